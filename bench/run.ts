@@ -1,0 +1,45 @@
+/**
+ * `npm run bench [word]`: measures every entry whose name holds the word, prints a table and writes it as JSON.
+ * Fails when a ratio misses its target, or has nothing to be compared with.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
+import { progress } from "./entries/progress.ts";
+import { type Figure, measure } from "./measure.ts";
+
+const entries = [progress, ownLoad, warmLoad, coldLoad];
+const word = process.argv[2] ?? "";
+const figures: Figure[] = [];
+
+for (const entry of entries.filter(({ name }) => name.includes(word))) {
+	process.stderr.write(`measuring ${entry.name} …\n`);
+	figures.push(await measure(entry));
+}
+console.log(table(figures));
+await mkdir(new URL("results/", import.meta.url), { recursive: true });
+const report = { at: new Date().toISOString(), node: process.version, figures };
+await writeFile(new URL("results/latest.json", import.meta.url), `${JSON.stringify(report, undefined, "\t")}\n`);
+process.exitCode = figures.length > 0 && figures.every(({ ok }) => ok) ? 0 : 1;
+
+function table(rows: readonly Figure[]): string {
+	const head = ["", "ours", "against", "ratio (middle half)", "target", ""];
+	const body = rows.map((row) => [
+		row.name,
+		`${row.ours.toFixed(1)} ${row.unit}`,
+		`${row.against.name} ${row.against.value.toFixed(1)} ${row.unit}`,
+		row.ratio === undefined
+			? "n/a"
+			: `${row.ratio.toFixed(2)} (${row.spread.map((ratio) => ratio.toFixed(2)).join("–")})`,
+		`≤ ${row.target}`,
+		row.ok ? "ok" : "MISSED",
+	]);
+	const widths = head.map((_, column) => Math.max(...[head, ...body].map((cells) => (cells[column] ?? "").length)));
+	return [head, ...body]
+		.map((cells) =>
+			cells
+				.map((cell, column) => cell.padEnd(widths[column] ?? 0))
+				.join("  ")
+				.trimEnd(),
+		)
+		.join("\n");
+}

@@ -1,0 +1,91 @@
+/** What a person sees and can do while a child works. */
+import { availablePis, callTool, createGate, hang, runJson, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { delegate, parentSays, scene, scoutSays } from "./scene.ts";
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("the screen shows what the child does now, then its end", async () => {
+		const gate = createGate();
+		await using it = await scene([
+			parentSays(delegate(), say("Thank you.")),
+			scoutSays(callTool("read", { path: "notes.txt" }), say("Found: heliotrope.", { gate })),
+		]);
+		await using tui = await startTui({ env: it.env, pi });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		await tui.waitForText("Finished reading notes.txt");
+		expect(tui.screen().join("\n")).toContain("Reading notes.txt");
+		gate.open();
+		await tui.waitForText("Thank you.");
+		expect(tui.screen().join("\n")).toContain("Found: heliotrope.");
+		expect(tui.screen().join("\n")).not.toContain("Finished reading");
+	});
+
+	test("Escape stops the child: its request ends and the row says who stopped it", async () => {
+		await using it = await scene([parentSays(delegate()), scoutSays(callTool("read", { path: "notes.txt" }), hang())]);
+		await using tui = await startTui({ env: it.env, pi });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		const childRequest = ({ systemPrompt, turn }: { systemPrompt: string; turn: number }) =>
+			systemPrompt.includes("You are the repo scout") && turn === 2;
+		await it.server.nextRequest(childRequest);
+		await tui.waitForText("Finished reading notes.txt");
+		tui.press("escape");
+		await tui.waitForText("Stopped by you");
+		await it.server.nextRequest((request) => childRequest(request) && request.aborted);
+	});
+
+	test("an abort over rpc stops it too, and pi goes on", async () => {
+		await using it = await scene([
+			parentSays(delegate()),
+			scoutSays(hang()),
+			({ lastUserText }) => (lastUserText.includes("still there") ? say("Yes.") : undefined),
+		]);
+		await using rpc = startRpc({ env: it.env, pi });
+		await rpc.send({ type: "prompt", message: "Please delegate." });
+		await it.server.nextRequest(({ systemPrompt }) => systemPrompt.includes("You are the repo scout"));
+		await rpc.send({ type: "abort" });
+		await rpc.waitFor((event) => event.type === "agent_settled");
+		await it.server.nextRequest(({ aborted }) => aborted);
+		const events = await rpc.prompt("Are you still there?");
+		expect(JSON.stringify(events)).toContain("Yes.");
+	});
+
+	test("several calls in one message run side by side", async () => {
+		const both = createGate();
+		const seen = new Set<string>();
+		await using it = await scene([
+			parentSays(
+				{
+					toolCalls: [
+						{ name: "subagent", args: { preset: "repo-scout", task: "Task one" } },
+						{ name: "subagent", args: { preset: "repo-scout", task: "Task two" } },
+					],
+				},
+				({ lastToolResults }) => say(lastToolResults.map(({ text }) => text.split("\n")[0]).join(" and ")),
+			),
+			// Neither is answered before both have asked.
+			scoutSays(({ lastUserText }) => {
+				seen.add(lastUserText);
+				if (seen.size === 2) both.open();
+				return say(`Done: ${lastUserText}`, { gate: both });
+			}),
+		]);
+		const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
+		expect(JSON.stringify(events.at(-2))).toContain("Done: Task one and Done: Task two");
+	});
+});
+
+test("what a child says cannot reach the terminal as control sequences", async () => {
+	const hostile = "before \x1b]52;c;aGVsbG8=\x07\x1b[2J\x1b]0;owned\x07\x9b31m\u202eafter";
+	await using it = await scene([
+		parentSays(delegate(`look ${hostile}`), say("Thank you.")),
+		scoutSays({ ...callTool("read", { path: `notes.txt${hostile}` }), text: hostile }, say(`Result: ${hostile}`)),
+	]);
+	await using tui = await startTui({ env: it.env });
+	tui.type("Please delegate.");
+	tui.press("enter");
+	await tui.waitForText("Thank you.");
+	expect(tui.raw).not.toMatch(/\x1b\]52|owned\x07|\x9b31m|\u202e/);
+	expect(tui.screen().join("\n")).toContain("Result: before after");
+});

@@ -1,0 +1,71 @@
+/**
+ * `npm run demo`: real pi with the extension and a model that lives in this process, so no key and no network is needed.
+ * In a terminal it opens pi's own screen; elsewhere it prints what the agents do and the final answer.
+ */
+import { spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createLineSplitter } from "@pi-subagents/progress";
+import { createPiEnv, type PiEnv, piUnderTest, startModelServer } from "@pi-subagents-dev/testkit";
+import { createReporter } from "./headless.ts";
+import { PROMPT, rules } from "./model.ts";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const extension = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json")));
+
+const server = await startModelServer({ rules });
+const env = await createPiEnv({
+	server,
+	models: [{ id: "offline-demo", name: "Offline demo" }],
+	files: await filesIn(join(here, "project")),
+	extensions: [extension],
+	variables: terminalVariables(),
+});
+try {
+	process.exitCode = process.stdin.isTTY && process.stdout.isTTY ? await openScreen(env) : await printHeadless(env);
+} finally {
+	await env.cleanup();
+	await server.close();
+}
+
+function openScreen(world: PiEnv): Promise<number> {
+	const [program, ...args] = piUnderTest().command;
+	const child = spawn(program, [...args, "-e", extension, "--no-session", PROMPT], {
+		cwd: world.cwd,
+		env: world.variables,
+		stdio: "inherit",
+	});
+	process.on("SIGINT", () => undefined); // pi decides what Ctrl+C means
+	return new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+}
+
+function printHeadless(world: PiEnv): Promise<number> {
+	const [program, ...args] = piUnderTest().command;
+	const child = spawn(program, [...args, "--mode", "json", "-e", extension, "--no-session", PROMPT], {
+		cwd: world.cwd,
+		env: world.variables,
+		stdio: ["ignore", "pipe", "inherit"],
+	});
+	const report = createReporter((line) => console.log(line));
+	console.log(`> ${PROMPT}\n`);
+	const lines = createLineSplitter({ onLine: (line) => report.hear(JSON.parse(line)) });
+	child.stdout.on("data", (chunk) => lines.push(chunk));
+	return new Promise((resolve) => child.once("close", (code) => resolve(code || (report.hasAnswered() ? 0 : 1))));
+}
+
+async function filesIn(root: string): Promise<Record<string, string>> {
+	const entries = await readdir(root, { recursive: true, withFileTypes: true });
+	const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+	return Object.fromEntries(
+		await Promise.all(paths.map(async (path) => [relative(root, path), await readFile(path, "utf8")])),
+	);
+}
+
+/** pi draws with what the terminal says it can do; everything else of the user's environment stays out. */
+function terminalVariables(): Record<string, string> {
+	const names = ["TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "COLUMNS", "LINES"];
+	return Object.fromEntries(
+		names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+	);
+}

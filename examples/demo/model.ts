@@ -1,0 +1,88 @@
+/** What the offline model says: a parent that delegates, and the three agents it delegates to. */
+import {
+	callTool,
+	converse,
+	lastUserSays,
+	otherwise,
+	type Reply,
+	type RequestView,
+	type Rule,
+	say,
+	systemPromptSays,
+} from "@pi-subagents-dev/testkit";
+
+export const PROMPT = "Is this project ready to ship? Let your agents find out.";
+
+const PRESETS = ["cartographer", "critic", "tester"] as const;
+
+/** Typing speed: slow enough to watch. */
+const pace = { chunkSize: 12, chunkDelayMs: 25 };
+
+const paced = (reply: Reply): Reply => ({ ...pace, ...reply });
+const tool = (name: string, args: Record<string, unknown>, text: string) => paced({ ...callTool(name, args), text });
+
+const task = {
+	cartographer: "Map the project: which files are there, what is each for, what depends on what?",
+	critic: "Read src/ and name every input that makes it throw or lie.",
+	tester: "Run the tests and tell me what they cover and what they miss.",
+};
+
+const parent: Rule = converse(
+	lastUserSays(PROMPT),
+	paced({
+		text: "Three questions, three agents, side by side.",
+		toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
+	}),
+	({ lastToolResults }) => {
+		const found = lastToolResults.map(({ text }) => `- ${text.split("\n", 1)[0]}`);
+		return say(
+			["**Not yet.** My agents found:", "", ...found, "", "Fix `Store.move` first; it is two lines and a test."].join(
+				"\n",
+			),
+			pace,
+		);
+	},
+);
+
+const cartographer: Rule = converse(
+	systemPromptSays("You are the cartographer."),
+	tool("ls", { path: "src" }, ""),
+	paced({ toolCalls: ["src/tracker.js", "src/store.js"].map((path) => ({ name: "read", args: { path } })) }),
+	say(
+		"Two files: `src/tracker.js` answers questions and stands on `src/store.js`, which keeps the parcels in memory.",
+		pace,
+	),
+);
+
+const critic: Rule = converse(
+	systemPromptSays("You are the critic."),
+	tool("read", { path: "src/store.js" }, "Starting with the store, since everything stands on it."),
+	tool("read", { path: "src/tracker.js" }, "`move` does not check that the parcel exists. Does its caller?"),
+	say("`Store.move` throws a TypeError for an unknown number (src/store.js, line 11); nobody above it checks.", pace),
+);
+
+const tester: Rule = converse(
+	systemPromptSays("You are the tester."),
+	tool("bash", { command: "node --test" }, ""),
+	tool("read", { path: "test/tracker.test.js" }, ""),
+	({ messages }) => say(`${testSummary(messages)}; moving a parcel that was never added is not covered.`, pace),
+);
+
+/** The numbers that the real test run printed. */
+function testSummary(messages: RequestView["messages"]): string {
+	const output = messages.map(({ text }) => text).join("\n");
+	const [, passed] = /pass (\d+)/.exec(output) ?? [];
+	return passed === undefined ? "The tests could not be run" : `All ${passed} tests pass`;
+}
+
+/** Whatever a visitor types: naming an agent delegates to it. */
+const visitor: Rule = ({ lastUserText, lastToolResults, turn, tools }) => {
+	if (!tools.some(({ name }) => name === "subagent")) return undefined;
+	if (turn > 1) return say(lastToolResults.map(({ text }) => text).join("\n\n"), pace);
+	const preset = PRESETS.find((name) => lastUserText.includes(name));
+	return preset
+		? tool("subagent", { preset, task: lastUserText }, `I hand this to the ${preset}.`)
+		: say(`I am a scripted model, so I know only my agents. Mention one of them: ${PRESETS.join(", ")}.`, pace);
+};
+
+export const rules: readonly Rule[] = [parent, cartographer, critic, tester, visitor, otherwise(say("…"))];

@@ -1,0 +1,42 @@
+/**
+ * The caller's mistakes, as one error class with a closed set of codes.
+ * A run that fails is not an error but an `Outcome`; a bad file among good ones is a problem beside the results.
+ */
+
+export type AgentErrorCode =
+	/** No agent has this id. */
+	| "unknown_agent"
+	/** The agent exists, but not in a state in which this can be done. */
+	| "wrong_state"
+	/** No runner of this name was given to the manager. */
+	| "unknown_runner"
+	/** No available model has this name, or several could be meant. */
+	| "unknown_model"
+	| "ambiguous_model"
+	/** Neither the call nor the preset names a model, and none may be inherited. */
+	| "no_model"
+	/** The model is not among those the user enabled. */
+	| "model_out_of_scope"
+	/** The preset asks for a tool that is not there, or that its project may not have. */
+	| "unknown_tool"
+	| "forbidden_tool"
+	/** No preset has this name. */
+	| "unknown_preset"
+	/** The preset is switched off. */
+	| "disabled_preset"
+	/** The working directory does not exist or is not one. */
+	| "bad_cwd"
+	/** The task is blank. */
+	| "no_task"
+	/** The manager was shut down. */
+	| "shut_down";
+
+export class AgentError extends Error {
+	override readonly name = "AgentError";
+	readonly code: AgentErrorCode;
+
+	constructor(code: AgentErrorCode, message: string) {
+		super(message);
+		this.code = code;
+	}
+}

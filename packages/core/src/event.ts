@@ -1,0 +1,78 @@
+/**
+ * Everything that can happen to an agent, as immutable plain JSON: what its child reports (`ChildEvent`)
+ * and what the manager decides about it (`LifeCycleEvent`). Records are made from these and nothing else.
+ */
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+
+/** What the manager says about an agent. */
+export type LifeCycleEvent = AgentQueued | AgentStarted | AgentSteered | AgentAsked | AgentAnswered | AgentSettled;
+
+/** A launch was accepted. The first event of every agent. */
+export interface AgentQueued {
+	type: "agent_queued";
+	agent: AgentIdentity;
+}
+
+/** A run began. The second and later runs of an agent are resumes. */
+export interface AgentStarted {
+	type: "agent_started";
+	/** The task of this run, when it is not the one the agent was queued with. */
+	task?: string;
+}
+
+/** Somebody gave the running agent a message. */
+export interface AgentSteered {
+	type: "agent_steered";
+	message: string;
+}
+
+/** The agent asked a question and waits for the answer. */
+export interface AgentAsked {
+	type: "agent_asked";
+	question: string;
+}
+
+/** The agent's question was answered, or nobody will answer it. */
+export interface AgentAnswered {
+	type: "agent_answered";
+}
+
+/** The run is over. */
+export interface AgentSettled {
+	type: "agent_settled";
+	outcome: Outcome;
+}
+
+/** What is fixed about an agent when it is launched. */
+export interface AgentIdentity {
+	/** A memorable handle, beside the id. */
+	name?: string;
+	parentAgentId?: string;
+	/** 1 for an agent that the user's session launched. */
+	depth: number;
+	/** The name of its preset. */
+	type: string;
+	description: string;
+	task: string;
+	cwd: string;
+	runner: RunnerName;
+	/** `provider/id`. */
+	model?: string;
+	maxTurns?: number;
+	isBackground: boolean;
+}
+
+export type RunnerName = "session" | "process" | "tmux";
+
+/** Which agent, in which order, when, in which run. */
+export interface Envelope {
+	agentId: string;
+	/** Grows by one with every event of a store. */
+	seq: number;
+	/** Milliseconds since the epoch. */
+	at: number;
+	/** Counts from 1. */
+	run: number;
+}
+
+export type AgentEvent = Envelope & (LifeCycleEvent | ChildEvent);

@@ -1,0 +1,46 @@
+/** What is known of an agent, as plain JSON. Only `reduce` makes records; nobody else changes one. */
+import type { Memory, Outcome, Usage } from "@pi-subagents/progress";
+import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
+import type { Status } from "./status.ts";
+
+export interface AgentRecord extends AgentIdentity {
+	id: string;
+	status: Status;
+	/** How often it was started; counts from 1. */
+	run: number;
+	queuedAt: number;
+	startedAt?: number;
+	completedAt?: number;
+	/** How the run settled. Present exactly when the status is a settled one. */
+	outcome?: Outcome;
+	/** The last progress line: what a person reads as "what is it doing". */
+	activity?: string;
+	lastEventAt: number;
+	turns: number;
+	toolUses: number;
+	/** Of all runs together. */
+	usage: Usage;
+	contextPercent?: number;
+	compactions: number;
+	/** What it asked, while it waits for the answer. */
+	question?: string;
+	/** Where its files are. */
+	artifacts?: string;
+	/** What `describe` has to remember between two events. */
+	memory?: Memory;
+}
+
+export function newRecord(event: AgentEvent & AgentQueued): AgentRecord {
+	return {
+		...event.agent,
+		id: event.agentId,
+		status: "queued",
+		run: event.run,
+		queuedAt: event.at,
+		lastEventAt: event.at,
+		turns: 0,
+		toolUses: 0,
+		usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+		compactions: 0,
+	};
+}

@@ -1,0 +1,102 @@
+/**
+ * What each event does to a record. Pure: no clock, no I/O.
+ * The only place where a status changes.
+ */
+import { type ChildEvent, describe, type Usage } from "@pi-subagents/progress";
+import type { AgentEvent, AgentSettled, AgentStarted, Envelope } from "./event.ts";
+import { type AgentRecord, newRecord } from "./record.ts";
+
+/**
+ * Total over any order of events, duplicates and gaps included: an event that does not fit
+ * returns the very record it was given.
+ *
+ * @example
+ * ```ts
+ * const record = events.reduce<AgentRecord | undefined>(reduce, undefined);
+ * ```
+ */
+export function reduce(record: AgentRecord | undefined, event: AgentEvent): AgentRecord | undefined {
+	if (event.type === "agent_queued") return record ?? newRecord(event);
+	if (!record || event.agentId !== record.id) return record; // never queued here, so not ours
+	if (event.type === "agent_started") return start(record, event);
+	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run
+	const seen = { ...record, lastEventAt: event.at };
+	switch (event.type) {
+		case "agent_settled":
+			return settle(seen, event);
+		case "agent_steered":
+			return seen;
+		case "agent_asked":
+			return record.status === "running" ? { ...seen, status: "waiting", question: event.question } : record;
+		case "agent_answered":
+			return record.status === "waiting" ? { ...without(seen, "question"), status: "running" } : record;
+		default:
+			return record.status === "queued" ? record : observe(seen, event);
+	}
+}
+
+function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
+	const begins = record.status === "queued" && event.run === record.run;
+	const resumes = record.outcome !== undefined && event.run === record.run + 1;
+	if (!begins && !resumes) return record;
+	return {
+		...without(record, "outcome", "completedAt", "activity"),
+		...(event.task === undefined ? {} : { task: event.task }),
+		status: "running",
+		run: event.run,
+		startedAt: event.at,
+		lastEventAt: event.at,
+	};
+}
+
+function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecord {
+	return {
+		...without(record, "question", "memory"),
+		status: event.outcome.status,
+		outcome: event.outcome,
+		completedAt: event.at,
+	};
+}
+
+/** The child speaks: count it, and keep the line a person would read. */
+function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
+	const { memory, line } = describe(record.memory, event);
+	const next: AgentRecord = { ...record, memory };
+	if (line !== undefined) next.activity = line;
+	switch (event.type) {
+		case "assistant_text":
+			return event.model === undefined ? next : { ...next, model: event.model };
+		case "tool_call":
+			return { ...next, toolUses: next.toolUses + 1 };
+		case "usage":
+			return { ...next, usage: addUsage(next.usage, event.usage) };
+		case "turn":
+			return { ...next, turns: next.turns + 1 };
+		case "compacted":
+			return event.ok ? { ...next, compactions: next.compactions + 1 } : next;
+		case "tool_result":
+		case "compacting":
+		case "retrying":
+		case "idle":
+			return next;
+		default:
+			event satisfies never; // a log written by a newer version may hold more
+			return record;
+	}
+}
+
+function addUsage(a: Usage, b: Usage): Usage {
+	return {
+		input: a.input + b.input,
+		output: a.output + b.output,
+		cacheRead: a.cacheRead + b.cacheRead,
+		cacheWrite: a.cacheWrite + b.cacheWrite,
+		cost: a.cost + b.cost,
+	};
+}
+
+function without<K extends keyof AgentRecord>(record: AgentRecord, ...keys: K[]): Omit<AgentRecord, K> {
+	const rest: Partial<AgentRecord> = { ...record };
+	for (const key of keys) delete rest[key];
+	return rest as Omit<AgentRecord, K>;
+}

@@ -1,0 +1,83 @@
+/** The port behind which children run, and the contract that every runner keeps. */
+import type { AbortedBy, ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { RunnerName } from "./event.ts";
+
+/** Everything a runner needs to know, resolved: it looks nothing up and decides nothing. */
+export interface RunSpec {
+	/** The name of the preset. */
+	type: string;
+	description: string;
+	task: string;
+	/** An absolute path of a directory. */
+	cwd: string;
+	runner: RunnerName;
+	/** `provider/id` of an available model. */
+	model: string;
+	thinking?: ThinkingLevel;
+	/** The complete list of tools. */
+	tools: readonly string[];
+	/** What the preset says to the model, after pi's own system prompt or instead of it. */
+	systemPrompt?: { mode: "append" | "replace"; text: string };
+	limits: Limits;
+	/** For each resolved field: who decided it. */
+	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
+	/** What a person should know about how the request was understood. */
+	warnings: readonly string[];
+}
+
+/** How far a run may go. An absent limit is none. */
+export interface Limits {
+	maxTurns?: number;
+	timeoutMs?: number;
+	toolTimeoutMs?: number;
+	idleTimeoutMs?: number;
+	budgetTokens?: number;
+	/** In US dollars. */
+	budgetCost?: number;
+}
+
+export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "cwd" | keyof Limits;
+
+/** The call beats the settings, they beat the preset, and it beats what the parent uses. */
+export type SpecOrigin = "call" | "settings" | "preset" | "parent" | "default";
+
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+export type ThinkingLevel = (typeof THINKING_LEVELS)[number];
+
+export function isThinkingLevel(value: unknown): value is ThinkingLevel {
+	return THINKING_LEVELS.some((level) => level === value);
+}
+
+/** Which run of which agent this is. */
+export interface RunIdentity {
+	agentId: string;
+	/** Counts from 1. */
+	run: number;
+}
+
+/**
+ * Starts children. Every runner passes `runnerConformance` of `@pi-subagents/core/testing`:
+ * - `start` throws only before the first event, and only for a spec that can never run;
+ * - `settled` resolves once and never rejects: failure is an `Outcome`;
+ * - nothing is emitted after it, and nothing the child used is left behind;
+ * - `abort` may come in every phase and any number of times;
+ * - a steer that comes before the child can hear it is delivered when it can.
+ */
+export interface Runner {
+	start(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void): Run;
+}
+
+/** One execution of a task. */
+export interface Run {
+	readonly settled: Promise<Outcome>;
+	/** Stops the child as soon as possible. No event follows. */
+	abort(stop: Stop): void;
+	steer(message: string): void;
+}
+
+/** Who stops a run, and why. */
+export interface Stop {
+	by: AbortedBy;
+	reason?: string;
+}

@@ -1,0 +1,76 @@
+/**
+ * Holds the records of one root process: reduce, commit, then notify.
+ * Work per event does not grow with the number of agents.
+ */
+import type { AgentEvent } from "./event.ts";
+import type { AgentRecord } from "./record.ts";
+import { reduce } from "./reduce.ts";
+
+/** All records at one moment, in the order in which they were queued. */
+export interface Snapshot {
+	seq: number;
+	records: readonly AgentRecord[];
+}
+
+/** Hears of every event that changed a record, after the record was committed. Must not throw. */
+export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
+
+export class Store {
+	readonly #records = new Map<string, AgentRecord>();
+	readonly #listeners = new Set<StoreListener>();
+	#changes: { seq: number; id: string }[] = [];
+	#snapshot: Snapshot | undefined;
+	#seq = 0;
+
+	/** The number of the last event taken in. */
+	get seq(): number {
+		return this.#seq;
+	}
+
+	/** Takes an event in and returns the agent's record as it is now. */
+	dispatch(event: AgentEvent): AgentRecord | undefined {
+		this.#seq = Math.max(this.#seq, event.seq);
+		const before = this.#records.get(event.agentId);
+		const after = reduce(before, event);
+		if (after === before || after === undefined) return after;
+		this.#records.set(after.id, after);
+		this.#changes.push({ seq: event.seq, id: after.id });
+		this.#snapshot = undefined;
+		if (this.#changes.length > 2 * this.#records.size + 256) this.#forgetOlderChanges();
+		for (const listener of this.#listeners) listener(event, after);
+		return after;
+	}
+
+	record(id: string): AgentRecord | undefined {
+		return this.#records.get(id);
+	}
+
+	/** Built on the first read after a change, and the same object until the next one. */
+	snapshot(): Snapshot {
+		this.#snapshot ??= { seq: this.#seq, records: [...this.#records.values()] };
+		return this.#snapshot;
+	}
+
+	/** The records that changed after the event numbered `seq`, each once, as they are now. */
+	changedSince(seq: number): AgentRecord[] {
+		const ids = new Set<string>();
+		for (let index = this.#changes.length - 1; index >= 0; index--) {
+			const change = this.#changes[index];
+			if (!change || change.seq <= seq) break;
+			ids.add(change.id);
+		}
+		return [...ids].flatMap((id) => this.#records.get(id) ?? []);
+	}
+
+	/** Returns the way to stop listening. */
+	subscribe(listener: StoreListener): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	/** Of many changes to one record only the last can matter to `changedSince`. */
+	#forgetOlderChanges(): void {
+		const last = new Map(this.#changes.map(({ seq, id }) => [id, seq]));
+		this.#changes = this.#changes.filter(({ seq, id }) => last.get(id) === seq);
+	}
+}

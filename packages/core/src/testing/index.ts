@@ -1,0 +1,9 @@
+export { type HandClock, handClock } from "./clock.ts";
+export {
+	type ChildScript,
+	type ConformanceCase,
+	type CreateFixture,
+	type RunnerFixture,
+	runnerConformance,
+} from "./conformance.ts";
+export { type FakeRun, type FakeRunner, fakeRunner } from "./fake-runner.ts";

@@ -1,0 +1,117 @@
+/** Which tools a child gets. Pure. A tool that is not there is an error before the first turn, never a silent loss. */
+import { AgentError } from "./error.ts";
+
+/** A tool that a child could have. */
+export interface ToolFact {
+	name: string;
+	/** The extension that brings it; absent for pi's own. */
+	extension?: string;
+	/** Whether the launching session may use it itself. */
+	isActive: boolean;
+}
+
+/** What a preset says about tools. */
+export interface ToolRules {
+	/** `"*"` is every tool; absent is pi's default set. Entries may be `ext:<extension>` or `ext:<extension>/<tool>`. */
+	tools?: "*" | readonly string[] | undefined;
+	disallowedTools?: readonly string[] | undefined;
+}
+
+/** What pi gives a session that asks for nothing. */
+const DEFAULT_TOOLS = ["read", "bash", "edit", "write"];
+
+/** They look and do not touch, so a session that can run anything at all loses nothing by lending them. */
+const READ_ONLY_TOOLS = new Set(["read", "grep", "find", "ls"]);
+
+export interface ToolRequest extends ToolRules {
+	preset: string;
+	/** The preset came with the project: a stranger may have written it, so it gets no more than the session has. */
+	isFromProject: boolean;
+}
+
+export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): string[] {
+	const denied = new Set((request.disallowedTools ?? []).flatMap((entry) => deny(entry, facts, request.preset)));
+	const asked = request.tools;
+	const names = Array.isArray(asked)
+		? asked.flatMap((entry) => expand(entry, facts, request.preset))
+		: facts.map(({ name }) => name).filter((name) => asked === "*" || DEFAULT_TOOLS.includes(name));
+	const allowed = [...new Set(names)].filter((name) => !denied.has(name));
+	if (!request.isFromProject) return allowed;
+	const beyond = allowed.filter((name) => !isWithinReach(name, facts));
+	if (beyond.length > 0 && Array.isArray(asked)) {
+		throw new AgentError(
+			"forbidden_tool",
+			`Project preset "${request.preset}" asks for ${beyond.join(", ")}, which this session does not have active. Activate it, or copy the preset to your own presets.`,
+		);
+	}
+	return allowed.filter((name) => !beyond.includes(name));
+}
+
+/** One entry of a list: a tool's name, or the tools of an extension. */
+function expand(entry: string, facts: readonly ToolFact[], preset: string): string[] {
+	const found = find(entry, facts);
+	if (found.length > 0) return found.map(({ name }) => name);
+	const hint = nearest(entry, facts.flatMap(spellings));
+	const known = facts.map(({ name }) => name).join(", ");
+	throw new AgentError(
+		"unknown_tool",
+		`Preset "${preset}" names the tool "${entry}", which does not exist here.${hint ? ` Did you mean "${hint}"?` : ""} Tools: ${known}.`,
+	);
+}
+
+/** What is not here need not be denied, but a typing mistake must not leave the tool allowed. */
+function deny(entry: string, facts: readonly ToolFact[], preset: string): string[] {
+	const isKnown = find(entry, facts).length > 0;
+	return isKnown || nearest(entry, facts.flatMap(spellings)) ? expand(entry, facts, preset) : [];
+}
+
+function find(entry: string, facts: readonly ToolFact[]): ToolFact[] {
+	return entry.startsWith("ext:") ? ofExtension(entry.slice(4), facts) : facts.filter(({ name }) => name === entry);
+}
+
+function ofExtension(wanted: string, facts: readonly ToolFact[]): ToolFact[] {
+	const slash = wanted.lastIndexOf("/"); // an extension's own name may hold one: @scope/name
+	const whole = facts.filter(({ extension }) => extension === wanted);
+	if (whole.length > 0 || slash < 0) return whole;
+	const [extension, tool] = [wanted.slice(0, slash), wanted.slice(slash + 1)];
+	return facts.filter((fact) => fact.extension === extension && fact.name === tool);
+}
+
+function isWithinReach(name: string, facts: readonly ToolFact[]): boolean {
+	const canAnything = facts.some(({ isActive }) => isActive);
+	return facts.some((fact) => fact.name === name && fact.isActive) || (canAnything && READ_ONLY_TOOLS.has(name));
+}
+
+function spellings({ name, extension }: ToolFact): string[] {
+	return extension === undefined ? [name] : [name, `ext:${extension}`, `ext:${extension}/${name}`];
+}
+
+/** The known word that the fewest typing mistakes turn into the given one; none when it takes more than a third. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+	let best: { name: string; distance: number } | undefined;
+	for (const name of known) {
+		const distance = mistakes(word.toLowerCase(), name.toLowerCase());
+		if (distance <= Math.max(1, name.length / 3) && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
+			best = { name, distance };
+		}
+	}
+	return best?.name;
+}
+
+/** How many letters were missed, added, mistaken or swapped with their neighbour. Words longer than any name never match. */
+function mistakes(a: string, b: string): number {
+	if (a.length > 80 || b.length > 80) return Number.POSITIVE_INFINITY;
+	let before: number[] = [];
+	let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+	for (let i = 1; i <= a.length; i++) {
+		const next = [i];
+		for (let j = 1; j <= b.length; j++) {
+			const [left = 0, above = 0, corner = 0] = [next[j - 1], row[j], row[j - 1]];
+			const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+			const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+			next.push(Math.min(left + 1, above + 1, corner + (a[i - 1] === b[j - 1] ? 0 : 1), swapped));
+		}
+		[before, row] = [row, next];
+	}
+	return row[b.length] ?? 0;
+}

@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+	type AgentEvent,
+	type AgentRecord,
+	type ChildEvent,
+	isSettled,
+	type LifeCycleEvent,
+	reduce,
+} from "../src/index.ts";
+import { log, queued, reading, replay, said, settled, started } from "./events.ts";
+
+describe("a record", () => {
+	test("begins queued, with what the launch said", () => {
+		expect(replay(queued)).toEqual({
+			id: "a1",
+			depth: 1,
+			type: "scout",
+			description: "look around",
+			task: "Look.",
+			cwd: "/project",
+			runner: "session",
+			isBackground: false,
+			status: "queued",
+			run: 1,
+			queuedAt: 0,
+			lastEventAt: 0,
+			turns: 0,
+			toolUses: 0,
+			usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+			compactions: 0,
+		});
+	});
+
+	test("counts what the child does and keeps the line a person reads", () => {
+		const usage = { input: 10, output: 5, cacheRead: 1, cacheWrite: 2, cost: 0.5 };
+		const record = replay(
+			queued,
+			started,
+			{ type: "usage", usage },
+			reading("src/auth.ts"),
+			{ type: "tool_result", callId: "src/auth.ts", tool: "read", isError: false },
+			{ type: "turn" },
+			{ type: "usage", usage },
+			{ type: "compacted", ok: true },
+			{ type: "compacted", ok: false },
+			{ type: "assistant_text", text: "Found it.", stopReason: "stop", model: "fake/served" },
+		);
+		expect(record).toMatchObject({
+			status: "running",
+			toolUses: 1,
+			turns: 1,
+			compactions: 1,
+			usage: { input: 20, output: 10, cacheRead: 2, cacheWrite: 4, cost: 1 },
+			activity: "Found it.",
+			model: "fake/served",
+			startedAt: 1_000,
+			lastEventAt: 9_000,
+		});
+	});
+
+	test("waits while its question is open", () => {
+		expect(replay(queued, started, { type: "agent_asked", question: "Which?" })).toMatchObject({
+			status: "waiting",
+			question: "Which?",
+		});
+		const answered = replay(queued, started, { type: "agent_asked", question: "Which?" }, { type: "agent_answered" });
+		expect(answered).toMatchObject({ status: "running" });
+		expect(answered).not.toHaveProperty("question");
+	});
+
+	test("settles with its outcome, also out of a question or the queue", () => {
+		const stop = settled({ status: "aborted", by: "user" });
+		expect(replay(queued, stop)).toMatchObject({ status: "aborted", completedAt: 1_000 });
+		const asked = replay(queued, started, { type: "agent_asked", question: "Which?" }, stop);
+		expect(asked).toMatchObject({ status: "aborted", outcome: { status: "aborted", by: "user" } });
+		expect(asked).not.toHaveProperty("question");
+	});
+});
+
+describe("settled is final", () => {
+	test("a late completion does not overwrite an abort", () => {
+		const record = replay(
+			queued,
+			started,
+			settled({ status: "aborted", by: "user" }),
+			said("late"),
+			settled({ status: "completed", text: "late" }),
+		);
+		expect(record?.outcome).toEqual({ status: "aborted", by: "user" });
+		expect(record).not.toHaveProperty("activity");
+	});
+
+	test("only the next run opens it again, and what it has used stays counted", () => {
+		const record = replay(
+			queued,
+			started,
+			reading("a.ts"),
+			settled({ status: "completed", text: "done" }),
+			{ type: "agent_started", task: "And now?" },
+			reading("b.ts"),
+		);
+		expect(record).toMatchObject({
+			status: "running",
+			run: 2,
+			task: "And now?",
+			toolUses: 2,
+			activity: "Reading b.ts",
+		});
+		expect(record).not.toHaveProperty("outcome");
+		expect(record).not.toHaveProperty("completedAt");
+	});
+
+	test("news of an earlier run does not reach the next one", () => {
+		const events = log([queued, started, settled({ status: "completed", text: "done" }), started]);
+		const late: AgentEvent = { ...said("from run 1"), agentId: "a1", run: 1, seq: 9, at: 9_000 };
+		const before = events.reduce<AgentRecord | undefined>(reduce, undefined);
+		expect(reduce(before, late)).toBe(before);
+	});
+});
+
+describe("any log at all", () => {
+	const outcomes = fc.constantFrom(
+		settled({ status: "completed", text: "ok" }),
+		settled({ status: "failed", error: "no" }),
+		settled({ status: "aborted", by: "user" }),
+	);
+	const events = fc.oneof(
+		fc.constantFrom<LifeCycleEvent | ChildEvent>(
+			queued,
+			started,
+			said("hello"),
+			reading("a.ts"),
+			{ type: "agent_asked", question: "?" },
+			{ type: "agent_answered" },
+			{ type: "agent_steered", message: "left" },
+			{ type: "turn" },
+			{ type: "idle" },
+		),
+		outcomes,
+	);
+	const logs = fc.array(
+		fc.record({ event: events, run: fc.integer({ min: 1, max: 3 }), id: fc.constantFrom("a1", "a2") }),
+		{
+			maxLength: 60,
+		},
+	);
+
+	test("gives records that hold together, and the same ones again when it is replayed", () => {
+		fc.assert(
+			fc.property(logs, (entries) => {
+				const all = entries.map(
+					({ event, run, id }, seq): AgentEvent => ({ ...event, agentId: id, run, seq, at: seq }),
+				);
+				const mine = all.filter(({ agentId }) => agentId === "a1");
+				let record: AgentRecord | undefined;
+				for (const event of mine) {
+					const before = record;
+					record = reduce(record, event);
+					if (before && isSettled(before.status) && event.type !== "agent_started") expect(record).toBe(before);
+					if (record) {
+						expect(isSettled(record.status)).toBe(record.outcome !== undefined);
+						expect(record.status === "waiting").toBe(record.question !== undefined);
+					}
+				}
+				const again = structuredClone(mine).reduce<AgentRecord | undefined>(reduce, undefined);
+				expect(again).toEqual(record);
+				expect(record === undefined ? undefined : JSON.parse(JSON.stringify(record))).toEqual(record);
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
+	test("an event of a kind this version does not know changes nothing that matters", () => {
+		const record = replay(queued, started);
+		const unknown = { type: "agent_teleported", agentId: "a1", run: 1, seq: 9, at: 9_000 } as unknown as AgentEvent;
+		expect(reduce(record, unknown)).toMatchObject({ status: "running", turns: 0 });
+	});
+});

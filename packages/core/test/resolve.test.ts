@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import {
+	type AgentError,
+	type Defaults,
+	type Facts,
+	type PresetFields,
+	type ResolveInput,
+	resolveSpec,
+} from "../src/index.ts";
+
+const preset: PresetFields = {
+	name: "scout",
+	prompt: "Look, do not touch.",
+	promptMode: "append",
+	enabled: true,
+	path: "/project/.pi/subagents/scout.md",
+	source: { kind: "project", flavour: "subagents", inProject: true },
+};
+const ofUser: PresetFields = { ...preset, source: { kind: "global", flavour: "agents", inProject: false } };
+const facts: Facts = {
+	models: [
+		{ provider: "fake", id: "small", inScope: true },
+		{ provider: "fake", id: "large", inScope: false },
+	],
+	tools: ["read", "bash", "edit", "write", "grep"].map((name) => ({ name, isActive: true })),
+	cwd: { path: "/project", kind: "directory", isAsked: false },
+};
+const parent: ResolveInput["parent"] = { model: { provider: "fake", id: "large" }, thinking: "low" };
+
+type Change = {
+	request?: Partial<ResolveInput["request"]>;
+	preset?: Partial<PresetFields>;
+	defaults?: Defaults;
+	facts?: Partial<Facts>;
+	parent?: ResolveInput["parent"];
+};
+const resolve = (change: Change = {}, base = ofUser) =>
+	resolveSpec({
+		request: { task: "Find the auth flow.", ...change.request },
+		preset: { ...base, ...change.preset },
+		defaults: change.defaults ?? {},
+		parent: change.parent ?? parent,
+		facts: { ...facts, ...change.facts },
+	});
+const errorOf = (change: Change, base = ofUser) => {
+	try {
+		return resolve(change, base);
+	} catch (error) {
+		const { code, message } = error as AgentError;
+		return { code, message };
+	}
+};
+
+test("a plain request becomes a whole spec, and every value knows where it came from", () => {
+	expect(resolve()).toEqual({
+		type: "scout",
+		description: "Find the auth flow.",
+		task: "Find the auth flow.",
+		cwd: "/project",
+		runner: "session",
+		model: "fake/large",
+		thinking: "low",
+		tools: ["read", "bash", "edit", "write"],
+		systemPrompt: { mode: "append", text: "Look, do not touch." },
+		limits: {},
+		origins: { model: "parent", thinking: "parent", tools: "default", promptMode: "preset", cwd: "parent" },
+		warnings: [],
+	});
+});
+
+describe("who decides the model", () => {
+	const layers = {
+		request: { model: "small" },
+		defaults: { override: { model: "fake/large" } },
+		preset: { model: "fake/small" },
+	};
+
+	test("the call, then the settings, then the preset, then the default, then the parent", () => {
+		const chosen = (change: Change) => {
+			const { model, origins } = resolve(change);
+			return [model, origins.model];
+		};
+		expect(chosen(layers)).toEqual(["fake/small", "call"]);
+		expect(chosen({ ...layers, request: {} })).toEqual(["fake/large", "settings"]);
+		expect(chosen({ preset: layers.preset, defaults: { model: "fake/large" } })).toEqual(["fake/small", "preset"]);
+		expect(chosen({ defaults: { model: "fake/small" } })).toEqual(["fake/small", "default"]);
+		expect(chosen({})).toEqual(["fake/large", "parent"]);
+	});
+
+	test("in the subagents directories the parent's is never used: call, preset, or an error", () => {
+		expect(resolve({ request: { model: "fake/small" } }, preset).model).toBe("fake/small");
+		expect(resolve({ preset: { model: "small" } }, preset).model).toBe("fake/small");
+		expect(errorOf({}, preset)).toEqual({
+			code: "no_model",
+			message:
+				'No model: the call gives none and preset "scout" has no default. Pass `model`, or add one to /project/.pi/subagents/scout.md. Available: fake/small, fake/large.',
+		});
+		expect(errorOf({ request: { model: "  " } }, preset)).toMatchObject({ code: "no_model" });
+	});
+
+	test("a locked field keeps the call out, and says so", () => {
+		const spec = resolve({ request: { model: "small" }, preset: { model: "large", locked: ["model"] } });
+		expect([spec.model, spec.warnings]).toEqual([
+			"fake/large",
+			['Preset "scout" locks `model`, so the call\'s value was not used.'],
+		]);
+	});
+
+	test("a name that no model has is an error", () => {
+		expect(errorOf({ request: { model: "huge" } })).toMatchObject({ code: "unknown_model" });
+		expect(errorOf({ preset: { model: "fake" } })).toMatchObject({ code: "ambiguous_model" });
+	});
+
+	test("outside the user's enabled models: a call is refused or warned, a file is warned", () => {
+		const message = "Model fake/large is not among your enabled models (fake/small).";
+		expect(errorOf({ request: { model: "large" }, defaults: { scope: "deny" } })).toEqual({
+			code: "model_out_of_scope",
+			message,
+		});
+		expect(resolve({ request: { model: "large" }, defaults: { scope: "warn" } }).warnings).toEqual([message]);
+		expect(resolve({ preset: { model: "large" }, defaults: { scope: "deny" } }).warnings).toEqual([message]);
+		expect(resolve({ request: { model: "large" } }).warnings).toEqual([]);
+	});
+});
+
+describe("thinking", () => {
+	test("comes with a model's name, unless the call says otherwise", () => {
+		expect(resolve({ preset: { model: "small:high", thinking: "off" } })).toMatchObject({
+			thinking: "high",
+			origins: { thinking: "preset" },
+		});
+		expect(resolve({ request: { model: "small:high", thinking: "max" } })).toMatchObject({
+			thinking: "max",
+			origins: { thinking: "call" },
+		});
+		expect(resolve({ preset: { thinking: "minimal" } })).toMatchObject({
+			thinking: "minimal",
+			origins: { thinking: "preset" },
+		});
+	});
+});
+
+describe("limits", () => {
+	test("0 lifts what a weaker layer sets", () => {
+		const { limits, origins } = resolve({
+			request: { maxTurns: 0 },
+			preset: { maxTurns: 20, timeoutMs: 60_000, budgetCost: 0.5 },
+			defaults: { maxTurns: 50, idleTimeoutMs: 1_000, override: { timeoutMs: 30_000 } },
+		});
+		expect(limits).toEqual({ timeoutMs: 30_000, budgetCost: 0.5, idleTimeoutMs: 1_000 });
+		expect(origins).toMatchObject({
+			maxTurns: "call",
+			timeoutMs: "settings",
+			budgetCost: "preset",
+			idleTimeoutMs: "default",
+		});
+	});
+});
+
+describe("what cannot be run", () => {
+	test.each([
+		["a blank task", { request: { task: " \n" } }, "no_task", "The task is empty. Say what the agent should do."],
+		[
+			"a preset that is switched off",
+			{ preset: { enabled: false } },
+			"disabled_preset",
+			'Preset "scout" is switched off (`enabled: false` in /project/.pi/subagents/scout.md).',
+		],
+		[
+			"a directory that is not there",
+			{ facts: { cwd: { path: "/gone", kind: "missing", isAsked: true } } },
+			"bad_cwd",
+			"The working directory /gone does not exist.",
+		],
+		[
+			"a directory that is a file",
+			{ facts: { cwd: { path: "/file", kind: "other", isAsked: true } } },
+			"bad_cwd",
+			"The working directory /file is not a directory.",
+		],
+	] as const)("%s", (_what, change, code, message) => {
+		expect(errorOf(change as Change)).toEqual({ code, message });
+	});
+
+	test("a tool that is not there", () => {
+		expect(errorOf({ preset: { tools: ["grpe"] } })).toMatchObject({ code: "unknown_tool" });
+		expect(errorOf({ defaults: { override: { tools: ["nothing"] } } })).toMatchObject({ code: "unknown_tool" });
+	});
+});
+
+test("settings may give a preset other tools", () => {
+	expect(resolve({ preset: { tools: ["read"] }, defaults: { override: { tools: ["grep"] } } })).toMatchObject({
+		tools: ["grep"],
+		origins: { tools: "settings" },
+	});
+});
+
+test("a description is made from the task when there is none", () => {
+	const long = "Please look at every single file in this enormous repository and tell me what each is for";
+	expect(resolve({ request: { task: `${long}\nand more` } }).description).toBe(
+		"Please look at every single file in this…",
+	);
+	expect(resolve({ request: { description: " map the code " } }).description).toBe("map the code");
+});
+
+test("a preset without a body adds no prompt", () => {
+	expect(resolve({ preset: { prompt: " \n" } })).not.toHaveProperty("systemPrompt");
+});
+
+test("nothing that was passed in is changed", () => {
+	const frozen = JSON.stringify({ ofUser, facts, parent });
+	resolve({ request: { model: "small" } });
+	expect(JSON.stringify({ ofUser, facts, parent })).toBe(frozen);
+});

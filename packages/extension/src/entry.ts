@@ -1,0 +1,21 @@
+/**
+ * What pi loads: it hands pi's own modules to the compiled implementation, which Node then loads natively.
+ * TypeScript on purpose. A compiled ES module pi's loader would import natively first, and then `import` would find
+ * whatever copy of pi lies beside us instead of the one that runs; a tree of sources it would transform on each cold start.
+ */
+import { createRequire } from "node:module";
+import * as codingAgent from "@earendil-works/pi-coding-agent";
+import * as tui from "@earendil-works/pi-tui";
+import * as typebox from "typebox";
+import type subagents from "./index.ts";
+
+type Load = (host: Record<string, unknown>) => { default: typeof subagents };
+
+// The same path from `src/entry.ts` and from its compiled form, `dist/index.js`.
+const load: Load = createRequire(import.meta.url)("../dist/impl.cjs");
+
+export default load({
+	"@earendil-works/pi-coding-agent": codingAgent,
+	"@earendil-works/pi-tui": tui,
+	typebox,
+}).default;

@@ -1,0 +1,51 @@
+/** The body of a tool row: what the agent is doing, then what it answered. */
+import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
+import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
+import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import type { AgentDetails } from "../tools/details.ts";
+import { withoutTrailer } from "../tools/report.ts";
+
+const LINES_COLLAPSED = 6;
+
+interface Shown {
+	content: readonly { type: string; text?: string }[];
+	details?: AgentDetails | undefined;
+}
+
+export function renderAgentResult(
+	result: Shown,
+	{ expanded, isPartial }: ToolRenderResultOptions,
+	theme: Theme,
+	context: { isError: boolean },
+): Component {
+	const text = withoutTrailer(sanitizeBlock(result.content.map((part) => part.text ?? "").join("\n")).trim());
+	const row = new Container();
+	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
+	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
+	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
+	else row.addChild(new Text(collapsed(text, theme), 0, 0));
+	if (result.details && !context.isError) row.addChild(new Text(stats(result.details, theme), 0, 0));
+	return row;
+}
+
+/** The last line is what happens now. */
+function activity(text: string, theme: Theme): string {
+	const lines = text.split("\n");
+	const last = lines.pop() ?? "";
+	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
+}
+
+function collapsed(text: string, theme: Theme): string {
+	const lines = text.split("\n");
+	const hidden = lines.length - LINES_COLLAPSED;
+	const shown = lines.slice(0, LINES_COLLAPSED).map((line) => theme.fg("toolOutput", line));
+	if (hidden <= 0) return shown.join("\n");
+	const more = theme.fg("muted", `… ${formatCount(hidden, "more line")}, `);
+	return [...shown, `${more}${keyHint("app.tools.expand", "to expand")}`].join("\n");
+}
+
+function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, theme: Theme): string {
+	const figures = [formatCount(toolUses, "tool"), `${formatTokens(tokens)} token`, formatDuration(durationMs)];
+	const mark = status === "completed" ? theme.fg("success", "✓ ") : "";
+	return mark + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
+}

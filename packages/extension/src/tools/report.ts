@@ -1,0 +1,28 @@
+/** What the model reads about a run that has settled: the answer, then who gave it and how it ended. */
+import type { AgentRecord, Outcome } from "@pi-subagents/core";
+import { formatCount, outcomeText, sanitizeBlock } from "@pi-subagents/progress";
+import { detailsOf } from "./details.ts";
+
+/** More would crowd the parent's context; an agent that has more to say should write it to a file. */
+const MOST_CHARACTERS = 50_000;
+
+export function reportFor(outcome: Outcome, record: AgentRecord): string {
+	const { agentId, preset, durationMs, toolUses } = detailsOf(record);
+	const how = outcomeText(outcome, { durationMs });
+	const trailer = `[agent ${agentId} (${preset}): ${how}, ${formatCount(toolUses, "tool call")}]`;
+	if (outcome.status === "completed") return `${capped(outcome.text)}\n\n${trailer}`;
+	return outcome.partialText === undefined
+		? trailer
+		: `${trailer}\n\nWhat it had said until then (partial):\n${capped(outcome.partialText)}`;
+}
+
+/** The report without the last line, which is for the model: a person sees the same in the row's own figures. */
+export function withoutTrailer(report: string): string {
+	return report.replace(/\n\n\[agent [^\n]*\]$/, "");
+}
+
+function capped(text: string): string {
+	const clean = sanitizeBlock(text).trim();
+	const beyond = clean.length - MOST_CHARACTERS;
+	return beyond > 0 ? `${clean.slice(0, MOST_CHARACTERS)}\n[${formatCount(beyond, "more character")} left out]` : clean;
+}

@@ -1,0 +1,175 @@
+/**
+ * Splits a file into frontmatter and body, and reads the frontmatter safely: bounded size, few aliases, no custom tags,
+ * no throw. It knows YAML but no fields; duplicate keys are passed on, so that the caller can name the field.
+ */
+import { isMap, isScalar, Lexer, LineCounter, type ParsedNode, parseDocument, visit, type YAMLError } from "yaml";
+import { type Entry, readPlain } from "./plain.ts";
+import { quoteStars, requote } from "./recover.ts";
+import { cut, oneLine } from "./text.ts";
+
+/** A file in two parts. `firstLine` and `bodyLine` are line numbers in the file. */
+export type Split =
+	| { readonly type: "both"; readonly head: string; readonly body: string; readonly firstLine: number }
+	| { readonly type: "body only"; readonly body: string }
+	| { readonly type: "unclosed" };
+
+/** A complaint about a place in the file. */
+export interface Fault {
+	readonly line: number;
+	readonly column: number;
+	readonly severity: "error" | "warning";
+	readonly message: string;
+	readonly field?: string;
+}
+
+/** `entries` is absent when nothing of it can be trusted. */
+export interface Frontmatter {
+	readonly entries?: readonly Entry[];
+	readonly faults: readonly Fault[];
+}
+
+const maxHead = 16 * 1024;
+const maxAliases = 10;
+// Both bound the time that YAML can take, which is long for texts made of nothing but mistakes.
+const maxTokens = 1000;
+const maxLines = 400;
+
+/** Cuts at the two `---` lines. Expects LF line ends and no byte order mark. */
+export function splitFrontmatter(text: string): Split {
+	const opening = /^---[ \t]*(?:\n|$)/.exec(text);
+	if (opening === null) return { type: "body only", body: text };
+	const start = opening[0].length;
+	for (let at = start - 1; at !== -1; at = text.indexOf("\n---", at + 1)) {
+		if (!text.startsWith("\n---", at)) continue; // only the very first step can miss
+		const lineEnd = text.indexOf("\n", at + 1);
+		const line = text.slice(at + 1, lineEnd === -1 ? undefined : lineEnd);
+		if (line.trimEnd() !== "---") continue;
+		const head = text.slice(start, Math.max(start, at));
+		return { type: "both", head, body: lineEnd === -1 ? "" : text.slice(lineEnd + 1), firstLine: 2 };
+	}
+	return { type: "unclosed" };
+}
+
+/**
+ * Reads the part between the `---` lines. `isFreeText` says which keys hold prose: only there is an unquoted colon
+ * repaired, since a repair must never give a tool list another meaning.
+ */
+export function readFrontmatter(head: string, firstLine: number, isFreeText: (key: string) => boolean): Frontmatter {
+	if (head.length > maxHead) {
+		const message = `the frontmatter has ${head.length} characters: use at most ${maxHead} and put the rest into the body`;
+		return { faults: [{ line: 1, column: 1, severity: "error", message }] };
+	}
+	const text = quoteStars(head);
+	const plain = readPlain(text, firstLine);
+	if (plain !== undefined) return { entries: plain, faults: [] };
+	if (isTooMuch(text)) {
+		const message = `the frontmatter has more than ${maxLines} lines or ${maxTokens} words and signs: make it smaller`;
+		return { faults: [{ line: 1, column: 1, severity: "error", message }] };
+	}
+	const first = readYaml(text, firstLine);
+	if (first.entries !== undefined) return first;
+	const repair = requote(text, isFreeText);
+	if (repair === undefined) return first;
+	const second = readYaml(repair.text, firstLine);
+	if (second.entries === undefined) return first;
+	const warnings = repair.lines.map(({ line, key }): Fault => {
+		const message = `the value of "${key}" has a character that YAML reserves and was taken as text: put it in quotes`;
+		return { line: line + firstLine, column: 1, severity: "warning", field: key, message };
+	});
+	return { entries: second.entries, faults: warnings };
+}
+
+/** Counts what the YAML parser would have to look at, without parsing it. */
+function isTooMuch(text: string): boolean {
+	if (text.length <= maxLines) return false;
+	if (text.split("\n", maxLines + 1).length > maxLines) return true;
+	let tokens = 0;
+	for (const _token of new Lexer().lex(text)) if (++tokens > maxTokens) return true;
+	return false;
+}
+
+function readYaml(text: string, firstLine: number): Frontmatter {
+	const counter = new LineCounter();
+	const place = (offset: number) => {
+		const { line, col } = counter.linePos(offset);
+		return { line: Math.max(line, 1) + firstLine - 1, column: Math.max(col, 1) };
+	};
+	const fail = (offset: number, message: string): Frontmatter => ({
+		faults: [{ ...place(offset), severity: "error", message }],
+	});
+	try {
+		const document = parseDocument(text, {
+			lineCounter: counter,
+			logLevel: "error", // "silent" would hide a second document
+			prettyErrors: false,
+			schema: "core",
+			uniqueKeys: false, // its check is quadratic; `inspect` has its own
+			version: "1.2",
+		});
+		const error = document.errors[0] ?? document.warnings[0]; // a warning is an unknown tag
+		if (error !== undefined) return fail(error.pos[0], yamlMessage(error));
+		const root: ParsedNode | null = document.contents;
+		if (root === null || (isScalar(root) && root.value === null)) return { entries: [], faults: [] };
+		if (!isMap(root)) return fail(root.range[0], "the frontmatter is not a mapping: write `key: value` lines");
+		const complaint = inspect(root);
+		if (complaint !== undefined) return fail(complaint.offset, complaint.message);
+		const entries = root.items.map(({ key, value }): Entry => {
+			const js: unknown = value === null ? null : value.toJS(document, { maxAliasCount: maxAliases });
+			return { key: String(isScalar(key) ? key.value : ""), value: js, ...place(key.range[0]) };
+		});
+		return { entries, faults: [] };
+	} catch (error) {
+		// Too deep for the stack, or more aliases than allowed.
+		const reason =
+			error instanceof RangeError ? "it is nested too deeply" : error instanceof Error ? error.message : "";
+		return fail(0, `the frontmatter cannot be read: ${cut(oneLine(reason), 200)}`);
+	}
+}
+
+/** Refuses what is well-formed but harmful: many aliases, keys that are no words or reach a prototype. */
+function inspect(root: ParsedNode): { readonly offset: number; readonly message: string } | undefined {
+	let aliases = 0;
+	let found: { offset: number; message: string } | undefined;
+	const stop = (offset: number, message: string): symbol => {
+		found = { offset, message };
+		return visit.BREAK;
+	};
+	visit(root, {
+		Alias(_key, node) {
+			if (++aliases <= maxAliases) return undefined;
+			return stop(node.range?.[0] ?? 0, `the frontmatter has more than ${maxAliases} aliases: write the values out`);
+		},
+		Map(_key, node) {
+			const offset = node.range?.[0] ?? 0;
+			const seen = new Set<unknown>();
+			for (const { key } of node.items) {
+				if (!isScalar(key)) return stop(offset, "a key is not a single word: write `key: value` lines");
+				const at = key.range?.[0] ?? offset;
+				if (key.value === "__proto__") return stop(at, "a key is called __proto__: rename it");
+				if (node !== root && seen.has(key.value))
+					return stop(at, `the key "${cut(oneLine(String(key.value)), 60)}" is there twice: remove one`);
+				seen.add(key.value);
+			}
+			return undefined;
+		},
+	});
+	return found;
+}
+
+function yamlMessage(error: YAMLError): string {
+	const text = cut(oneLine(error.message), 200);
+	switch (error.code) {
+		case "TAB_AS_INDENT":
+			return "a tab is used as indentation: use spaces";
+		case "BAD_ALIAS":
+			return 'an unquoted "*" begins an alias: put the value in quotes';
+		case "TAG_RESOLVE_FAILED":
+			return `${text}: remove the tag`;
+		case "BLOCK_AS_IMPLICIT_KEY":
+			return "a value holds an unquoted colon: put the value in quotes";
+		case "MULTIPLE_DOCS":
+			return "the frontmatter holds more than one YAML document: keep one";
+		default:
+			return `the frontmatter is not valid YAML (${text}): correct this line, or put the value in quotes`;
+	}
+}

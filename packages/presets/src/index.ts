@@ -1,0 +1,39 @@
+/** Finds and parses markdown presets of sub-agents. No pi import: any tool may use it. */
+export { type Catalogue, createCatalogue, type DiscoverOptions, discoverPresets } from "./catalogue.ts";
+export type { Field } from "./field.ts";
+export { fields } from "./fields.ts";
+export { fieldsMarkdown } from "./fields-doc.ts";
+export { knownTools, type LintOptions, lint, lintPreset } from "./lint.ts";
+export { findPresetRoot } from "./locate.ts";
+export { findPreset } from "./merge.ts";
+export { parsePreset } from "./parse.ts";
+export type {
+	FieldKey,
+	Flavour,
+	ImportNote,
+	Origin,
+	ParseResult,
+	Preset,
+	PresetFields,
+	PresetSource,
+	Presets,
+	Problem,
+	Replaced,
+	SourceKind,
+	Thinking,
+} from "./preset.ts";
+export type { ParseContext } from "./reader.ts";
+export {
+	agentsDirs,
+	allSources,
+	builtins,
+	claudeImport,
+	directory,
+	file,
+	opencodeImport,
+	packagePresets,
+	type Source,
+	subagentsDirs,
+} from "./sources.ts";
+export { findField } from "./spelling.ts";
+export type { Kind } from "./values.ts";

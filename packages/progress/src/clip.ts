@@ -1,0 +1,56 @@
+/**
+ * Shortens text to a number of UTF-16 units and marks the cut with an ellipsis.
+ * It never leaves half a character behind. Column widths are the renderer's business, not ours.
+ */
+
+const ELLIPSIS = "…";
+
+/** Keeps the start: right for sentences, commands and patterns. */
+export function clip(text: string, maxLength: number): string {
+	if (text.length <= maxLength) return text;
+	if (maxLength < 1) return "";
+	return text.slice(0, boundary(text, Math.floor(maxLength) - 1, -1)).trimEnd() + ELLIPSIS;
+}
+
+/** Keeps the end: right for paths, whose file name says most. */
+export function clipStart(text: string, maxLength: number): string {
+	if (text.length <= maxLength) return text;
+	if (maxLength < 1) return "";
+	return ELLIPSIS + text.slice(boundary(text, text.length - Math.floor(maxLength) + 1, 1)).trimStart();
+}
+
+/** How far a visible character is followed. A longer one (a pile of combining marks) is cut inside. */
+const REACH = 32;
+
+/** The place nearest to `cut`, looking one way, that is between two visible characters. */
+function boundary(text: string, cut: number, step: -1 | 1): number {
+	for (let at = cut; Math.abs(at - cut) < REACH; at += step) {
+		if (!isInsideCharacter(text, at)) return at;
+	}
+	return isInsidePair(text, cut) ? cut + step : cut;
+}
+
+/** `Intl.Segmenter` would know more scripts, but its first use costs about 10 ms, for text that is cut anyway. */
+function isInsideCharacter(text: string, at: number): boolean {
+	if (at <= 0 || at >= text.length || text.charCodeAt(at) < FIRST_COMBINING) return false;
+	if (isInsidePair(text, at) || text[at - 1] === JOINER) return true;
+	const next = text.slice(at, at + 2);
+	return EXTENDING.test(next) || (FLAG_LETTER.test(next) && flagLettersBefore(text, at) % 2 === 1);
+}
+
+const FIRST_COMBINING = 0x300;
+const JOINER = "\u200d";
+const EXTENDING = /^(?:\p{M}|\p{Emoji_Modifier}|\u200d)/u;
+const FLAG_LETTER = /^[\u{1f1e6}-\u{1f1ff}]/u;
+
+function flagLettersBefore(text: string, end: number): number {
+	let count = 0;
+	for (let at = end - 2; at >= 0 && count < REACH && FLAG_LETTER.test(text.slice(at, at + 2)); at -= 2) count++;
+	return count;
+}
+
+function isInsidePair(text: string, at: number): boolean {
+	const low = text.charCodeAt(at);
+	const high = text.charCodeAt(at - 1);
+	return low >= 0xdc00 && low <= 0xdfff && high >= 0xd800 && high <= 0xdbff;
+}

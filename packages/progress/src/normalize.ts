@@ -1,0 +1,125 @@
+/**
+ * Reads pi's session events, live or as parsed JSON lines, into our vocabulary.
+ * It trusts no shape: whatever it does not know gives no event, and it never throws.
+ */
+import type { AssistantText, ChildEvent, ToolCall, ToolResult, Usage } from "./events.ts";
+
+/**
+ * Translates one pi session event (or one parsed line of `pi --mode json`) into child events.
+ * Streaming deltas and everything unknown give `[]`. Tool arguments are passed on as they are, not copied.
+ *
+ * @example
+ * ```ts
+ * normalize({ type: "tool_execution_start", toolCallId: "1", toolName: "read", args: { path: "src/auth.ts" } });
+ * // [{ type: "tool_call", callId: "1", tool: "read", args: { path: "src/auth.ts" } }]
+ * ```
+ */
+export function normalize(raw: unknown): ChildEvent[] {
+	if (!isRecord(raw)) return [];
+	try {
+		return translate(raw);
+	} catch {
+		return []; // a getter or proxy of the caller threw: nothing here that we can read
+	}
+}
+
+function translate(raw: Record<string, unknown>): ChildEvent[] {
+	switch (raw.type) {
+		case "message_end":
+			return fromMessage(raw.message);
+		case "tool_execution_start":
+			return [toolCall(raw)];
+		case "tool_execution_end":
+			return [toolResult(raw)];
+		case "turn_end":
+			return [{ type: "turn" }];
+		case "compaction_start":
+			return [{ type: "compacting" }];
+		case "compaction_end":
+			return [{ type: "compacted", ok: isRecord(raw.result) && raw.aborted !== true }];
+		case "auto_retry_start":
+			return [
+				{
+					type: "retrying",
+					attempt: amount(raw.attempt),
+					maxAttempts: amount(raw.maxAttempts),
+					delayMs: amount(raw.delayMs),
+					error: string(raw.errorMessage),
+				},
+			];
+		case "agent_settled":
+			return [{ type: "idle" }];
+		default:
+			return []; // open set: pi has many events that say nothing about progress, and adds more
+	}
+}
+
+function fromMessage(message: unknown): ChildEvent[] {
+	if (!isRecord(message) || message.role !== "assistant") return [];
+	const said = assistantText(message);
+	return isRecord(message.usage) ? [said, { type: "usage", usage: usageFrom(message.usage) }] : [said];
+}
+
+function assistantText(message: Record<string, unknown>): AssistantText {
+	const { text, callsTool } = readContent(message.content);
+	const event: AssistantText = { type: "assistant_text", text };
+	const failed = message.stopReason === "error" || message.stopReason === "aborted";
+	// Some providers say `stop` for a message that calls tools; taken at its word, the run would look finished.
+	const stopReason = callsTool && !failed ? "toolUse" : string(message.stopReason);
+	if (stopReason) event.stopReason = stopReason;
+	const model = string(message.responseModel) || string(message.model);
+	const provider = string(message.provider);
+	if (model) event.model = provider ? `${provider}/${model}` : model;
+	const error = string(message.errorMessage);
+	if (failed && error) event.error = error;
+	return event;
+}
+
+function readContent(content: unknown): { text: string; callsTool: boolean } {
+	if (!Array.isArray(content)) return { text: string(content), callsTool: false };
+	let text = "";
+	let callsTool = false;
+	for (const block of content) {
+		if (!isRecord(block)) continue;
+		if (block.type === "text") text += string(block.text);
+		else if (block.type === "toolCall") callsTool = true;
+	}
+	return { text, callsTool };
+}
+
+function usageFrom(usage: Record<string, unknown>): Usage {
+	return {
+		input: amount(usage.input),
+		output: amount(usage.output),
+		cacheRead: amount(usage.cacheRead),
+		cacheWrite: amount(usage.cacheWrite),
+		cost: amount(isRecord(usage.cost) ? usage.cost.total : usage.cost),
+	};
+}
+
+function toolCall(raw: Record<string, unknown>): ToolCall {
+	const tool = string(raw.toolName);
+	const args = isRecord(raw.args) ? raw.args : {};
+	const callId = string(raw.toolCallId);
+	return callId ? { type: "tool_call", callId, tool, args } : { type: "tool_call", tool, args };
+}
+
+function toolResult(raw: Record<string, unknown>): ToolResult {
+	const tool = string(raw.toolName);
+	const isError = raw.isError === true;
+	const callId = string(raw.toolCallId);
+	return callId ? { type: "tool_result", callId, tool, isError } : { type: "tool_result", tool, isError };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function string(value: unknown): string {
+	return typeof value === "string" ? value : "";
+}
+
+/** A figure that can be added up: finite and not negative. */
+function amount(value: unknown): number {
+	return typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY ? value : 0;
+}

@@ -1,0 +1,73 @@
+/**
+ * The words. Everything `describe` says is written here, as templates that users may replace or translate.
+ * Data only: how a template is filled is in `template.ts`.
+ */
+
+/**
+ * What is said about one tool. `{path}` stands for the argument of that name, `{path|file_path}` for the first of the
+ * two that is there, `{tool}` for the tool's name. A template that cannot be filled gives way to the one for `*`;
+ * a blank one says nothing.
+ */
+export interface Phrase {
+	/** While it runs. */
+	call: string;
+	/** When it worked. */
+	done: string;
+	/** When it failed. */
+	failed: string;
+}
+
+/** What is said about everything that is not a tool. */
+export interface Notices {
+	compacting: string;
+	compacted: string;
+	compactionFailed: string;
+	/** May use `{attempt}`, `{maxAttempts}`, `{delay}` (such as `4s`), `{seconds}` and `{error}`. */
+	retrying: string;
+	/** The model gave an error instead of text. May use `{error}`. */
+	modelError: string;
+	/** The model was stopped before it said anything. May use `{error}`. */
+	modelStopped: string;
+	/** Stands for `{error}` when none was given. */
+	noReason: string;
+	/** Stands for `{tool}` when the tool has no name. */
+	unnamedTool: string;
+}
+
+/** The phrases for pi's own tools, and under `*` those for every other tool. */
+export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
+	"*": { call: "Running {tool}", done: "{tool} finished", failed: "{tool} failed" },
+	read: {
+		call: "Reading {path|file_path}",
+		done: "Finished reading {path|file_path}",
+		failed: "Read failed: {path|file_path}",
+	},
+	grep: { call: "Searching code for {pattern}", done: "Search finished", failed: "Search failed" },
+	find: { call: "Scanning for {pattern}", done: "Scan finished", failed: "Scan failed" },
+	ls: { call: "Listing {path}", done: "Finished listing {path}", failed: "Listing failed: {path}" },
+	edit: {
+		call: "Editing {path|file_path}",
+		done: "Finished editing {path|file_path}",
+		failed: "Edit failed: {path|file_path}",
+	},
+	write: {
+		call: "Writing {path|file_path}",
+		done: "Finished writing {path|file_path}",
+		failed: "Write failed: {path|file_path}",
+	},
+	// The command already states the action, so it needs no verb.
+	bash: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
+	powershell: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
+};
+
+/** The default {@link Notices}. */
+export const defaultNotices: Readonly<Notices> = {
+	compacting: "Compacting context",
+	compacted: "Context compacted",
+	compactionFailed: "Compaction failed",
+	retrying: "Retrying ({attempt} of {maxAttempts}) in {delay}: {error}",
+	modelError: "Model error: {error}",
+	modelStopped: "Answer stopped: {error}",
+	noReason: "no reason given",
+	unnamedTool: "tool",
+};

@@ -1,0 +1,123 @@
+/**
+ * What `pi-progress` does: JSON lines in, readable lines out. The streams are passed in; it ends no process.
+ * It reads no faster than its output is taken.
+ */
+import type { Readable, Writable } from "node:stream";
+import { createDescriber } from "./describe.ts";
+import { formatCount } from "./format.ts";
+import { createLineSplitter, MAX_LINE_BYTES } from "./lines.ts";
+import { normalize } from "./normalize.ts";
+
+/** Everything the command touches. */
+export interface Terminal {
+	/** The arguments after the command's name. */
+	args: readonly string[];
+	stdin: Readable & { isTTY?: boolean };
+	stdout: Writable;
+	stderr: Writable;
+	version: string;
+	/** Bytes of the longest line that is read. */
+	maxLineBytes?: number;
+}
+
+const USAGE = `Usage: pi --mode json -p "…" | pi-progress
+
+Turns the JSON lines of pi on stdin into lines that people can read.
+
+  --help     show this text
+  --version  show the version
+`;
+
+/** Runs the command and gives its exit code. */
+export async function run(terminal: Terminal): Promise<number> {
+	const { args, stdin, stdout, stderr, version } = terminal;
+	const unknown = args.find((arg) => !["--help", "-h", "--version", "-v"].includes(arg));
+	if (unknown !== undefined) {
+		stderr.write(`pi-progress: unknown argument ${JSON.stringify(unknown)}\n\n${USAGE}`);
+		return 2;
+	}
+	if (args.length > 0) {
+		stdout.write(args.includes("--help") || args.includes("-h") ? USAGE : `${version}\n`);
+		return 0;
+	}
+	if (stdin.isTTY) {
+		stderr.write(`pi-progress: nothing is piped in\n\n${USAGE}`);
+		return 2;
+	}
+	return translate(terminal);
+}
+
+async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES }: Terminal): Promise<number> {
+	stdout.on("error", () => {}); // the failed write reports it; without a listener it would end the process
+	const skipped = { tooLong: 0, notJson: 0 };
+	const describeNext = createDescriber();
+	let ready = "";
+	const splitter = createLineSplitter({
+		maxBytes: maxLineBytes,
+		onSkipped: () => skipped.tooLong++,
+		onLine(text) {
+			const parsed = parseJson(text);
+			if (parsed === NOT_JSON) {
+				if (text.trim() !== "") skipped.notJson++;
+				return;
+			}
+			for (const event of normalize(parsed)) {
+				const line = describeNext(event);
+				if (line !== undefined) ready += `${line}\n`;
+			}
+		},
+	});
+	const flush = async () => {
+		const text = ready;
+		ready = "";
+		if (text !== "") await write(stdout, text);
+	};
+	try {
+		for await (const bytes of stdin) {
+			splitter.push(bytes);
+			await flush();
+		}
+		splitter.end();
+		await flush();
+	} catch (error) {
+		if (isClosedPipe(error)) return 0; // `pi-progress | head` has seen enough
+		stderr.write(`pi-progress: ${error instanceof Error ? error.message : error}\n`);
+		return 1;
+	}
+	const report = skippedText(skipped, maxLineBytes);
+	if (report !== "") stderr.write(`pi-progress: skipped ${report}\n`);
+	return 0;
+}
+
+/** Resolves when the text is out, which holds back reading while the reader of our output is slow. */
+function write(stream: Writable, text: string): Promise<void> {
+	return new Promise((resolve, reject) => {
+		stream.write(text, (error) => (error ? reject(error) : resolve()));
+	});
+}
+
+const NOT_JSON = Symbol("not JSON");
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return NOT_JSON;
+	}
+}
+
+function isClosedPipe(error: unknown): boolean {
+	return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+function skippedText(skipped: { tooLong: number; notJson: number }, maxLineBytes: number): string {
+	const { tooLong, notJson } = skipped;
+	const texts = [];
+	if (tooLong > 0) texts.push(`${formatCount(tooLong, "line")} over ${bytesText(maxLineBytes)}`);
+	if (notJson > 0) texts.push(`${formatCount(notJson, "line")} that ${notJson === 1 ? "was" : "were"} not JSON`);
+	return texts.join(" and ");
+}
+
+function bytesText(bytes: number): string {
+	return bytes % (1024 * 1024) === 0 ? `${bytes / 1024 / 1024} MB` : `${bytes} bytes`;
+}

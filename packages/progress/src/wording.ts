@@ -1,0 +1,91 @@
+/**
+ * The default words with a user's own laid over them, ready to be filled.
+ * Built once per options object. It reads settings that people wrote by hand, so it ignores what is no text.
+ */
+import { defaultNotices, defaultPhrases, type Notices, type Phrase } from "./phrases.ts";
+import { compileTemplate, type Template } from "./template.ts";
+
+/** How to say things: other words, another language, another length. Keep the object: its templates are read once. */
+export interface DescribeOptions {
+	/**
+	 * Phrases by tool name, laid over {@link defaultPhrases}; `*` is for every tool without phrases of its own.
+	 * A phrase may be partial.
+	 */
+	phrases?: Readonly<Record<string, Readonly<Partial<Phrase>>>>;
+	/** Words for what is not a tool, laid over {@link defaultNotices}. */
+	notices?: Readonly<Partial<Notices>>;
+	/** The longest line, in UTF-16 units. Default 400. */
+	maxLength?: number;
+}
+
+/** Everything that `describe` needs to speak. */
+export interface Wording {
+	/** By tool name. A map, so that a tool called `constructor` is only a tool. */
+	phrases: ReadonlyMap<string, PhraseChoices>;
+	/** For tools that are not in `phrases`, and for results whose call is not known. */
+	anyTool: PhraseChoices;
+	/** For each notice the user's template, if any, then the default one. */
+	notices: Readonly<Record<keyof Notices, readonly Template[]>>;
+	maxLength: number;
+}
+
+/** Tried in order until one can be filled. The last needs only the tool's name. */
+type PhraseChoices = readonly CompiledPhrase[];
+
+type CompiledPhrase = Partial<Record<keyof Phrase, Template>>;
+
+/** The wording for these options. The options are read once: to change them, pass a new object. */
+export function wordingFor(options: DescribeOptions | undefined): Wording {
+	if (!options) return DEFAULT_WORDING;
+	const known = KNOWN.get(options);
+	if (known) return known;
+	const wording = compileWording(options);
+	KNOWN.set(options, wording);
+	return wording;
+}
+
+const DEFAULT_MAX_LENGTH = 400;
+const KNOWN = new WeakMap<DescribeOptions, Wording>();
+const ANY_TOOL = "*";
+const PHRASE_KEYS: readonly (keyof Phrase)[] = ["call", "done", "failed"];
+const NOTICE_KEYS = Object.keys(defaultNotices) as (keyof Notices)[];
+
+function compileWording({ phrases, notices, maxLength }: DescribeOptions): Wording {
+	const merged = new Map<string, CompiledPhrase>();
+	for (const [tool, phrase] of Object.entries(defaultPhrases)) merged.set(tool, compile(phrase, PHRASE_KEYS));
+	const builtInAny = merged.get(ANY_TOOL) ?? {};
+	for (const [tool, phrase] of Object.entries(phrases ?? {})) {
+		merged.set(tool, { ...merged.get(tool), ...compile(phrase, PHRASE_KEYS) });
+	}
+	const anyTool = [merged.get(ANY_TOOL) ?? {}, builtInAny];
+	merged.delete(ANY_TOOL); // a tool really called that is an unknown tool
+	return {
+		phrases: new Map(Array.from(merged, ([tool, phrase]) => [tool, [phrase, ...anyTool]])),
+		anyTool,
+		notices: compileNotices(notices ?? {}),
+		maxLength: typeof maxLength === "number" && maxLength >= 1 ? maxLength : DEFAULT_MAX_LENGTH,
+	};
+}
+
+function compileNotices(own: Readonly<Partial<Notices>>): Wording["notices"] {
+	const compiled = compile(own, NOTICE_KEYS);
+	const fallback = compile(defaultNotices, NOTICE_KEYS) as Record<keyof Notices, Template>;
+	const choices = {} as Record<keyof Notices, readonly Template[]>;
+	for (const key of NOTICE_KEYS) choices[key] = [compiled[key] ?? fallback[key], fallback[key]];
+	return choices;
+}
+
+/** Only the given keys, and of those only what is text. */
+function compile<Key extends string>(
+	texts: Readonly<Partial<Record<Key, string>>> | undefined,
+	keys: readonly Key[],
+): Partial<Record<Key, Template>> {
+	const compiled: Partial<Record<Key, Template>> = {};
+	for (const key of keys) {
+		const text: unknown = texts?.[key];
+		if (typeof text === "string") compiled[key] = compileTemplate(text);
+	}
+	return compiled;
+}
+
+const DEFAULT_WORDING = compileWording({});

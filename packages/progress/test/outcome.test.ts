@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { type AbortedBy, type Outcome, outcomeText } from "../src/index.ts";
+
+test.each<[Outcome, string, string]>([
+	[{ status: "completed", text: "x" }, "Completed", "Completed in 1m 12s"],
+	[
+		{ status: "completed", text: "x", wrappedUp: true },
+		"Wrapped up at its turn limit",
+		"Wrapped up at its turn limit after 1m 12s",
+	],
+	[
+		{ status: "failed", error: "model unavailable" },
+		"Failed: model unavailable",
+		"Failed after 1m 12s: model unavailable",
+	],
+	[{ status: "failed", error: " " }, "Failed", "Failed after 1m 12s"],
+	[
+		{ status: "aborted", by: "idle", reason: "5 minutes" },
+		"Stopped: no activity (5 minutes)",
+		"Stopped after 1m 12s: no activity (5 minutes)",
+	],
+	[
+		{ status: "aborted", by: "parent", reason: "wrong branch" },
+		"Stopped by its parent: wrong branch",
+		"Stopped by its parent after 1m 12s: wrong branch",
+	],
+])("%j reads %s", (outcome, expected, expectedWithDuration) => {
+	expect(outcomeText(outcome)).toBe(expected);
+	expect(outcomeText(outcome, { durationMs: 72_000 })).toBe(expectedWithDuration);
+});
+
+const STOPPED: Record<AbortedBy, string> = {
+	user: "Stopped by you",
+	parent: "Stopped by its parent",
+	turns: "Stopped: too many turns",
+	timeout: "Timed out",
+	idle: "Stopped: no activity",
+	budget: "Stopped: budget used up",
+	shutdown: "Interrupted: pi shut down",
+	lost: "Lost: the agent ended without a result",
+};
+
+test.each(Object.entries(STOPPED))("an abort by %s reads %s", (by, expected) => {
+	expect(outcomeText({ status: "aborted", by: by as AbortedBy })).toBe(expected);
+});
+
+test("errors and reasons are cleaned and shortened", () => {
+	expect(outcomeText({ status: "failed", error: "\x1b[31m529\noverloaded\u202e" })).toBe("Failed: 529 overloaded");
+	expect(outcomeText({ status: "failed", error: "x".repeat(10_000) })).toBe(`Failed: ${"x".repeat(399)}…`);
+});
+
+test.each([
+	[{ status: "paused" }, "Ended"],
+	[{ status: "aborted", by: "toString" }, "Stopped"],
+	[{ status: "failed" }, "Failed"],
+])("an outcome that we do not know still reads as something: %j", (outcome, expected) => {
+	expect(outcomeText(outcome as unknown as Outcome)).toBe(expected);
+});

@@ -1,0 +1,1 @@
+export { nextRuns, type ParseOptions, parseSchedule, type Schedule, ScheduleError } from "./schedule.ts";

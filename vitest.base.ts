@@ -1,0 +1,29 @@
+/**
+ * How every package is tested: on its sources (the `@pi-subagents/source` condition), so no build comes first,
+ * with type tests beside the run-time ones. In CI a skipped test fails the run: it would show nothing.
+ */
+import { defineConfig } from "vitest/config";
+import type { Reporter, TestModule } from "vitest/node";
+
+const conditions = ["@pi-subagents/source", "module", "node", "import", "default"];
+
+const nothingSkipped: Reporter = {
+	onTestRunEnd(modules: ReadonlyArray<TestModule>) {
+		const skipped = modules.flatMap((module) => [...module.children.allTests("skipped")].map((test) => test.fullName));
+		if (skipped.length === 0) return;
+		const list = skipped.map((name) => `  - ${name}`).join("\n");
+		process.stderr.write(`\nSKIPPED ${skipped.length} test(s), which shows nothing:\n${list}\n`);
+		if (process.env.CI) process.exitCode = 1;
+	},
+};
+
+export default defineConfig({
+	resolve: { conditions },
+	ssr: { resolve: { conditions, externalConditions: conditions } },
+	test: {
+		include: ["test/**/*.test.ts"],
+		typecheck: { enabled: true, include: ["test/**/*.test-d.ts"] },
+		reporters: ["default", nothingSkipped],
+		testTimeout: 30_000,
+	},
+});
