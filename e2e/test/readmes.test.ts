@@ -9,21 +9,21 @@ const packages = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
 const firstBlock = (readme: string, language: string) =>
 	new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(readme)?.[1];
 
+/** People use the extension, not code; and the example of presets reads the user's directories, so it is run in that package. */
+const withoutOutput = new Set(["extension", "presets"]);
+
 test.each(readdirSync(packages))("%s", (name) => {
 	const file = join(packages, name, "README.md");
 	expect(existsSync(file), "has a README").toBe(true);
 	const readme = readFileSync(file, "utf8");
 	expect(readme.split("\n").length, "is short").toBeLessThanOrEqual(62);
-	const example = firstBlock(readme, "ts");
-	if (name === "extension") return expect(firstBlock(readme, "markdown")).toContain("name: repo-scout"); // used by people, not by code
+	expect(firstBlock(readme, name === "extension" ? "markdown" : "ts"), "opens with an example").toBeDefined();
+	if (withoutOutput.has(name)) return;
 	const flags = ["--conditions=@pi-subagents/source", "--disable-warning=ExperimentalWarning"];
-	const printed = execFileSync(
-		process.execPath,
-		[...flags, "--input-type=module-typescript", "--eval", example ?? ""],
-		{
-			cwd: join(packages, name), // so that it finds itself by its own name
-			encoding: "utf8",
-		},
-	);
+	const code = ["--input-type=module-typescript", "--eval", firstBlock(readme, "ts") ?? ""];
+	const printed = execFileSync(process.execPath, [...flags, ...code], {
+		cwd: join(packages, name), // so that it finds itself by its own name
+		encoding: "utf8",
+	});
 	expect(printed).toBe(firstBlock(readme, "text"));
 });

@@ -1,11 +1,11 @@
 /**
- * `impl.cjs` and `presets.cjs` hold everything of ours: the first is loaded with pi, the second when it is first needed.
- * They ask their caller for pi's modules. `index.js` is the compiled form of the entry, for hosts that embed pi's SDK.
+ * `impl.cjs`, `presets.cjs` and `yaml.cjs` hold everything of ours, each loaded when it is first needed.
+ * The first asks its caller for pi's modules. `index.js` is the compiled form of the entry, for hosts that embed pi's SDK.
  */
 import { defineConfig, type Options } from "tsup";
 import { library } from "../../tsup.base.ts";
 
-const lentByPi = ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"];
+const lentByPi = ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox", "typebox/value"];
 const lazy = "@pi-subagents/presets";
 
 /** One file for Node to load natively, small because pi waits for it. */
@@ -17,6 +17,24 @@ const bundle: Options = {
 	outExtension: () => ({ js: ".cjs" }),
 	esbuildOptions: (options) => {
 		options.supported = { ...options.supported, "dynamic-import": false }; // `require` finds what lies beside it
+	},
+};
+
+/** Most presets need no YAML parser, and loading one takes longer than reading them all: it comes with its first use. */
+const lazyYaml: NonNullable<Options["esbuildPlugins"]>[number] = {
+	name: "lazy-yaml",
+	setup(build) {
+		build.onResolve({ filter: /^yaml$/ }, () => ({ path: "yaml", namespace: "lazy" }));
+		build.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
+			contents: `
+				const lazily = (name) => new Proxy(function () {}, {
+					apply: (_, self, args) => Reflect.apply(require("./yaml.cjs")[name], self, args),
+					construct: (_, args) => Reflect.construct(require("./yaml.cjs")[name], args),
+					get: (_, key) => require("./yaml.cjs")[name][key],
+				});
+				export const [isMap, isScalar, Lexer, LineCounter, parseDocument, visit] =
+					["isMap", "isScalar", "Lexer", "LineCounter", "parseDocument", "visit"].map(lazily);`,
+		}));
 	},
 };
 
@@ -32,5 +50,11 @@ export default defineConfig([
 		},
 		footer: { js: "return module.exports; };" },
 	},
-	{ ...library({ presets: "../presets/src/index.ts" }), ...bundle, noExternal: ["yaml"] },
+	{
+		...library({ presets: "../presets/src/index.ts" }),
+		...bundle,
+		external: ["./yaml.cjs"],
+		esbuildPlugins: [lazyYaml],
+	},
+	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ]);

@@ -37,7 +37,7 @@ export interface PresetFields extends Tunable, ToolRules {
 /** What the user's settings say. */
 export interface Defaults extends Tunable {
 	/** `agentOverrides.<name>` of the preset in question. */
-	override?: Tunable & ToolRules;
+	override?: Tunable & ToolRules & Partial<Pick<PresetFields, "enabled" | "promptMode">>;
 	/** What to do about a model outside the user's enabled ones. Absent: nothing. */
 	scope?: "warn" | "deny";
 }
@@ -54,6 +54,8 @@ export interface Facts {
 	models: readonly ModelFact[];
 	tools: readonly ToolFact[];
 	cwd: CwdFact;
+	/** The user's stored yes to this project. Without it, files of the project may not say how things are executed. */
+	isProjectTrusted: boolean;
 }
 
 /** The working directory as it was found on disk. */
@@ -77,7 +79,8 @@ type Nullish<T> = { [K in keyof T]: T[K] | undefined };
 
 const LIMITS = ["maxTurns", "timeoutMs", "toolTimeoutMs", "idleTimeoutMs", "budgetTokens", "budgetCost"] as const;
 
-export function resolveSpec(input: ResolveInput): RunSpec {
+export function resolveSpec(given: ResolveInput): RunSpec {
+	const input = { ...given, preset: { ...given.preset, ...given.defaults.override } };
 	const { request, preset, defaults, facts } = input;
 	const task = request.task.trim();
 	if (task === "") throw new AgentError("no_task", "The task is empty. Say what the agent should do.");
@@ -91,14 +94,10 @@ export function resolveSpec(input: ResolveInput): RunSpec {
 	const model = resolveModel(input, layers);
 	const thinking = layers.pick("thinking", model.thinking);
 	const runner = layers.pick("runner") ?? "session";
-	const override = defaults.override;
-	const toolRules = { ...preset, ...(override?.tools === undefined ? {} : { tools: override.tools }) };
-	const tools = resolveTools(
-		{ ...toolRules, preset: preset.name, isFromProject: preset.source.inProject },
-		facts.tools,
-	);
-	layers.note("tools", override?.tools !== undefined ? "settings" : preset.tools === undefined ? "default" : "preset");
-	layers.note("promptMode", "preset");
+	const tools = resolveTools({ ...preset, preset: preset.name, isFromProject: preset.source.inProject }, facts.tools);
+	const override = defaults.override ?? {};
+	layers.note("tools", override.tools ? "settings" : preset.tools ? "preset" : "default");
+	layers.note("promptMode", override.promptMode ? "settings" : "preset");
 	return {
 		type: preset.name,
 		description: request.description?.trim() || firstWords(task),
@@ -116,13 +115,18 @@ export function resolveSpec(input: ResolveInput): RunSpec {
 }
 
 /** Picks each field from the first who says something about it, and remembers who that was. */
-function layersOf({ request, preset, defaults, parent }: ResolveInput) {
+function layersOf({ request, preset, defaults, parent, facts }: ResolveInput) {
 	const origins: Partial<Record<ResolvedField, SpecOrigin>> = {};
 	const warnings: string[] = [];
 	const locked = new Set(preset.locked);
+	const { runner, ...withoutRunner } = preset;
+	const needsTrust = preset.source.inProject && !facts.isProjectTrusted;
+	if (needsTrust && runner !== undefined && runner !== defaults.override?.runner) {
+		warnings.push(`Preset "${preset.name}" names a runner; that counts only in a project you have trusted.`);
+	}
 	const layers: [SpecOrigin, Tunable][] = [
 		["settings", defaults.override ?? {}],
-		["preset", preset],
+		["preset", needsTrust ? withoutRunner : preset],
 		["default", defaults],
 		["parent", { thinking: parent.thinking }],
 	];

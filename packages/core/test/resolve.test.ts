@@ -24,6 +24,7 @@ const facts: Facts = {
 	],
 	tools: ["read", "bash", "edit", "write", "grep"].map((name) => ({ name, isActive: true })),
 	cwd: { path: "/project", kind: "directory", isAsked: false },
+	isProjectTrusted: false,
 };
 const parent: ResolveInput["parent"] = { model: { provider: "fake", id: "large" }, thinking: "low" };
 
@@ -192,6 +193,29 @@ test("settings may give a preset other tools", () => {
 	expect(resolve({ preset: { tools: ["read"] }, defaults: { override: { tools: ["grep"] } } })).toMatchObject({
 		tools: ["grep"],
 		origins: { tools: "settings" },
+	});
+});
+
+test("settings may switch a preset off, or let its prompt replace pi's", () => {
+	expect(errorOf({ defaults: { override: { enabled: false } } })).toMatchObject({ code: "disabled_preset" });
+	expect(resolve({ defaults: { override: { promptMode: "replace" } } })).toMatchObject({
+		systemPrompt: { mode: "replace" },
+		origins: { promptMode: "settings" },
+	});
+});
+
+test("how a project's preset is executed is the user's to allow", () => {
+	const wish = { preset: { model: "small", runner: "process" as const } };
+	const warning = 'Preset "scout" names a runner; that counts only in a project you have trusted.';
+	expect(resolve(wish, preset)).toMatchObject({ runner: "session", warnings: [warning] });
+	expect(resolve({ ...wish, facts: { isProjectTrusted: true } }, preset)).toMatchObject({
+		runner: "process",
+		warnings: [],
+	});
+	expect(resolve(wish)).toMatchObject({ runner: "process", warnings: [] });
+	expect(resolve({ ...wish, defaults: { override: { runner: "process" } } }, preset)).toMatchObject({
+		runner: "process",
+		warnings: [],
 	});
 });
 

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
 import * as tui from "@earendil-works/pi-tui";
 import * as typebox from "typebox";
+import * as typeboxValue from "typebox/value";
 import type subagents from "./index.ts";
 
 type Load = (host: Record<string, unknown>) => { default: typeof subagents };
@@ -18,4 +19,5 @@ export default load({
 	"@earendil-works/pi-coding-agent": codingAgent,
 	"@earendil-works/pi-tui": tui,
 	typebox,
+	"typebox/value": typeboxValue,
 }).default;

@@ -1,44 +1,91 @@
 /** What pi lends to us and our children, read anew for each launch: the user may switch models at any time. */
-import { realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import {
+	DefaultPackageManager,
 	type ExtensionAPI,
 	type ExtensionContext,
 	getAgentDir,
 	ModelRuntime,
 	ProjectTrustStore,
+	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
 import type { CwdFact, Facts, ParentFields } from "@pi-subagents/core";
 import { type SessionHost, sessionTools } from "@pi-subagents/core/session";
+import type { StoredTrust } from "./config.ts";
 
 export interface Host extends SessionHost {
 	/** What is true now, for `resolveSpec`. `cwd` is what the caller asked for, if anything. */
 	facts(ctx: ExtensionContext, cwd: string | undefined): Promise<Facts>;
 	parent(ctx: ExtensionContext): ParentFields;
+	storedTrust(cwd: string): StoredTrust;
+	/** The manifests of the packages that the user has installed into pi. */
+	packageManifests(cwd: string): readonly string[];
+	/** Tells the user something, each thing once in a session. Where there is nobody to tell, nothing happens. */
+	tell(notice: string): void;
 }
 
 export function createHost(pi: ExtensionAPI): Host {
 	const agentDir = getAgentDir();
+	const told = new Set<string>();
+	const manifests = new Map<string, readonly string[]>();
 	let session: ExtensionContext | undefined;
 	pi.on("session_start", (_event, ctx) => {
 		session = ctx;
 	});
+	const storedTrust = trustReader(agentDir);
+	/** The session's own answer covers its directory; any other needs the user's stored yes. */
+	const isProjectTrusted = (cwd: string): boolean =>
+		session && isWithin(cwd, realpathSync(session.cwd)) ? session.isProjectTrusted() : storedTrust(cwd) === "yes";
 	return {
 		agentDir,
+		storedTrust,
+		isProjectTrusted,
 		modelRuntime: () => modelRuntimeOf(session),
-		isProjectTrusted: (cwd) => isTrusted(cwd, agentDir, session),
-		facts: async (ctx, cwd) => ({
-			models: ctx.modelRegistry.getAvailable().map(({ provider, id }) => ({ provider, id })),
-			tools: sessionTools().map((name) => ({ name, isActive: pi.getActiveTools().includes(name) })),
-			cwd: await cwdFact(ctx.cwd, cwd),
-		}),
 		parent: (ctx) => ({
 			model: ctx.model && { provider: ctx.model.provider, id: ctx.model.id },
 			thinking: pi.getThinkingLevel(),
 		}),
+		facts: async (ctx, cwd) => ({
+			models: modelFacts(ctx),
+			tools: sessionTools().map((name) => ({ name, isActive: pi.getActiveTools().includes(name) })),
+			cwd: await cwdFact(ctx.cwd, cwd),
+			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
+		}),
+		packageManifests(cwd) {
+			const known = manifests.get(cwd) ?? manifestsOf(cwd, agentDir, isProjectTrusted(cwd));
+			manifests.set(cwd, known);
+			return known;
+		},
+		tell(notice) {
+			if (told.has(notice) || !session?.hasUI) return;
+			told.add(notice);
+			session.ui.notify(notice, "warning");
+		},
 	};
 }
+
+/** pi locks its trust file to read it, which takes longer than a launch; so it is read again only when it has changed. */
+function trustReader(agentDir: string): (cwd: string) => StoredTrust {
+	const known = new Map<string, StoredTrust>();
+	let readAt = "";
+	return (cwd) => {
+		const file = statSync(join(agentDir, "trust.json"), { throwIfNoEntry: false });
+		if (!file) return "unasked";
+		const stamp = `${file.mtimeMs} ${file.size} ${file.ino}`;
+		if (stamp !== readAt) known.clear();
+		readAt = stamp;
+		const answer = known.get(cwd) ?? ANSWERS.get(new ProjectTrustStore(agentDir).get(cwd)) ?? "unasked";
+		known.set(cwd, answer);
+		return answer;
+	};
+}
+
+const ANSWERS = new Map<boolean | null, StoredTrust>([
+	[true, "yes"],
+	[false, "no"],
+]);
 
 /** The registry's runtime is private, but it alone knows the providers and keys of this session. */
 async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<ModelRuntime> {
@@ -56,10 +103,21 @@ async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<Mo
 	return runtime;
 }
 
-/** The session's own answer covers its directory; any other needs the user's stored yes. */
-function isTrusted(cwd: string, agentDir: string, session: ExtensionContext | undefined): boolean {
-	if (session && isWithin(cwd, realpathSync(session.cwd))) return session.isProjectTrusted();
-	return new ProjectTrustStore(agentDir).get(cwd) === true;
+function modelFacts({ modelRegistry, scopedModels }: ExtensionContext): Facts["models"] {
+	const scope = new Set(scopedModels.map(({ model }) => `${model.provider}/${model.id}`));
+	return modelRegistry.getAvailable().map(({ provider, id }) => {
+		return scope.size === 0 ? { provider, id } : { provider, id, inScope: scope.has(`${provider}/${id}`) };
+	});
+}
+
+/** pi locks its settings to read them, which takes longer than all the rest of a start; so first a look whether it is worth it. */
+function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): string[] {
+	const files = [join(agentDir, "settings.json"), ...(projectTrusted ? [join(cwd, ".pi", "settings.json")] : [])];
+	const mentionsPackages = files.some((file) => existsSync(file) && readFileSync(file, "utf8").includes('"packages"'));
+	if (!mentionsPackages) return [];
+	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted });
+	const packages = new DefaultPackageManager({ cwd, agentDir, settingsManager }).listConfiguredPackages();
+	return packages.flatMap(({ installedPath }) => (installedPath ? [join(installedPath, "package.json")] : []));
 }
 
 function isWithin(path: string, directory: string): boolean {

@@ -3,10 +3,11 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Manager } from "@pi-subagents/core";
 import { sessionRunner } from "@pi-subagents/core/session";
 import { isInsideChild } from "./child.ts";
+import { subagentCommand } from "./commands/subagent.ts";
 import { createHost } from "./host.ts";
+import { createLauncher } from "./launch.ts";
 import { stopWithSession } from "./life.ts";
-import { createPresets } from "./presets.ts";
-import { subagentTool } from "./tools/subagent.ts";
+import { registerTools } from "./tools/register.ts";
 
 export default function subagents(pi: ExtensionAPI): void {
 	if (isInsideChild(process.env)) return;
@@ -16,7 +17,8 @@ export default function subagents(pi: ExtensionAPI): void {
 		now: Date.now,
 		newId: () => crypto.randomUUID().slice(0, 8),
 	});
-	const presets = createPresets(host.agentDir);
-	pi.registerTool(subagentTool({ manager, host, presets }));
+	const launcher = createLauncher(host);
+	registerTools(pi, { manager, launcher });
+	pi.registerCommand("subagent", subagentCommand(pi, { host, launcher }));
 	stopWithSession(pi, manager);
 }

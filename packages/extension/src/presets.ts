@@ -1,38 +1,126 @@
-/** The presets of the session's directory, fresh at every call and loaded when the first one comes. */
-import { AgentError } from "@pi-subagents/core";
-import type { Catalogue, Preset, Presets as PresetList } from "@pi-subagents/presets";
+/** The presets of a directory, fresh at every call, with what the user has to be told about them. */
+import { AgentError, nearest } from "@pi-subagents/core";
+import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Source } from "@pi-subagents/presets";
+import { sanitize } from "@pi-subagents/progress";
+import type { Config } from "./config.ts";
 import { loadPresets } from "./presets.lazy.ts";
 
 export interface Presets {
+	/** Those that can be started, by name. */
+	list(cwd: string, config: Config): Promise<readonly Preset[]>;
 	/** Throws an error that names the known ones. */
-	find(name: string, cwd: string): Promise<Preset>;
+	find(name: string, cwd: string, config: Config): Promise<FoundPreset>;
 }
 
-export function createPresets(agentDir: string): Presets {
-	const catalogues = new Map<string, Promise<Catalogue>>();
-	const open = async (cwd: string) => (await loadPresets()).createCatalogue({ cwd, agentDir });
+interface FoundPreset {
+	preset: Preset;
+	/** What the settings say about it. */
+	override: Override["fields"];
+}
+
+export interface PresetsOptions {
+	agentDir: string;
+	/** `package.json` files of installed packages that may ship presets. */
+	manifests: (cwd: string) => readonly string[];
+	/** Tells the user once. */
+	tell: (notice: string) => void;
+}
+
+/** More in an error would bury the message. */
+const MOST_NAMES = 30;
+
+export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Presets {
+	const catalogues = new Map<string, Catalogue>();
+	const read = async (cwd: string, config: Config): Promise<PresetList> => {
+		const library = await loadPresets();
+		const key = JSON.stringify([cwd, config.trust, config.settings]);
+		const sources = () => sourcesFor(library, config, manifests(cwd));
+		const catalogue = catalogues.get(key) ?? library.createCatalogue({ cwd, agentDir, sources: sources() });
+		catalogues.set(key, catalogue);
+		const list = await catalogue.read();
+		for (const notice of noticesFor(list, config)) tell(notice);
+		return list;
+	};
 	return {
-		async find(name, cwd) {
-			const { findPreset } = await loadPresets();
-			const catalogue = catalogues.get(cwd) ?? open(cwd);
-			catalogues.set(cwd, catalogue);
-			const list = await (await catalogue).read();
+		async list(cwd, config) {
+			return (await read(cwd, config)).presets.filter(({ enabled }) => enabled);
+		},
+		async find(name, cwd, config) {
+			const { findPreset, parseOverride } = await loadPresets();
+			const list = await read(cwd, config);
 			const preset = findPreset(list.presets, name);
 			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list));
-			return preset;
+			const { fields, faults, isRefused } = parseOverride(overrideOf(preset.name, config));
+			const trouble = faults.map((fault) => `agentOverrides.${preset.name}: ${fault}`);
+			if (isRefused)
+				throw new AgentError(
+					"disabled_preset",
+					`The settings of preset "${preset.name}" are broken: ${trouble.join("; ")}.`,
+				);
+			for (const notice of trouble) tell(notice);
+			return { preset, override: fields };
 		},
 	};
 }
 
-function unknownPreset(name: string, { presets, problems }: PresetList): string {
-	const broken = problems
-		.filter(({ severity }) => severity === "error")
-		.map(({ path, message }) => `${path}: ${message}`);
+function sourcesFor(
+	library: Awaited<ReturnType<typeof loadPresets>>,
+	{ settings, trust }: Config,
+	manifests: readonly string[],
+): Source[] {
+	const { builtins, claudeImport, opencodeImport, packagePresets, agentsDirs, subagentsDirs } = library;
+	const all = [
+		...(settings.builtins ? builtins() : []),
+		...packagePresets(manifests),
+		...(settings.imports.includes("claude") ? claudeImport() : []),
+		...(settings.imports.includes("opencode") ? opencodeImport() : []),
+		...agentsDirs(),
+		...subagentsDirs(),
+	];
+	return projectCounts({ settings, trust }) ? all : all.filter(({ source }) => !source.inProject);
+}
+
+/** A project that the user declined contributes nothing, whatever the settings say. */
+function projectCounts({ settings, trust }: Pick<Config, "settings" | "trust">): boolean {
+	if (trust === "no" || settings.projectPresets === "off") return false;
+	return settings.projectPresets === "allow" || trust === "yes";
+}
+
+function noticesFor({ presets, problems }: PresetList, config: Config): string[] {
+	const replacing = presets.filter(
+		({ source, replaces }) => source.inProject && replaces?.some((other) => !other.source.inProject),
+	);
 	return [
-		`There is no preset "${name}".`,
-		presets.length > 0
-			? `Known: ${presets.map((preset) => preset.name).join(", ")}.`
+		...replacing.map(({ name, path }) => `This project's preset "${name}" replaces the one you had: ${sanitize(path)}`),
+		...problems.filter(({ severity }) => severity === "error").map((problem) => `Preset not used: ${placed(problem)}`),
+		...(config.trust === "no" ? ["Presets of this project are not used: you declined to trust it."] : []),
+		...config.problems.map((problem) => `Settings: ${sanitize(problem)}`),
+	];
+}
+
+function unknownPreset(name: string, { presets, problems }: PresetList): string {
+	const broken = problems.filter(
+		({ severity, preset }) => severity === "error" && preset?.toLowerCase() === name.toLowerCase(),
+	);
+	if (broken.length > 0) return `Preset "${name}" cannot be used: ${broken.map(placed).join("; ")}.`;
+	const names = presets.filter(({ enabled }) => enabled).map((preset) => preset.name);
+	const hint = nearest(name, names);
+	const more = names.length - MOST_NAMES;
+	return [
+		`There is no preset "${sanitize(name)}".`,
+		...(hint ? [`Did you mean "${hint}"?`] : []),
+		names.length > 0
+			? `Known: ${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? `, and ${more} more` : ""}.`
 			: "No presets exist yet: put markdown files into .pi/subagents/.",
-		...(broken.length > 0 ? [`Files that could not be used: ${broken.slice(0, 5).join("; ")}.`] : []),
 	].join(" ");
+}
+
+/** Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. */
+function overrideOf(name: string, { settings }: Config): unknown {
+	const entry = Object.entries(settings.agentOverrides).find(([key]) => key.toLowerCase() === name.toLowerCase());
+	return entry?.[1] ?? {};
+}
+
+function placed({ path, line, message }: Problem): string {
+	return `${sanitize(path)}${line === undefined ? "" : `:${line}`}: ${sanitize(message)}`;
 }

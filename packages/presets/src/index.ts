@@ -6,6 +6,7 @@ export { fieldsMarkdown } from "./fields-doc.ts";
 export { knownTools, type LintOptions, lint, lintPreset } from "./lint.ts";
 export { findPresetRoot } from "./locate.ts";
 export { findPreset } from "./merge.ts";
+export { type Override, parseOverride } from "./override.ts";
 export { parsePreset } from "./parse.ts";
 export type {
 	FieldKey,

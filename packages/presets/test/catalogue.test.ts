@@ -1,6 +1,5 @@
 import { mkdir, rename, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { expect, test } from "vitest";
 import { allSources, createCatalogue, directory } from "../src/index.ts";
 import { longAgo, preset, put, tree } from "./support.ts";
@@ -120,12 +119,17 @@ test("a thousand files do not hold up the event loop", async () => {
 			]),
 		),
 	);
-	const delay = monitorEventLoopDelay({ resolution: 1 });
-	delay.enable();
+	let turns = 0;
+	let isReading = true;
+	const count = () => {
+		turns++;
+		if (isReading) setImmediate(count);
+	};
+	setImmediate(count);
 	const { presets } = await catalogue.read();
-	delay.disable();
+	isReading = false;
 	expect(presets).toHaveLength(1000);
-	expect(delay.percentile(99) / 1e6).toBeLessThan(100); // far above the aim: this machine is shared
+	expect(turns, "others get their turn at least after every batch of files").toBeGreaterThan(1000 / 64);
 });
 
 test("all sources together are read without problems where there is nothing", async () => {

@@ -99,10 +99,8 @@ test.each(["\x1b]", "\x1b[", "\x9d", "\x1bPa", "\x1b[1", "\x1b]a\n", "\x1b]a\x1b
 	"a megabyte of %j takes linear time",
 	(piece) => {
 		const text = piece.repeat(1_000_000 / piece.length);
-		const startedAt = performance.now();
-		sanitize(text);
-		sanitizeBlock(text);
-		// A quadratic pass would take minutes; the bound only has to tell the two apart on a busy machine.
-		expect(performance.now() - startedAt).toBeLessThan(5_000);
+		// A quadratic pass would take minutes, and the test would time out.
+		expect(sanitize(text)).not.toMatch(UNCLEAN);
+		expect(sanitizeBlock(text).replaceAll("\n", "")).not.toMatch(UNCLEAN);
 	},
 );

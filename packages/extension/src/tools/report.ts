@@ -1,15 +1,16 @@
 /** What the model reads about a run that has settled: the answer, then who gave it and how it ended. */
 import type { AgentRecord, Outcome } from "@pi-subagents/core";
-import { formatCount, outcomeText, sanitizeBlock } from "@pi-subagents/progress";
+import { formatCount, outcomeText, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { detailsOf } from "./details.ts";
 
 /** More would crowd the parent's context; an agent that has more to say should write it to a file. */
 const MOST_CHARACTERS = 50_000;
 
-export function reportFor(outcome: Outcome, record: AgentRecord): string {
+/** `warnings` are how the request was understood, where that is not obvious. */
+export function reportFor(outcome: Outcome, record: AgentRecord, warnings: readonly string[] = []): string {
 	const { agentId, preset, durationMs, toolUses } = detailsOf(record);
 	const how = outcomeText(outcome, { durationMs });
-	const trailer = `[agent ${agentId} (${preset}): ${how}, ${formatCount(toolUses, "tool call")}]`;
+	const trailer = `[agent ${agentId} (${preset}): ${how}, ${formatCount(toolUses, "tool call")}${warnings.map((warning) => `. ${sanitize(warning)}`).join("")}]`;
 	if (outcome.status === "completed") return `${capped(outcome.text)}\n\n${trailer}`;
 	return outcome.partialText === undefined
 		? trailer

@@ -1,9 +1,9 @@
 /** `subagent`: run a preset on a task and wait for the answer. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, type Manager, type Outcome, resolveSpec } from "@pi-subagents/core";
+import type { AgentRecord, Manager, Outcome } from "@pi-subagents/core";
+import type { Preset } from "@pi-subagents/presets";
 import { Type } from "typebox";
-import type { Host } from "../host.ts";
-import type { Presets } from "../presets.ts";
+import type { Launcher } from "../launch.ts";
 import { followProgress } from "../progress-feed.ts";
 import { renderAgentCall } from "../render/call.ts";
 import { renderAgentResult } from "../render/result.ts";
@@ -19,30 +19,28 @@ const parameters = Type.Object({
 
 export interface SubagentDeps {
 	manager: Manager;
-	host: Host;
-	presets: Presets;
+	launcher: Launcher;
+	/** What the model can choose from. */
+	presets: readonly Preset[];
 }
+
+/** All of them would crowd the request; any other name works too, and a wrong one is answered with the known ones. */
+const MOST_PRESETS = 20;
+const DESCRIPTION_CHARACTERS = 100;
 
 export function subagentTool({
 	manager,
-	host,
+	launcher,
 	presets,
 }: SubagentDeps): ToolDefinition<typeof parameters, AgentDetails> {
 	return defineTool({
 		name: "subagent",
 		label: "Subagent",
-		description:
-			"Hand a self-contained task to a preset agent with a fresh context and wait for its answer. Several calls in one message run in parallel.",
+		description: `Hand a self-contained task to a preset agent with a fresh context and wait for its answer. Several calls in one message run in parallel.${presetList(presets)}`,
 		promptSnippet: "Delegate a self-contained task to an agent and wait for its answer",
 		parameters,
 		async execute(_callId, params, signal, onUpdate, ctx) {
-			const spec = resolveSpec({
-				request: { task: params.task, model: params.model },
-				preset: await presets.find(params.preset, ctx.cwd),
-				defaults: {},
-				parent: host.parent(ctx),
-				facts: await host.facts(ctx, params.cwd),
-			});
+			const { spec } = await launcher.resolve(params, ctx);
 			signal?.throwIfAborted();
 			const launched = manager.spawn(spec);
 			const { id } = launched;
@@ -53,7 +51,7 @@ export function subagentTool({
 			signal?.addEventListener("abort", stop, { once: true });
 			try {
 				const outcome = await manager.wait(id);
-				return resultOf(outcome, manager.store.record(id) ?? launched);
+				return resultOf(outcome, manager.store.record(id) ?? launched, spec.warnings);
 			} finally {
 				signal?.removeEventListener("abort", stop);
 				feed.close();
@@ -64,9 +62,22 @@ export function subagentTool({
 	});
 }
 
+function presetList(presets: readonly Preset[]): string {
+	if (presets.length === 0) return "";
+	const lines = presets.slice(0, MOST_PRESETS).map(({ name, description }) => `- ${name}: ${shortened(description)}`);
+	const more = presets.length - MOST_PRESETS;
+	return ["\nPresets:", ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
+}
+
+function shortened(description: string): string {
+	return description.length > DESCRIPTION_CHARACTERS
+		? `${description.slice(0, DESCRIPTION_CHARACTERS - 1)}…`
+		: description;
+}
+
 /** A run that did not complete is a tool error, so that the model cannot take it for an answer. */
-function resultOf(outcome: Outcome, record: AgentRecord) {
-	const text = reportFor(outcome, record);
+function resultOf(outcome: Outcome, record: AgentRecord, warnings: readonly string[]) {
+	const text = reportFor(outcome, record, warnings);
 	if (outcome.status !== "completed") throw new Error(text);
 	return { content: [{ type: "text" as const, text }], details: detailsOf(record) };
 }
