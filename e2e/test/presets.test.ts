@@ -136,11 +136,11 @@ describe("what a person sees", () => {
 	test("/subagent agents lists them, /subagent explain tells what one would be started with and why", async () => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env }, { cols: 120, rows: 60 });
-		tui.type("/subagent agents");
+		tui.type("/subagent agents "); // the space ends the completion, which would take Enter for itself
 		tui.press("enter");
 		await tui.waitForText(/repo-scout +project +Fast repo exploration/);
 		expect(tui.screen().join("\n")).toMatch(/Explore +builtin/);
-		tui.type("/subagent explain repo-scout");
+		tui.type("/subagent explain repo-scout ");
 		tui.press("enter");
 		await tui.waitForText(/It begins with about .* tokens/);
 		const shown = tui.screen().join("\n");
