@@ -6,6 +6,18 @@ export interface Subject {
 	once(): Promise<number> | number;
 }
 
+/** A subject whose cost is how long it takes. */
+export function timed(name: string, work: () => unknown): Subject {
+	return {
+		name,
+		async once() {
+			const start = performance.now();
+			await work();
+			return performance.now() - start;
+		},
+	};
+}
+
 /** One line of the table. */
 export interface Benchmark {
 	name: string;

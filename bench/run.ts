@@ -6,9 +6,20 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
+import { dispatching, firstStart, spawning } from "./entries/spawn.ts";
 import { type Figure, measure } from "./measure.ts";
 
-const entries = [progress, ...discovery, hostileFiles, ownLoad, warmLoad, coldLoad];
+const entries = [
+	progress,
+	dispatching,
+	...spawning,
+	firstStart,
+	...discovery,
+	hostileFiles,
+	ownLoad,
+	warmLoad,
+	coldLoad,
+];
 const word = process.argv[2] ?? "";
 const figures: Figure[] = [];
 

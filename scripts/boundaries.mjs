@@ -14,9 +14,9 @@ const PI = ["@earendil-works/pi-ai", "@earendil-works/pi-coding-agent", "@earend
 const RULES = {
 	progress: { ours: [], others: [], pure: ["index.ts"] },
 	presets: { ours: [], others: ["yaml"], pure: [] },
-	core: { ours: ["progress"], others: [...PI, "typebox", "proper-lockfile"], pure: ["index.ts"] },
+	core: { ours: ["progress"], others: [...PI, "typebox"], pure: ["index.ts"] },
 	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"], pure: [] },
-	schedule: { ours: [], others: ["croner", "proper-lockfile"], pure: [] },
+	schedule: { ours: [], others: ["croner"], pure: [] },
 	rpc: { ours: [], others: [], pure: ["index.ts"] },
 	extension: {
 		ours: ["core", "presets", "progress", "rpc", "schedule", "widget"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { agentsDirs, createCatalogue, parsePreset } from "@pi-subagents/presets";
 import { parseDocument } from "yaml";
 import { generate, random } from "../../packages/presets/test/hostile-texts.ts";
-import type { Benchmark, Subject } from "../measure.ts";
+import { type Benchmark, type Subject, timed } from "../measure.ts";
 import { loadTintinwebPresets } from "../rivals.ts";
 
 const SIZES = [100, 1_000, 5_000];
@@ -85,17 +85,6 @@ async function discover({ root, count }: Project): Promise<void> {
 function rescan({ root, count }: Project): Subject {
 	const catalogue = createCatalogue({ cwd: root, agentDir: join(root, "agent"), sources: agentsDirs() });
 	return timed("unchanged", async () => expectCount((await catalogue.read()).presets.length, count));
-}
-
-function timed(name: string, work: () => Promise<void>): Subject {
-	return {
-		name,
-		async once() {
-			const start = performance.now();
-			await work();
-			return performance.now() - start;
-		},
-	};
 }
 
 /** The longest time in which nothing else of the process could run. */

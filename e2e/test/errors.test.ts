@@ -49,6 +49,13 @@ test("a working directory that does not exist is named", async () => {
 	});
 });
 
+test("a relative working directory cannot lead out of the session's", async () => {
+	expect(await resultOf(delegate("x", { cwd: ".pi/../../agent" }))).toEqual({
+		isError: true,
+		text: "The working directory <root>/agent lies outside this session's directory; give an absolute path if that is what you mean.",
+	});
+});
+
 test("a model that fails is a failure, not an answer", async () => {
 	const result = await resultOf(
 		delegate(),

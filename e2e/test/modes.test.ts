@@ -57,7 +57,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const shown = tui.scrollback();
 		expect(shown).toContain("subagent repo-scout Find the launch code.");
 		expect(shown).toContain("The notes say: The launch code is heliotrope.");
-		expect(shown).toMatch(/1 tool · .* token · /);
+		expect(shown).toMatch(/1 tool · .* tokens · /);
 		expect(shown).not.toMatch(/tool_call|tool_result|callId/);
 	});
 });

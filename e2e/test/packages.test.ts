@@ -126,12 +126,12 @@ for (const { name, description } of presets) console.log(name + ": " + descripti
 
 test("core, schedule, rpc and widget load alone", async () => {
 	const dir = await consumer("progress", "core", "schedule", "rpc", "widget");
-	const code = `import { Manager } from "@pi-subagents/core";
+	const code = `import { Manager, systemClock } from "@pi-subagents/core";
 import { fakeRunner } from "@pi-subagents/core/testing";
 import { nextRuns, parseSchedule } from "@pi-subagents/schedule";
 import { replyChannel } from "@pi-subagents/rpc";
 import { buildTree } from "@pi-subagents/widget";
-const manager = new Manager({ runners: { session: fakeRunner() }, now: () => 0, newId: () => "a1" });
+const manager = new Manager({ runners: { session: fakeRunner() }, clock: systemClock, newId: () => "a1" });
 console.log(manager.store.seq, nextRuns(parseSchedule("5m", { now: 0 }), 0, 1)[0].getTime(), replyChannel("ping", "1"), buildTree([]).roots.length);`;
 	expect(await script(dir, code)).toBe("0 300000 subagents:rpc:ping:reply:1 0\n");
 });

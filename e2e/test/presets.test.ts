@@ -26,12 +26,8 @@ const rules = [
 	),
 	converse(lastUserSays("Who are you?"), ({ systemPrompt, tools, model }) => {
 		const who = /You are (\w+)\./.exec(systemPrompt)?.[1] ?? "nobody";
-		return say(
-			`I am ${who} on ${model} with ${tools
-				.map(({ name }) => name)
-				.sort()
-				.join(",")}`,
-		);
+		const names = tools.map(({ name }) => name).filter((name) => name !== "ask_main_session");
+		return say(`I am ${who} on ${model} with ${names.sort().join(",")}`);
 	}),
 ];
 

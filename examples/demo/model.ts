@@ -36,9 +36,13 @@ const parent: Rule = converse(
 	({ lastToolResults }) => {
 		const found = lastToolResults.map(({ text }) => `- ${text.split("\n", 1)[0]}`);
 		return say(
-			["**Not yet.** My agents found:", "", ...found, "", "Fix `Store.move` first; it is two lines and a test."].join(
-				"\n",
-			),
+			[
+				"**Not yet.** My agents found:",
+				"",
+				...found,
+				"",
+				"Fix `Store.move` first; it is two lines and a test. (This is the demo: mention the cartographer, the critic or the tester to ask one of them; Ctrl+D quits.)",
+			].join("\n"),
 			pace,
 		);
 	},
@@ -78,11 +82,18 @@ function testSummary(messages: RequestView["messages"]): string {
 /** Whatever a visitor types: naming an agent delegates to it. */
 const visitor: Rule = ({ lastUserText, lastToolResults, turn, tools }) => {
 	if (!tools.some(({ name }) => name === "subagent")) return undefined;
-	if (turn > 1) return say(lastToolResults.map(({ text }) => text).join("\n\n"), pace);
-	const preset = PRESETS.find((name) => lastUserText.includes(name));
+	if (turn > 1)
+		return say(
+			`There you have it${lastToolResults.length > 1 ? ", all of them" : ""}. Mention another one, or quit with Ctrl+D.`,
+			pace,
+		);
+	const preset = PRESETS.find((name) => lastUserText.toLowerCase().includes(name));
 	return preset
 		? tool("subagent", { preset, task: lastUserText }, `I hand this to the ${preset}.`)
-		: say(`I am a scripted model, so I know only my agents. Mention one of them: ${PRESETS.join(", ")}.`, pace);
+		: say(
+				`I am a scripted model, so I know only my agents. Mention one of them: ${PRESETS.join(", ")}. Ctrl+D quits.`,
+				pace,
+			);
 };
 
 export const rules: readonly Rule[] = [parent, cartographer, critic, tester, visitor, otherwise(say("…"))];

@@ -8,6 +8,12 @@ export type AgentErrorCode =
 	| "unknown_agent"
 	/** The agent exists, but not in a state in which this can be done. */
 	| "wrong_state"
+	/** No slot is free, and the settings say to refuse rather than to queue. */
+	| "slots_full"
+	/** Agents may not launch agents at this depth. */
+	| "too_deep"
+	/** The agent's preset does not allow it to launch this one. */
+	| "forbidden_preset"
 	/** No runner of this name was given to the manager. */
 	| "unknown_runner"
 	/** No available model has this name, or several could be meant. */
@@ -22,6 +28,8 @@ export type AgentErrorCode =
 	| "forbidden_tool"
 	/** No preset has this name. */
 	| "unknown_preset"
+	/** The preset asks for something that no runner here can do. */
+	| "unsupported"
 	/** The preset is switched off. */
 	| "disabled_preset"
 	/** The working directory does not exist or is not one. */

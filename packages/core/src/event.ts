@@ -7,17 +7,15 @@ import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 /** What the manager says about an agent. */
 export type LifeCycleEvent = AgentQueued | AgentStarted | AgentSteered | AgentAsked | AgentAnswered | AgentSettled;
 
-/** A launch was accepted. The first event of every agent. */
+/** A launch was accepted: the first event of every agent, and of every later run of it. */
 export interface AgentQueued {
 	type: "agent_queued";
 	agent: AgentIdentity;
 }
 
-/** A run began. The second and later runs of an agent are resumes. */
+/** A run began. */
 export interface AgentStarted {
 	type: "agent_started";
-	/** The task of this run, when it is not the one the agent was queued with. */
-	task?: string;
 }
 
 /** Somebody gave the running agent a message. */

@@ -5,7 +5,9 @@ export type {
 	Outcome,
 	Usage,
 } from "@pi-subagents/progress";
+export { type Addressee, type Answer, type Audience, addresseeOf, type Question } from "./asking.ts";
 export { bestEffort, messageOf, type Report } from "./best-effort.ts";
+export { type Clock, systemClock } from "./clock.ts";
 export { AgentError, type AgentErrorCode } from "./error.ts";
 export type {
 	AgentAnswered,
@@ -20,23 +22,27 @@ export type {
 	LifeCycleEvent,
 	RunnerName,
 } from "./event.ts";
-export { type LaunchOptions, Manager, type ManagerOptions } from "./manager.ts";
+export type { AskedQuestion } from "./live.ts";
+export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager.ts";
 export { type ModelFact, type ModelMatch, matchModel, modelName } from "./models.ts";
+export { defaultOutboxSettings, newOutbox, step as stepOutbox } from "./outbox.ts";
+export type * from "./outbox-types.ts";
 export { abortedOutcome, outcomeOf } from "./outcome.ts";
 export type { AgentRecord } from "./record.ts";
 export { reduce } from "./reduce.ts";
+export { resolveSpec } from "./resolve.ts";
+export type {
+	CwdFact,
+	Defaults,
+	Facts,
+	LaunchRequest,
+	ParentFields,
+	PresetFields,
+	ResolveInput,
+	Tunable,
+} from "./resolve-input.ts";
 export {
-	type CwdFact,
-	type Defaults,
-	type Facts,
-	type LaunchRequest,
-	type ParentFields,
-	type PresetFields,
-	type ResolveInput,
-	resolveSpec,
-	type Tunable,
-} from "./resolve.ts";
-export {
+	type Checkpoint,
 	isThinkingLevel,
 	type Limits,
 	type ResolvedField,
@@ -48,6 +54,11 @@ export {
 	type Stop,
 	type ThinkingLevel,
 } from "./runner.ts";
+export type { ManagerScope } from "./scope.ts";
+export type { SlotsSnapshot } from "./slots.ts";
+export type { SlotLimits } from "./slots-limits.ts";
 export { isSettled, type SettledStatus, type Status } from "./status.ts";
 export { type Snapshot, Store, type StoreListener } from "./store.ts";
 export { nearest, resolveTools, type ToolFact, type ToolRequest, type ToolRules } from "./tools.ts";
+export type { Transcript, TranscriptEntry } from "./transcript.ts";
+export { addUsage, billedTokens, type TreeUsage, treeUsage, workTokens } from "./usage.ts";

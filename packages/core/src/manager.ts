@@ -1,21 +1,37 @@
 /**
- * The only dispatcher of events: launches agents, watches their runs and settles them.
- * Live handles stay in a private map; everything that others see is a record in the store.
+ * What may be asked of agents: launch, wait, steer, stop, ask, answer, resume. It alone dispatches events;
+ * everything that others see of an agent is its record in the store.
  */
-import type { AssistantText, ChildEvent, Outcome } from "@pi-subagents/progress";
-import { messageOf } from "./best-effort.ts";
+import type { Outcome } from "@pi-subagents/progress";
+import { type Answer, type Audience, addresseeOf, type Question, questionMessage, unanswered } from "./asking.ts";
+import { isYes } from "./budget.ts";
+import type { Clock } from "./clock.ts";
+import { Conductor } from "./conductor.ts";
 import { AgentError } from "./error.ts";
-import type { LifeCycleEvent, RunnerName } from "./event.ts";
-import { abortedOutcome } from "./outcome.ts";
+import type { AgentEvent, RunnerName } from "./event.ts";
+import type { AskedQuestion, LiveAgent } from "./live.ts";
 import type { AgentRecord } from "./record.ts";
-import type { Run, Runner, RunSpec, Stop } from "./runner.ts";
+import type { Limits, Runner, RunSpec, Stop } from "./runner.ts";
+import { ManagerScope } from "./scope.ts";
+import type { SlotsSnapshot } from "./slots.ts";
+import type { SlotLimits } from "./slots-limits.ts";
 import { Store } from "./store.ts";
 
 export interface ManagerOptions {
 	runners: Partial<Record<RunnerName, Runner>>;
-	now: () => number;
+	clock: Clock;
 	newId: () => string;
+	/** From 0 to below 1; `Math.random` when absent. */
+	random?: () => number;
 	store?: Store;
+	/** How many may run at once; 8, and the rest queue, when absent. */
+	slots?: SlotLimits;
+	/** How deep agents may launch agents; 4 when absent. */
+	maxDepth?: number;
+	/** Who outside the tree can answer questions. Nobody when absent. */
+	audience?: Audience;
+	/** Hears of each question, with the one it goes to. */
+	onQuestion?: (question: AskedQuestion) => void;
 }
 
 /** What a launch says beside the spec. */
@@ -23,137 +39,240 @@ export interface LaunchOptions {
 	name?: string;
 	/** Nobody waits for the result in the call that launched it. */
 	isBackground?: boolean;
+	parentAgentId?: string;
 }
 
-/** What only the manager may touch of a live agent. */
-interface LiveAgent {
-	run?: Run;
-	/** How it was stopped, when that came before there was a run to stop. */
-	stop?: Stop;
-	/** The last non-blank thing the child said, kept as partial output. */
-	said?: string;
-	waiters: Set<(outcome: Outcome) => void>;
+export interface WaitOptions {
+	signal?: AbortSignal;
+	/** The agent that waits, if one does: it lends its slot meanwhile. */
+	waiterId?: string;
 }
 
 export class Manager {
 	readonly store: Store;
 	readonly #options: ManagerOptions;
-	readonly #live = new Map<string, LiveAgent>();
+	readonly #conductor: Conductor;
+	/** Who waits in a call, and how often. Such a one cannot take a turn to answer. */
+	readonly #blocked = new Map<string, number>();
 	#isShutDown = false;
 
 	constructor(options: ManagerOptions) {
 		this.#options = options;
 		this.store = options.store ?? new Store();
+		this.#conductor = new Conductor({
+			store: this.store,
+			runners: options.runners,
+			clock: options.clock,
+			random: options.random ?? Math.random,
+			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
+			extendBudget: (agent, used, extended, signal) => this.#extendBudget(agent, used, extended, signal),
+		});
 	}
 
-	/** Launches an agent and returns its record. A run that cannot start is a failed outcome, not an error. */
-	spawn(spec: RunSpec, options: LaunchOptions = {}): AgentRecord {
-		if (this.#isShutDown)
-			throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
-		const runner = this.#options.runners[spec.runner];
-		if (!runner) throw new AgentError("unknown_runner", `There is no "${spec.runner}" runner here.`);
+	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
+	spawn(spec: RunSpec, { name, parentAgentId, isBackground = false }: LaunchOptions = {}): AgentRecord {
+		this.#assertOpen();
+		const depth = parentAgentId === undefined ? 1 : this.#recordOf(parentAgentId).depth + 1;
+		const maxDepth = this.#options.maxDepth ?? 4;
+		if (depth > maxDepth) {
+			const message = `Agents may launch agents down to level ${maxDepth}, and this would be level ${depth}. Do the work here instead.`;
+			throw new AgentError("too_deep", message);
+		}
+		if (parentAgentId !== undefined) this.#liveOf(parentAgentId, "launch agents");
 		const id = this.#unusedId();
-		this.#live.set(id, { waiters: new Set() });
-		this.#dispatch(id, {
-			type: "agent_queued",
-			agent: {
-				...(options.name === undefined ? {} : { name: options.name }),
-				depth: 1,
-				type: spec.type,
-				description: spec.description,
-				task: spec.task,
-				cwd: spec.cwd,
-				runner: spec.runner,
-				model: spec.model,
-				isBackground: options.isBackground ?? false,
-			},
+		this.#conductor.queue(id, spec, {
+			...(name === undefined ? {} : { name }),
+			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			depth,
+			isBackground,
 		});
-		this.#start(id, runner, spec);
+		return this.#recordOf(id);
+	}
+
+	/** Runs a settled agent again, with a new task. Its runner continues the conversation, where it was kept. */
+	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground"> = {}): AgentRecord {
+		this.#assertOpen();
+		const { outcome, status, name, parentAgentId, depth, isBackground } = this.#recordOf(id);
+		if (!outcome) throw new AgentError("wrong_state", `Agent ${id} is ${status}; steer it instead of resuming it.`);
+		this.#conductor.queue(id, spec, {
+			...(name === undefined ? {} : { name }),
+			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			depth,
+			isBackground: options.isBackground ?? isBackground,
+		});
 		return this.#recordOf(id);
 	}
 
 	/** Resolves when the agent has settled, at once if it has. Rejects only when `signal` ends the waiting. */
-	wait(id: string, options: { signal?: AbortSignal } = {}): Promise<Outcome> {
+	wait(id: string, { signal, waiterId }: WaitOptions = {}): Promise<Outcome> {
 		const { outcome } = this.#recordOf(id);
-		const live = this.#live.get(id);
+		const live = this.#conductor.live(id);
 		if (outcome) return Promise.resolve(outcome);
 		if (!live) throw new AgentError("wrong_state", `Agent ${id} has not settled, and this process does not run it.`);
-		const { signal } = options;
+		if (signal?.aborted) return Promise.reject(signal.reason);
 		return new Promise((resolve, reject) => {
-			const onSettled = (settled: Outcome) => {
-				signal?.removeEventListener("abort", onAbort);
-				resolve(settled);
-			};
+			const takeBack = this.#block(waiterId);
 			const onAbort = () => {
-				live.waiters.delete(onSettled);
+				live.waiters.delete(waiter);
+				takeBack();
 				reject(signal?.reason);
 			};
-			if (signal?.aborted) return reject(signal.reason);
+			const waiter = {
+				takeBack,
+				resolve: (settled: Outcome) => {
+					signal?.removeEventListener("abort", onAbort);
+					resolve(settled);
+				},
+			};
 			signal?.addEventListener("abort", onAbort, { once: true });
-			live.waiters.add(onSettled);
+			live.waiters.add(waiter);
 		});
 	}
 
-	/** Gives the running agent a message. */
+	/** Gives a live agent a message; a queued one hears it when it starts. */
 	steer(id: string, message: string): void {
-		const { status } = this.#recordOf(id);
-		const live = this.#live.get(id);
-		if (!live?.run) throw new AgentError("wrong_state", `Agent ${id} is ${status}; only a live one can be steered.`);
-		this.#dispatch(id, { type: "agent_steered", message });
-		live.run.steer(message);
+		const live = this.#liveOf(id, "be steered");
+		this.#conductor.dispatch(id, { type: "agent_steered", message });
+		this.#conductor.tell(live, (run) => run.steer(message));
 	}
 
-	/** Stops the agent. It has settled when this returns; its child is cleaned up behind it. */
+	/** Asks a live agent to answer now with what it has. */
+	wrapUp(id: string, reason?: string): void {
+		this.#conductor.tell(this.#liveOf(id, "be asked to finish"), (run) => run.wrapUp(reason));
+	}
+
+	/** Stops the agent and all that it launched. They have settled when this returns; what they used is cleaned up behind. */
 	abort(id: string, stop: Stop): void {
 		this.#recordOf(id);
-		const live = this.#live.get(id);
-		if (!live) return; // it settled before
-		live.stop = stop;
-		this.#settle(id, abortedOutcome(stop, live.said));
-		live.run?.abort(stop);
+		this.#conductor.stop(id, stop);
+	}
+
+	/** A running agent asks. Resolves with the answer, or at once with `nobody` where none is to be had. */
+	ask(id: string, question: Question, signal?: AbortSignal): Promise<Answer> {
+		const live = this.#liveOf(id, "ask");
+		if (live.question)
+			throw new AgentError("wrong_state", `Agent ${id} already waits for the answer to another question.`);
+		const ancestors = this.#conductor.family.ancestorsOf(id);
+		const addressee = addresseeOf(
+			this.#recordOf(id),
+			ancestors,
+			(each) => this.#blocked.has(each),
+			this.#options.audience,
+		);
+		if (addressee.who !== "nobody") return this.#open(live, { ...question, agentId: id, addressee }, signal);
+		return Promise.resolve(unanswered(question));
+	}
+
+	/** Answers an agent's open question. */
+	answer(id: string, text: string, by: "agent" | "session" | "user"): void {
+		const { status } = this.#recordOf(id);
+		const question = this.#conductor.live(id)?.question;
+		if (!question) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it does not wait for an answer.`);
+		question.answer({ by, text });
+	}
+
+	/** Nobody will answer the agent's open question: it has its default, or its own judgement. */
+	decline(id: string): void {
+		const question = this.#conductor.live(id)?.question;
+		question?.answer(unanswered(question.asked));
+	}
+
+	/** The questions that wait for an answer, oldest first. */
+	questions(): AskedQuestion[] {
+		return this.#conductor.lives().flatMap(({ question }) => (question ? [question.asked] : []));
+	}
+
+	/** What an agent may see and do with agents: its own descendants, and no others. */
+	scope(parentId: string): ManagerScope {
+		const allowed = () => this.#conductor.live(parentId)?.spec.subagents;
+		return new ManagerScope({ manager: this, family: this.#conductor.family, parentId, allowed });
+	}
+
+	slots(): SlotsSnapshot {
+		return this.#conductor.slots.snapshot();
+	}
+
+	/** Takes effect at once; nobody who runs is stopped. */
+	setSlots(limits: SlotLimits): void {
+		this.#conductor.slots.setLimits(limits);
+	}
+
+	/** Takes in the events of an earlier process. What had not settled there ended with it. */
+	restore(events: Iterable<AgentEvent>): void {
+		for (const event of events) this.store.dispatch(event);
+		for (const { id, outcome } of this.store.snapshot().records) {
+			if (outcome || this.#conductor.live(id)) continue;
+			this.#conductor.dispatch(id, { type: "agent_settled", outcome: { status: "aborted", by: "shutdown" } });
+		}
 	}
 
 	/** Stops every live agent and resolves when all their children are gone. */
 	async shutdown(): Promise<void> {
 		this.#isShutDown = true;
-		const runs = [...this.#live.values()].map((live) => live.run?.settled);
-		for (const id of [...this.#live.keys()]) this.abort(id, { by: "shutdown" });
+		const lives = this.#conductor.lives();
+		const runs = lives.map((live) => live.run?.settled);
+		for (const { id } of lives) this.#conductor.stop(id, { by: "shutdown" });
 		await Promise.all(runs);
 	}
 
-	#start(id: string, runner: Runner, spec: RunSpec): void {
-		const live = this.#live.get(id);
-		this.#dispatch(id, { type: "agent_started" });
-		if (!live || live.stop) return; // a listener stopped it meanwhile
-		const { run } = this.#recordOf(id);
-		try {
-			live.run = runner.start({ ...spec, agentId: id, run }, (event) => this.#observe(id, event));
-		} catch (error) {
-			this.#settle(id, { status: "failed", error: messageOf(error) });
-			return;
-		}
-		if (live.stop) live.run.abort(live.stop); // its first event made somebody stop it
-		void live.run.settled.then((outcome) => this.#settle(id, outcome));
+	#open(live: LiveAgent, asked: AskedQuestion, signal: AbortSignal | undefined): Promise<Answer> {
+		return new Promise((resolve) => {
+			const takeBack = this.#block(live.id);
+			const answer = (given: Answer) => {
+				if (live.question?.asked !== asked) return; // answered before
+				delete live.question;
+				cancel?.();
+				signal?.removeEventListener("abort", onAbort);
+				takeBack();
+				this.#conductor.dispatch(live.id, { type: "agent_answered" });
+				this.#conductor.watch(live);
+				resolve(given);
+			};
+			const onAbort = () => answer({ by: "nobody" });
+			const { timeoutMs } = asked;
+			const late = () => answer(unanswered(asked));
+			const cancel = timeoutMs === undefined ? undefined : this.#options.clock.after(timeoutMs, late);
+			live.question = { asked, answer };
+			signal?.addEventListener("abort", onAbort, { once: true });
+			this.#conductor.dispatch(live.id, { type: "agent_asked", question: asked.question });
+			this.#conductor.watch(live);
+			if (asked.addressee.who === "agent") this.steer(asked.addressee.agentId, questionMessage(live.id, asked));
+			this.#options.onQuestion?.(asked);
+		});
 	}
 
-	#observe(id: string, event: ChildEvent): void {
-		const live = this.#live.get(id);
-		if (!live) return; // late news of a settled run
-		if (isSpoken(event)) live.said = event.text;
-		this.#dispatch(id, event);
+	/** Pausing and asking is kinder than killing; but without anybody to ask, the limit is the limit. */
+	async #extendBudget(
+		agent: AgentRecord,
+		used: string,
+		extended: Limits,
+		signal: AbortSignal,
+	): Promise<Limits | undefined> {
+		if (this.#conductor.live(agent.id)?.question) return undefined;
+		const question = `Agent ${agent.id} (${agent.type}) has used ${used}. May it go on with as much again? (yes/no)`;
+		const answer = await this.ask(agent.id, { question }, signal);
+		return answer.by !== "nobody" && isYes(answer.text) ? extended : undefined;
 	}
 
-	#settle(id: string, outcome: Outcome): void {
-		const live = this.#live.get(id);
-		if (!live) return;
-		this.#live.delete(id);
-		this.#dispatch(id, { type: "agent_settled", outcome });
-		for (const waiter of live.waiters) waiter(outcome);
+	/** Who waits lends its slot and cannot answer. Returns the way back. */
+	#block(id: string | undefined): () => void {
+		if (id === undefined) return () => undefined;
+		const takeBack = this.#conductor.slots.lend(id);
+		this.#blocked.set(id, (this.#blocked.get(id) ?? 0) + 1);
+		let isOver = false;
+		return () => {
+			if (isOver) return;
+			isOver = true;
+			const left = (this.#blocked.get(id) ?? 1) - 1;
+			if (left > 0) this.#blocked.set(id, left);
+			else this.#blocked.delete(id);
+			takeBack();
+		};
 	}
 
-	#dispatch(id: string, event: LifeCycleEvent | ChildEvent): void {
-		const run = this.store.record(id)?.run ?? 1;
-		this.store.dispatch({ ...event, agentId: id, run, seq: this.store.seq + 1, at: this.#options.now() });
+	#assertOpen(): void {
+		if (this.#isShutDown)
+			throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
 	}
 
 	#unusedId(): string {
@@ -163,13 +282,16 @@ export class Manager {
 		}
 	}
 
+	#liveOf(id: string, what: string): LiveAgent {
+		const { status } = this.#recordOf(id);
+		const live = this.#conductor.live(id);
+		if (!live) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it cannot ${what} any more.`);
+		return live;
+	}
+
 	#recordOf(id: string): AgentRecord {
 		const record = this.store.record(id);
 		if (!record) throw new AgentError("unknown_agent", `There is no agent ${id}.`);
 		return record;
 	}
-}
-
-function isSpoken(event: ChildEvent): event is AssistantText {
-	return event.type === "assistant_text" && event.text.trim() !== "";
 }

@@ -2,6 +2,7 @@
 import type { Memory, Outcome, Usage } from "@pi-subagents/progress";
 import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
 import type { Status } from "./status.ts";
+import { NO_USAGE } from "./usage.ts";
 
 export interface AgentRecord extends AgentIdentity {
 	id: string;
@@ -40,7 +41,7 @@ export function newRecord(event: AgentEvent & AgentQueued): AgentRecord {
 		lastEventAt: event.at,
 		turns: 0,
 		toolUses: 0,
-		usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+		usage: NO_USAGE,
 		compactions: 0,
 	};
 }

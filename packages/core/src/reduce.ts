@@ -2,9 +2,10 @@
  * What each event does to a record. Pure: no clock, no I/O.
  * The only place where a status changes.
  */
-import { type ChildEvent, describe, type Usage } from "@pi-subagents/progress";
-import type { AgentEvent, AgentSettled, AgentStarted, Envelope } from "./event.ts";
+import { type ChildEvent, describe } from "@pi-subagents/progress";
+import type { AgentEvent, AgentQueued, AgentSettled, AgentStarted, Envelope } from "./event.ts";
 import { type AgentRecord, newRecord } from "./record.ts";
+import { addUsage } from "./usage.ts";
 
 /**
  * Total over any order of events, duplicates and gaps included: an event that does not fit
@@ -16,10 +17,10 @@ import { type AgentRecord, newRecord } from "./record.ts";
  * ```
  */
 export function reduce(record: AgentRecord | undefined, event: AgentEvent): AgentRecord | undefined {
-	if (event.type === "agent_queued") return record ?? newRecord(event);
+	if (event.type === "agent_queued") return queue(record, event);
 	if (!record || event.agentId !== record.id) return record; // never queued here, so not ours
 	if (event.type === "agent_started") return start(record, event);
-	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run
+	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run is queued
 	const seen = { ...record, lastEventAt: event.at };
 	switch (event.type) {
 		case "agent_settled":
@@ -35,18 +36,24 @@ export function reduce(record: AgentRecord | undefined, event: AgentEvent): Agen
 	}
 }
 
-function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
-	const begins = record.status === "queued" && event.run === record.run;
-	const resumes = record.outcome !== undefined && event.run === record.run + 1;
-	if (!begins && !resumes) return record;
+/** The first run begins a record; a later one opens a settled record again. */
+function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): AgentRecord {
+	if (!record) return newRecord(event);
+	if (!record.outcome || event.agentId !== record.id || event.run !== record.run + 1) return record;
 	return {
-		...without(record, "outcome", "completedAt", "activity"),
-		...(event.task === undefined ? {} : { task: event.task }),
-		status: "running",
+		...without(record, "outcome", "completedAt", "startedAt", "activity"),
+		task: event.agent.task,
+		isBackground: event.agent.isBackground,
+		status: "queued",
 		run: event.run,
-		startedAt: event.at,
+		queuedAt: event.at,
 		lastEventAt: event.at,
 	};
+}
+
+function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
+	if (record.status !== "queued" || event.run !== record.run) return record;
+	return { ...record, status: "running", startedAt: event.at, lastEventAt: event.at };
 }
 
 function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecord {
@@ -71,7 +78,11 @@ function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
 		case "usage":
 			return { ...next, usage: addUsage(next.usage, event.usage) };
 		case "turn":
-			return { ...next, turns: next.turns + 1 };
+			return {
+				...next,
+				turns: next.turns + 1,
+				...(event.contextPercent === undefined ? {} : { contextPercent: event.contextPercent }),
+			};
 		case "compacted":
 			return event.ok ? { ...next, compactions: next.compactions + 1 } : next;
 		case "tool_result":
@@ -83,16 +94,6 @@ function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
 			event satisfies never; // a log written by a newer version may hold more
 			return record;
 	}
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-	return {
-		input: a.input + b.input,
-		output: a.output + b.output,
-		cacheRead: a.cacheRead + b.cacheRead,
-		cacheWrite: a.cacheWrite + b.cacheWrite,
-		cost: a.cost + b.cost,
-	};
 }
 
 function without<K extends keyof AgentRecord>(record: AgentRecord, ...keys: K[]): Omit<AgentRecord, K> {

@@ -3,84 +3,30 @@
  * Pure: what the machine looks like comes in as facts. Throws `AgentError` for what cannot be run as it was asked.
  */
 import { AgentError } from "./error.ts";
-import type { RunnerName } from "./event.ts";
-import { type ModelFact, matchModel, modelName } from "./models.ts";
-import type { Limits, ResolvedField, RunSpec, SpecOrigin, ThinkingLevel } from "./runner.ts";
-import { resolveTools, type ToolFact, type ToolRules } from "./tools.ts";
+import { matchModel, modelName } from "./models.ts";
+import type { CwdFact, Facts, ParentFields, PresetFields, ResolveInput, Tunable } from "./resolve-input.ts";
+import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "./runner.ts";
+import { resolveTools } from "./tools.ts";
 
-/** What the caller asked for. */
-export interface LaunchRequest extends Tunable {
-	task: string;
-	/** A few words for the tree; made from the task when absent. */
-	description?: string | undefined;
-}
+/** What a preset can say and no runner here can do yet. Said aloud, because a wish that is silently dropped misleads. */
+const NOT_YET = ["memory", "inheritContext", "outputSchema", "fallbackModels"] as const;
 
-/** What the call, the settings and the preset can each say. */
-export interface Tunable extends Partial<Nullish<Limits>> {
-	model?: string | undefined;
-	thinking?: ThinkingLevel | undefined;
-	runner?: RunnerName | undefined;
-}
+/** What decides how things are executed: in a file of the project it counts only with the user's yes. */
+const NEEDS_TRUST = ["runner", "extensions", "skills"] as const;
 
-/** What a preset contributes. A `Preset` of `@pi-subagents/presets` is one. */
-export interface PresetFields extends Tunable, ToolRules {
-	name: string;
-	prompt: string;
-	promptMode: "append" | "replace";
-	enabled: boolean;
-	path: string;
-	source: { kind: string; flavour: string; inProject: boolean };
-	/** Fields that a call must not change. */
-	locked?: readonly string[] | undefined;
-}
-
-/** What the user's settings say. */
-export interface Defaults extends Tunable {
-	/** `agentOverrides.<name>` of the preset in question. */
-	override?: Tunable & ToolRules & Partial<Pick<PresetFields, "enabled" | "promptMode">>;
-	/** What to do about a model outside the user's enabled ones. Absent: nothing. */
-	scope?: "warn" | "deny";
-}
-
-/** What the launching session uses itself. */
-export interface ParentFields {
-	model?: { provider: string; id: string } | undefined;
-	thinking?: ThinkingLevel | undefined;
-}
-
-/** What is true of the machine now. */
-export interface Facts {
-	/** Available ones, in the user's order. */
-	models: readonly ModelFact[];
-	tools: readonly ToolFact[];
-	cwd: CwdFact;
-	/** The user's stored yes to this project. Without it, files of the project may not say how things are executed. */
-	isProjectTrusted: boolean;
-}
-
-/** The working directory as it was found on disk. */
-export interface CwdFact {
-	/** Absolute, with links and dots resolved. */
-	path: string;
-	kind: "directory" | "other" | "missing";
-	/** Whether the caller named it. */
-	isAsked: boolean;
-}
-
-export interface ResolveInput {
-	request: LaunchRequest;
-	preset: PresetFields;
-	defaults: Defaults;
-	parent: ParentFields;
-	facts: Facts;
-}
-
-type Nullish<T> = { [K in keyof T]: T[K] | undefined };
-
-const LIMITS = ["maxTurns", "timeoutMs", "toolTimeoutMs", "idleTimeoutMs", "budgetTokens", "budgetCost"] as const;
+const LIMITS = [
+	"maxTurns",
+	"graceTurns",
+	"timeoutMs",
+	"toolTimeoutMs",
+	"idleTimeoutMs",
+	"budgetTokens",
+	"budgetCost",
+] as const;
 
 export function resolveSpec(given: ResolveInput): RunSpec {
-	const input = { ...given, preset: { ...given.preset, ...given.defaults.override } };
+	const { allowed, warnings } = withoutUntrusted(given);
+	const input = { ...given, preset: { ...allowed, ...given.defaults.override } };
 	const { request, preset, defaults, facts } = input;
 	const task = request.task.trim();
 	if (task === "") throw new AgentError("no_task", "The task is empty. Say what the agent should do.");
@@ -90,7 +36,17 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 			`Preset "${preset.name}" is switched off (\`enabled: false\` in ${preset.path}).`,
 		);
 	}
-	const layers = layersOf(input);
+	if (preset.isolation === "worktree") {
+		// Without it the agent would change files that it was promised not to touch.
+		throw new AgentError(
+			"unsupported",
+			`Preset "${preset.name}" asks for a worktree of its own, which is not supported yet.`,
+		);
+	}
+	const ignored = NOT_YET.filter((field) => preset[field]);
+	if (ignored.length > 0)
+		warnings.push(`Preset "${preset.name}" sets ${ignored.join(", ")}, which is not supported yet and was ignored.`);
+	const layers = layersOf(input, warnings);
 	const model = resolveModel(input, layers);
 	const thinking = layers.pick("thinking", model.thinking);
 	const runner = layers.pick("runner") ?? "session";
@@ -108,25 +64,30 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		...(thinking === undefined ? {} : { thinking }),
 		tools,
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
+		...executionOf(preset),
 		limits: resolveLimits(layers),
 		origins: layers.origins,
 		warnings: layers.warnings,
 	};
 }
 
+/** A stranger may have written the files of a project: until the user trusts it, they do not say what is executed. */
+function withoutUntrusted({ preset, facts, defaults }: ResolveInput): { allowed: PresetFields; warnings: string[] } {
+	if (!preset.source.inProject || facts.isProjectTrusted) return { allowed: preset, warnings: [] };
+	const isUntouched = (field: (typeof NEEDS_TRUST)[number]) => defaults.override?.[field] === undefined;
+	const asked = NEEDS_TRUST.filter((field) => preset[field] !== undefined && isUntouched(field));
+	const allowed = Object.fromEntries(Object.entries(preset).filter(([field]) => !asked.some((each) => each === field)));
+	const warning = `Preset "${preset.name}" sets ${asked.join(", ")}; that counts only in a project you have trusted.`;
+	return { allowed: allowed as unknown as PresetFields, warnings: asked.length > 0 ? [warning] : [] };
+}
+
 /** Picks each field from the first who says something about it, and remembers who that was. */
-function layersOf({ request, preset, defaults, parent, facts }: ResolveInput) {
+function layersOf({ request, preset, defaults, parent }: ResolveInput, warnings: string[]) {
 	const origins: Partial<Record<ResolvedField, SpecOrigin>> = {};
-	const warnings: string[] = [];
 	const locked = new Set(preset.locked);
-	const { runner, ...withoutRunner } = preset;
-	const needsTrust = preset.source.inProject && !facts.isProjectTrusted;
-	if (needsTrust && runner !== undefined && runner !== defaults.override?.runner) {
-		warnings.push(`Preset "${preset.name}" names a runner; that counts only in a project you have trusted.`);
-	}
 	const layers: [SpecOrigin, Tunable][] = [
 		["settings", defaults.override ?? {}],
-		["preset", needsTrust ? withoutRunner : preset],
+		["preset", preset],
 		["default", defaults],
 		["parent", { thinking: parent.thinking }],
 	];
@@ -157,7 +118,8 @@ type Layers = ReturnType<typeof layersOf>;
 
 function resolveModel({ preset, defaults, parent, facts }: ResolveInput, layers: Layers) {
 	const wanted = layers.pick("model")?.trim();
-	if (!wanted) return inheritModel(preset, parent, facts, layers);
+	if (!wanted || wanted.toLowerCase() === "inherit")
+		return inheritModel(preset, parent, facts, layers, { isAsked: !!wanted });
 	const { model, thinking } = matchModel(wanted, facts.models, parent.model?.provider);
 	const name = modelName(model);
 	if (defaults.scope && model.inScope === false) {
@@ -172,9 +134,15 @@ function resolveModel({ preset, defaults, parent, facts }: ResolveInput, layers:
 }
 
 /** Files in the `subagents` directories promise that a model is named, so the parent's is never silently used there. */
-function inheritModel(preset: PresetFields, parent: ParentFields, facts: Facts, layers: Layers) {
+function inheritModel(
+	preset: PresetFields,
+	parent: ParentFields,
+	facts: Facts,
+	layers: Layers,
+	{ isAsked }: { isAsked: boolean },
+) {
 	const { kind, flavour } = preset.source;
-	const mustBeNamed = flavour === "subagents" && (kind === "global" || kind === "project");
+	const mustBeNamed = !isAsked && flavour === "subagents" && (kind === "global" || kind === "project");
 	if (parent.model && !mustBeNamed) {
 		layers.note("model", "parent");
 		return { name: modelName(parent.model), thinking: undefined };
@@ -182,16 +150,21 @@ function inheritModel(preset: PresetFields, parent: ParentFields, facts: Facts, 
 	const names = facts.models.slice(0, 12).map(modelName).join(", ");
 	throw new AgentError(
 		"no_model",
-		`No model: the call gives none and preset "${preset.name}" has no default. Pass \`model\`, or add one to ${preset.path}. Available: ${names || "none"}.`,
+		`No model: the call gives none and preset "${preset.name}" has no default. Pass \`model\`, or add one to ${preset.path} (\`inherit\` takes the session's). Available: ${names || "none"}.`,
 	);
 }
 
-function resolveCwd(cwd: CwdFact, layers: Layers): string {
-	layers.note("cwd", cwd.isAsked ? "call" : "parent");
-	if (cwd.kind === "directory") return cwd.path;
-	const trouble = cwd.kind === "missing" ? "does not exist" : "is not a directory";
-	throw new AgentError("bad_cwd", `The working directory ${cwd.path} ${trouble}.`);
+function resolveCwd({ path, kind, isAsked }: CwdFact, layers: Layers): string {
+	layers.note("cwd", isAsked ? "call" : "parent");
+	if (kind === "directory") return path;
+	throw new AgentError("bad_cwd", `The working directory ${path} ${BAD_CWD[kind]}.`);
 }
+
+const BAD_CWD = {
+	missing: "does not exist",
+	other: "is not a directory",
+	outside: "lies outside this session's directory; give an absolute path if that is what you mean",
+};
 
 /** In files and calls 0 says "no limit", so that a layer can lift what a weaker one sets. */
 function resolveLimits(layers: Layers): Limits {
@@ -201,6 +174,16 @@ function resolveLimits(layers: Layers): Limits {
 		if (value !== undefined && value > 0) limits[name] = value;
 	}
 	return limits;
+}
+
+function executionOf({ isolated, extensions, excludeExtensions, skills, subagents }: PresetFields) {
+	if (isolated) return { extensions: false, skills: false, ...(subagents === undefined ? {} : { subagents }) };
+	return {
+		...(extensions === undefined ? {} : { extensions }),
+		...(excludeExtensions === undefined ? {} : { excludeExtensions }),
+		...(skills === undefined ? {} : { skills }),
+		...(subagents === undefined ? {} : { subagents }),
+	};
 }
 
 function firstWords(task: string): string {

@@ -18,6 +18,13 @@ export interface RunSpec {
 	tools: readonly string[];
 	/** What the preset says to the model, after pi's own system prompt or instead of it. */
 	systemPrompt?: { mode: "append" | "replace"; text: string };
+	/** Which of the user's extensions the child loads: all, none, or those named. None when absent. */
+	extensions?: boolean | readonly string[];
+	excludeExtensions?: readonly string[];
+	/** Which skills it knows: all, none, or those named. All when absent. */
+	skills?: boolean | readonly string[];
+	/** Which presets it may launch in turn; none when absent. */
+	subagents?: "*" | readonly string[];
 	limits: Limits;
 	/** For each resolved field: who decided it. */
 	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
@@ -27,7 +34,10 @@ export interface RunSpec {
 
 /** How far a run may go. An absent limit is none. */
 export interface Limits {
+	/** After so many turns it is asked to finish. */
 	maxTurns?: number;
+	/** How many more turns it then has. */
+	graceTurns?: number;
 	timeoutMs?: number;
 	toolTimeoutMs?: number;
 	idleTimeoutMs?: number;
@@ -57,15 +67,21 @@ export interface RunIdentity {
 }
 
 /**
+ * Asked between two turns, before the model is asked again: the place to wait for a provider that wants a pause or for
+ * the user's word about a budget. Resolves with `end` to finish the run cleanly with what there is.
+ */
+export type Checkpoint = () => Promise<"go" | "end">;
+
+/**
  * Starts children. Every runner passes `runnerConformance` of `@pi-subagents/core/testing`:
  * - `start` throws only before the first event, and only for a spec that can never run;
  * - `settled` resolves once and never rejects: failure is an `Outcome`;
  * - nothing is emitted after it, and nothing the child used is left behind;
  * - `abort` may come in every phase and any number of times;
- * - a steer that comes before the child can hear it is delivered when it can.
+ * - a steer or a wish to wrap up that comes before the child can hear it is delivered when it can.
  */
 export interface Runner {
-	start(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void): Run;
+	start(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void, checkpoint?: Checkpoint): Run;
 }
 
 /** One execution of a task. */
@@ -74,6 +90,8 @@ export interface Run {
 	/** Stops the child as soon as possible. No event follows. */
 	abort(stop: Stop): void;
 	steer(message: string): void;
+	/** Asks the child to answer now with what it has: no more tools. */
+	wrapUp(reason?: string): void;
 }
 
 /** Who stops a run, and why. */

@@ -3,6 +3,7 @@
  * Work per event does not grow with the number of agents.
  */
 import type { AgentEvent } from "./event.ts";
+import { Recency } from "./recency.ts";
 import type { AgentRecord } from "./record.ts";
 import { reduce } from "./reduce.ts";
 
@@ -18,7 +19,7 @@ export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
 export class Store {
 	readonly #records = new Map<string, AgentRecord>();
 	readonly #listeners = new Set<StoreListener>();
-	#changes: { seq: number; id: string }[] = [];
+	readonly #recency = new Recency();
 	#snapshot: Snapshot | undefined;
 	#seq = 0;
 
@@ -34,9 +35,8 @@ export class Store {
 		const after = reduce(before, event);
 		if (after === before || after === undefined) return after;
 		this.#records.set(after.id, after);
-		this.#changes.push({ seq: event.seq, id: after.id });
+		this.#recency.touch(after.id, event.seq);
 		this.#snapshot = undefined;
-		if (this.#changes.length > 2 * this.#records.size + 256) this.#forgetOlderChanges();
 		for (const listener of this.#listeners) listener(event, after);
 		return after;
 	}
@@ -51,26 +51,14 @@ export class Store {
 		return this.#snapshot;
 	}
 
-	/** The records that changed after the event numbered `seq`, each once, as they are now. */
+	/** The records that changed after the event numbered `seq`, each once, as they are now, the latest first. */
 	changedSince(seq: number): AgentRecord[] {
-		const ids = new Set<string>();
-		for (let index = this.#changes.length - 1; index >= 0; index--) {
-			const change = this.#changes[index];
-			if (!change || change.seq <= seq) break;
-			ids.add(change.id);
-		}
-		return [...ids].flatMap((id) => this.#records.get(id) ?? []);
+		return this.#recency.since(seq).flatMap((id) => this.#records.get(id) ?? []);
 	}
 
 	/** Returns the way to stop listening. */
 	subscribe(listener: StoreListener): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
-	}
-
-	/** Of many changes to one record only the last can matter to `changedSince`. */
-	#forgetOlderChanges(): void {
-		const last = new Map(this.#changes.map(({ seq, id }) => [id, seq]));
-		this.#changes = this.#changes.filter(({ seq, id }) => last.get(id) === seq);
 	}
 }

@@ -65,7 +65,8 @@ function deny(entry: string, facts: readonly ToolFact[], preset: string): string
 	return isKnown || nearest(entry, facts.flatMap(spellings)) ? expand(entry, facts, preset) : [];
 }
 
-function find(entry: string, facts: readonly ToolFact[]): ToolFact[] {
+function find(entry: string, facts: readonly ToolFact[]): readonly ToolFact[] {
+	if (entry === "*") return facts;
 	return entry.startsWith("ext:") ? ofExtension(entry.slice(4), facts) : facts.filter(({ name }) => name === entry);
 }
 

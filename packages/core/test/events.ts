@@ -37,13 +37,13 @@ export const reading = (path: string): ChildEvent => ({
 	args: { path },
 });
 
-/** Events one second apart; a started event after a settled one begins the next run. */
+/** Events one second apart; a queued event after a settled one begins the next run. */
 export function log(events: readonly (LifeCycleEvent | ChildEvent)[], agentId = "a1"): AgentEvent[] {
 	let run = 1;
 	let hasSettled = false;
 	return events.map((event, index) => {
-		if (event.type === "agent_started" && hasSettled) run++;
-		hasSettled ||= event.type === "agent_settled";
+		if (event.type === "agent_queued" && hasSettled) run++;
+		hasSettled = event.type === "agent_settled" || (hasSettled && event.type !== "agent_queued");
 		return { ...event, agentId, run, seq: index + 1, at: index * 1_000 };
 	});
 }

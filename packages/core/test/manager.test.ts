@@ -1,37 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { type AgentError, Manager, type Runner } from "../src/index.ts";
-import { type FakeRun, fakeRunner, handClock } from "../src/testing/index.ts";
+import { Manager, type Runner } from "../src/index.ts";
+import { fakeRunner, handClock } from "../src/testing/index.ts";
 import { reading, said, spec } from "./events.ts";
-
-function setUp(onStart?: (run: FakeRun) => void) {
-	const runner = fakeRunner(onStart);
-	const clock = handClock(1_000);
-	let ids = 0;
-	const manager = new Manager({ runners: { session: runner }, now: clock.now, newId: () => `a${++ids}` });
-	const spawn = () => {
-		const { id } = manager.spawn(spec);
-		const run = runner.runs.at(-1);
-		if (!run) throw new Error("not started");
-		return { id, run, record: () => manager.store.record(id) };
-	};
-	return { manager, runner, clock, spawn };
-}
-
-const codeOf = (work: () => unknown) => {
-	try {
-		work();
-	} catch (error) {
-		return (error as AgentError).code;
-	}
-	return undefined;
-};
+import { codeOf, setUp } from "./manager-fixture.ts";
 
 describe("a launch", () => {
 	test("starts the runner with the spec and who it is", () => {
 		const { spawn } = setUp();
 		const { run, record } = spawn();
 		expect(run.spec).toEqual({ ...spec, agentId: "a1", run: 1 });
-		expect(record()).toMatchObject({ id: "a1", status: "running", type: "scout", model: "fake/one", queuedAt: 1_000 });
+		expect(record()).toMatchObject({ id: "a1", status: "running", type: "scout", model: "fake/one", queuedAt: 0 });
 	});
 
 	test("of a runner that is not there is the caller's mistake", () => {
@@ -46,14 +24,18 @@ describe("a launch", () => {
 				throw new Error("no such directory");
 			},
 		};
-		const manager = new Manager({ runners: { session: broken }, now: () => 0, newId: () => "a1" });
+		const manager = new Manager({ runners: { session: broken }, clock: handClock(), newId: () => "a1" });
 		const { id } = manager.spawn(spec);
 		expect(await manager.wait(id)).toEqual({ status: "failed", error: "no such directory" });
 	});
 
 	test("never takes an id twice", () => {
 		const ids = ["a1", "a1", "a2"];
-		const manager = new Manager({ runners: { session: fakeRunner() }, now: () => 0, newId: () => ids.shift() ?? "" });
+		const manager = new Manager({
+			runners: { session: fakeRunner() },
+			clock: handClock(),
+			newId: () => ids.shift() ?? "",
+		});
 		expect([manager.spawn(spec).id, manager.spawn(spec).id]).toEqual(["a1", "a2"]);
 	});
 });
@@ -109,7 +91,7 @@ describe("a stop", () => {
 	});
 
 	test("by the first event of a run reaches the run that was just starting", () => {
-		const { manager, runner } = setUp((run) => run.emit(said("hello")));
+		const { manager, runner } = setUp({}, (run) => run.emit(said("hello")));
 		manager.store.subscribe((event) => {
 			if (event.type === "assistant_text") manager.abort(event.agentId, { by: "budget" });
 		});

@@ -78,6 +78,10 @@ describe("a record", () => {
 	});
 });
 
+/** The launch of the next run. */
+const again: LifeCycleEvent =
+	queued.type === "agent_queued" ? { ...queued, agent: { ...queued.agent, task: "And now?" } } : queued;
+
 describe("settled is final", () => {
 	test("a late completion does not overwrite an abort", () => {
 		const record = replay(
@@ -91,13 +95,22 @@ describe("settled is final", () => {
 		expect(record).not.toHaveProperty("activity");
 	});
 
-	test("only the next run opens it again, and what it has used stays counted", () => {
+	test("only the launch of the next run opens it again", () => {
+		const record = replay(queued, started, settled({ status: "completed", text: "done" }), again);
+		expect(record).toMatchObject({ status: "queued", run: 2, task: "And now?", queuedAt: 3_000 });
+		expect(record).not.toHaveProperty("outcome");
+		const late = replay(queued, started, settled({ status: "completed", text: "done" }), started);
+		expect(late?.status).toBe("completed");
+	});
+
+	test("what it has used stays counted in the next run", () => {
 		const record = replay(
 			queued,
 			started,
 			reading("a.ts"),
 			settled({ status: "completed", text: "done" }),
-			{ type: "agent_started", task: "And now?" },
+			again,
+			started,
 			reading("b.ts"),
 		);
 		expect(record).toMatchObject({
@@ -112,7 +125,7 @@ describe("settled is final", () => {
 	});
 
 	test("news of an earlier run does not reach the next one", () => {
-		const events = log([queued, started, settled({ status: "completed", text: "done" }), started]);
+		const events = log([queued, started, settled({ status: "completed", text: "done" }), again, started]);
 		const late: AgentEvent = { ...said("from run 1"), agentId: "a1", run: 1, seq: 9, at: 9_000 };
 		const before = events.reduce<AgentRecord | undefined>(reduce, undefined);
 		expect(reduce(before, late)).toBe(before);
@@ -157,7 +170,7 @@ describe("any log at all", () => {
 				for (const event of mine) {
 					const before = record;
 					record = reduce(record, event);
-					if (before && isSettled(before.status) && event.type !== "agent_started") expect(record).toBe(before);
+					if (before && isSettled(before.status) && event.type !== "agent_queued") expect(record).toBe(before);
 					if (record) {
 						expect(isSettled(record.status)).toBe(record.outcome !== undefined);
 						expect(record.status === "waiting").toBe(record.question !== undefined);

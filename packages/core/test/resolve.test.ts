@@ -94,9 +94,19 @@ describe("who decides the model", () => {
 		expect(errorOf({}, preset)).toEqual({
 			code: "no_model",
 			message:
-				'No model: the call gives none and preset "scout" has no default. Pass `model`, or add one to /project/.pi/subagents/scout.md. Available: fake/small, fake/large.',
+				'No model: the call gives none and preset "scout" has no default. Pass `model`, or add one to /project/.pi/subagents/scout.md (`inherit` takes the session\'s). Available: fake/small, fake/large.',
 		});
 		expect(errorOf({ request: { model: "  " } }, preset)).toMatchObject({ code: "no_model" });
+	});
+
+	test("inherit takes the session's, everywhere, also over a weaker layer", () => {
+		expect(resolve({ preset: { model: "inherit" } }, preset)).toMatchObject({
+			model: "fake/large",
+			origins: { model: "parent" },
+		});
+		expect(resolve({ request: { model: "Inherit" }, preset: { model: "small" } })).toMatchObject({
+			model: "fake/large",
+		});
 	});
 
 	test("a locked field keeps the call out, and says so", () => {
@@ -179,6 +189,12 @@ describe("what cannot be run", () => {
 			"bad_cwd",
 			"The working directory /file is not a directory.",
 		],
+		[
+			"a relative path that leads out",
+			{ facts: { cwd: { path: "/etc", kind: "outside", isAsked: true } } },
+			"bad_cwd",
+			"The working directory /etc lies outside this session's directory; give an absolute path if that is what you mean.",
+		],
 	] as const)("%s", (_what, change, code, message) => {
 		expect(errorOf(change as Change)).toEqual({ code, message });
 	});
@@ -206,7 +222,7 @@ test("settings may switch a preset off, or let its prompt replace pi's", () => {
 
 test("how a project's preset is executed is the user's to allow", () => {
 	const wish = { preset: { model: "small", runner: "process" as const } };
-	const warning = 'Preset "scout" names a runner; that counts only in a project you have trusted.';
+	const warning = 'Preset "scout" sets runner; that counts only in a project you have trusted.';
 	expect(resolve(wish, preset)).toMatchObject({ runner: "session", warnings: [warning] });
 	expect(resolve({ ...wish, facts: { isProjectTrusted: true } }, preset)).toMatchObject({
 		runner: "process",
@@ -216,6 +232,38 @@ test("how a project's preset is executed is the user's to allow", () => {
 	expect(resolve({ ...wish, defaults: { override: { runner: "process" } } }, preset)).toMatchObject({
 		runner: "process",
 		warnings: [],
+	});
+});
+
+test("extensions and skills of a project's preset count only with the user's yes; whom it may launch does not need it", () => {
+	const wish = { preset: { model: "small", extensions: ["web"], skills: true, subagents: "*" as const } };
+	const untrusted = resolve(wish, preset);
+	expect(untrusted).toMatchObject({
+		subagents: "*",
+		warnings: ['Preset "scout" sets extensions, skills; that counts only in a project you have trusted.'],
+	});
+	expect(untrusted).not.toHaveProperty("extensions");
+	expect(untrusted).not.toHaveProperty("skills");
+	const trusted = resolve({ ...wish, facts: { isProjectTrusted: true } }, preset);
+	expect(trusted).toMatchObject({ extensions: ["web"], skills: true, warnings: [] });
+});
+
+describe("what no runner can do yet", () => {
+	test("a worktree is refused: without it the agent would change what it must not", () => {
+		expect(errorOf({ preset: { isolation: "worktree" } })).toMatchObject({ code: "unsupported" });
+	});
+
+	test("other wishes are said to be ignored", () => {
+		expect(resolve({ preset: { memory: "project", outputSchema: {} } }).warnings).toEqual([
+			'Preset "scout" sets memory, outputSchema, which is not supported yet and was ignored.',
+		]);
+	});
+
+	test("isolated means no extensions and no skills, whatever else is said", () => {
+		expect(resolve({ preset: { isolated: true, extensions: true, skills: ["x"] } })).toMatchObject({
+			extensions: false,
+			skills: false,
+		});
 	});
 });
 

@@ -1,5 +1,22 @@
 /** A real pi session as the child, with a scripted model. */
-import { createGate, createTempDir, type FauxModel, fauxModel, type RequestView } from "@pi-subagents-dev/testkit";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineTool } from "@earendil-works/pi-coding-agent";
+import {
+	callTool,
+	createGate,
+	createTempDir,
+	type FauxModel,
+	type FauxModelOptions,
+	fail,
+	fauxModel,
+	hang,
+	httpError,
+	type Reply,
+	type RequestView,
+	say,
+} from "@pi-subagents-dev/testkit";
+import { Type } from "typebox";
 import type { RunIdentity, RunSpec } from "../src/index.ts";
 import { type SessionHost, sessionRunner } from "../src/session/index.ts";
 import type { ChildScript, CreateFixture } from "../src/testing/index.ts";
@@ -9,45 +26,94 @@ export interface SessionWorld extends AsyncDisposable {
 	host: SessionHost;
 	spec: RunSpec & RunIdentity;
 	model: FauxModel;
+	/** Holds the project and pi's own directory. */
+	dir: string;
+}
+
+export interface WorldOptions {
+	/** pi's own settings, as the user has them. */
+	settings?: Record<string, unknown>;
+	model?: FauxModelOptions;
 }
 
 /** An empty project and a model that answers by the given rule. */
-export async function sessionWorld(script: Parameters<typeof fauxModel>[0]): Promise<SessionWorld> {
-	const model = await fauxModel(script);
+export async function sessionWorld(
+	script: Parameters<typeof fauxModel>[0],
+	{ settings = {}, model: modelOptions = {} }: WorldOptions = {},
+): Promise<SessionWorld> {
+	const model = await fauxModel(script, modelOptions);
 	const dir = await createTempDir();
+	const cwd = join(dir.path, "project");
+	const agentDir = join(dir.path, "agent");
+	await mkdir(cwd);
+	await mkdir(agentDir);
+	await writeFile(join(agentDir, "settings.json"), JSON.stringify(settings));
 	return {
-		host: { agentDir: `${dir.path}/agent`, modelRuntime: () => model.modelRuntime, isProjectTrusted: () => false },
+		host: { agentDir, modelRuntime: () => model.modelRuntime, isProjectTrusted: () => false },
 		spec: {
 			...anySpec,
-			cwd: dir.path,
+			cwd,
 			model: `${model.model.provider}/${model.model.id}`,
 			tools: ["ls", "read"],
 			agentId: "a1",
 			run: 1,
 		},
 		model,
+		dir: dir.path,
 		[Symbol.asyncDispose]: () => dir.remove(),
 	};
 }
 
 export const sessionFixture: CreateFixture = async (script) => {
 	const gate = createGate();
-	const world = await sessionWorld((request) => reply(script, request, gate));
+	const world = await sessionWorld((request) => reply(script, request, gate), {
+		settings: {
+			retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 },
+			compaction: { enabled: true, reserveTokens: 1_000, keepRecentTokens: 1 },
+		},
+		model: { models: [{ id: "small", contextWindow: 20_000 }] },
+	});
 	return {
-		runner: sessionRunner(world.host),
+		runner: sessionRunner({ ...world.host, childTools: () => [endlessTool] }),
 		spec: world.spec,
 		asked: async () => void (await world.model.nextRequest()),
 		release: gate.open,
+		requests: () => world.model.requests.length,
 		heard: () => userTexts(world.model.requests),
 		cleanup: async () => world[Symbol.asyncDispose](),
 	};
 };
 
-function reply(script: ChildScript, request: RequestView, gate: Promise<unknown>) {
-	if (script.does === "fail") return { error: script.error };
-	if (script.does === "hang") return { fault: { kind: "hang" as const } };
+/** Ends when its run does. */
+const endlessTool = defineTool({
+	name: "wait",
+	label: "wait",
+	description: "Waits for ever.",
+	parameters: Type.Object({}),
+	execute: (_id, _params, signal) =>
+		new Promise<never>((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error("stopped")))),
+});
+
+/** Ends the run that calls it. */
+export const lastTool = defineTool({
+	name: "submit",
+	label: "submit",
+	description: "Hands in the result.",
+	parameters: Type.Object({}),
+	execute: async () => ({ content: [{ type: "text", text: "Thank you." }], details: {}, terminate: true }),
+});
+
+function reply(script: ChildScript, request: RequestView, gate: Promise<unknown>): Reply {
+	if (script.does === "fail") return fail(script.error);
+	if (script.does === "hang") return hang();
+	if (script.does === "retry") return httpError(503, "overloaded");
+	if (script.does === "use_tool") return { ...callTool("wait"), text: script.text };
 	const hasWorked = request.messages.some((message) => message.role === "tool");
-	return hasWorked ? { text: script.text } : { toolCalls: [{ name: "ls", args: { path: "." } }], gate };
+	if (script.does === "compact") {
+		const isSummary = request.number > 1;
+		return isSummary ? hang() : say(script.text, { usage: { input: 19_900, output: 10 } });
+	}
+	return hasWorked ? say(script.text) : callTool("ls", { path: "." }, { gate });
 }
 
 function userTexts(requests: readonly RequestView[]): string[] {

@@ -32,6 +32,8 @@ describe("what a preset says", () => {
 		["a denial of a default", { disallowedTools: ["bash"] }, ["read", "edit", "write"]],
 		["a denial wins over a list", { tools: ["read", "bash"], disallowedTools: ["bash"] }, ["read"]],
 		["a denial of what is not there", { tools: ["read"], disallowedTools: ["mcp_database_admin"] }, ["read"]],
+		["a denial of everything", { tools: "*" as const, disallowedTools: ["*"] }, []],
+		["* in a list", { tools: ["read", "*"] }, facts.map(({ name }) => name)],
 		["a repetition", { tools: ["read", "read"] }, ["read"]],
 	])("%s", (_what, request, expected) => {
 		expect(tools(request)).toEqual(expected);

@@ -13,12 +13,15 @@ import {
 } from "@earendil-works/pi-coding-agent";
 import type { CwdFact, Facts, ParentFields } from "@pi-subagents/core";
 import { type SessionHost, sessionTools } from "@pi-subagents/core/session";
+import { sanitize } from "@pi-subagents/progress";
 import type { StoredTrust } from "./config.ts";
 
 export interface Host extends SessionHost {
 	/** What is true now, for `resolveSpec`. `cwd` is what the caller asked for, if anything. */
 	facts(ctx: ExtensionContext, cwd: string | undefined): Promise<Facts>;
 	parent(ctx: ExtensionContext): ParentFields;
+	/** The session that is open now. */
+	session(): ExtensionContext | undefined;
 	storedTrust(cwd: string): StoredTrust;
 	/** The manifests of the packages that the user has installed into pi. */
 	packageManifests(cwd: string): readonly string[];
@@ -34,12 +37,25 @@ export function createHost(pi: ExtensionAPI): Host {
 	pi.on("session_start", (_event, ctx) => {
 		session = ctx;
 	});
+	pi.on("session_shutdown", () => {
+		session = undefined; // every use of it would throw from now on
+	});
 	const storedTrust = trustReader(agentDir);
 	/** The session's own answer covers its directory; any other needs the user's stored yes. */
 	const isProjectTrusted = (cwd: string): boolean =>
 		session && isWithin(cwd, realpathSync(session.cwd)) ? session.isProjectTrusted() : storedTrust(cwd) === "yes";
+	const tell = (notice: string) => {
+		if (told.has(notice) || !session?.hasUI) return;
+		told.add(notice);
+		session.ui.notify(notice, "warning");
+	};
 	return {
 		agentDir,
+		tell,
+		report: (problem) => tell(sanitize(problem)),
+		events: pi.events,
+		parentSessionId: () => session?.sessionManager.getSessionId(),
+		session: () => session,
 		storedTrust,
 		isProjectTrusted,
 		modelRuntime: () => modelRuntimeOf(session),
@@ -57,11 +73,6 @@ export function createHost(pi: ExtensionAPI): Host {
 			const known = manifests.get(cwd) ?? manifestsOf(cwd, agentDir, isProjectTrusted(cwd));
 			manifests.set(cwd, known);
 			return known;
-		},
-		tell(notice) {
-			if (told.has(notice) || !session?.hasUI) return;
-			told.add(notice);
-			session.ui.notify(notice, "warning");
 		},
 	};
 }
@@ -125,11 +136,14 @@ function isWithin(path: string, directory: string): boolean {
 	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
+/** An absolute path is meant; a relative one that leads elsewhere, by dots or by a link, is a mistake or a trick. */
 async function cwdFact(base: string, asked: string | undefined): Promise<CwdFact> {
 	const isAsked = asked !== undefined;
 	const wanted = resolve(base, asked ?? ".");
 	try {
 		const path = await realpath(wanted);
+		if (isAsked && !isAbsolute(asked) && !isWithin(path, await realpath(base)))
+			return { path, kind: "outside", isAsked };
 		return { path, kind: (await stat(path)).isDirectory() ? "directory" : "other", isAsked };
 	} catch {
 		return { path: wanted, kind: "missing", isAsked }; // the resolver says so, in words for the caller

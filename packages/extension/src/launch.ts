@@ -1,6 +1,6 @@
 /** From what was asked to a spec: gathers the facts, then leaves every decision to `resolveSpec`. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { type ParentFields, type RunSpec, resolveSpec } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
 import { type Config, readConfig } from "./config.ts";
 import type { Host } from "./host.ts";
@@ -9,14 +9,17 @@ import { createPresets } from "./presets.ts";
 interface LaunchParams {
 	preset: string;
 	task: string;
+	description?: string | undefined;
 	model?: string | undefined;
 	cwd?: string | undefined;
 }
 
 export interface Launcher {
 	presets(ctx: ExtensionContext): Promise<readonly Preset[]>;
-	/** Throws for what cannot be run as it was asked. */
-	resolve(params: LaunchParams, ctx: ExtensionContext): Promise<{ preset: Preset; spec: RunSpec }>;
+	/** Those that were there when somebody last looked. */
+	known(): readonly Preset[];
+	/** Throws for what cannot be run as it was asked. `parent` is the agent that launches, if one does. */
+	resolve(params: LaunchParams, ctx: ExtensionContext, parent?: RunSpec): Promise<{ preset: Preset; spec: RunSpec }>;
 }
 
 export function createLauncher(host: Host): Launcher {
@@ -24,26 +27,34 @@ export function createLauncher(host: Host): Launcher {
 	const presets = createPresets({ agentDir, tell, manifests: host.packageManifests });
 	const configFor = ({ cwd }: ExtensionContext): Promise<Config> =>
 		readConfig({ agentDir, cwd, trust: host.storedTrust(cwd) });
+	let known: readonly Preset[] = [];
 	return {
+		known: () => known,
 		async presets(ctx) {
-			return presets.list(ctx.cwd, await configFor(ctx));
+			known = await presets.list(ctx.cwd, await configFor(ctx));
+			return known;
 		},
-		async resolve(params, ctx) {
+		async resolve(params, ctx, parent) {
 			const config = await configFor(ctx);
 			const { preset, override } = await presets.find(params.preset, ctx.cwd, config);
 			const { scopeModels, defaultModel } = config.settings;
 			const spec = resolveSpec({
-				request: { task: params.task, model: params.model },
+				request: { task: params.task, description: params.description, model: params.model },
 				preset,
 				defaults: {
 					override,
 					...(defaultModel === "" ? {} : { model: defaultModel }),
 					...(scopeModels === "off" ? {} : { scope: scopeModels }),
 				},
-				parent: host.parent(ctx),
-				facts: await host.facts(ctx, params.cwd),
+				parent: parent ? parentFieldsOf(parent) : host.parent(ctx),
+				facts: await host.facts(ctx, params.cwd ?? parent?.cwd),
 			});
 			return { preset, spec };
 		},
 	};
+}
+
+function parentFieldsOf({ model, thinking }: RunSpec): ParentFields {
+	const slash = model.indexOf("/");
+	return { model: { provider: model.slice(0, slash), id: model.slice(slash + 1) }, thinking };
 }

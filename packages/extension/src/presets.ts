@@ -90,9 +90,13 @@ function noticesFor({ presets, problems }: PresetList, config: Config): string[]
 	const replacing = presets.filter(
 		({ source, replaces }) => source.inProject && replaces?.some((other) => !other.source.inProject),
 	);
+	const usable = new Set(presets.map(({ path }) => path));
+	const isUsable = ({ path }: Problem) => usable.has(path); // then only a field of it was wrong
 	return [
 		...replacing.map(({ name, path }) => `This project's preset "${name}" replaces the one you had: ${sanitize(path)}`),
-		...problems.filter(({ severity }) => severity === "error").map((problem) => `Preset not used: ${placed(problem)}`),
+		...problems
+			.filter(({ severity }) => severity === "error")
+			.map((problem) => `${isUsable(problem) ? "Preset" : "Preset not used"}: ${placed(problem)}`),
 		...(config.trust === "no" ? ["Presets of this project are not used: you declined to trust it."] : []),
 		...config.problems.map((problem) => `Settings: ${sanitize(problem)}`),
 	];

@@ -1,60 +1,50 @@
 /**
- * Follows one agent and tells a listener its last progress lines: only when they changed,
- * and at most ten times a second, since every update redraws a row and is sent to every client of pi.
+ * Follows one agent and tells a listener its last progress lines: when there is a new one, at most ten times a second,
+ * since every update redraws a row and is sent to every client of pi; and once a second so that its clock moves.
  */
-import { type AgentEvent, type AgentRecord, isSettled, type Store } from "@pi-subagents/core";
+import { type AgentEvent, type AgentRecord, type Clock, isSettled, type Store, systemClock } from "@pi-subagents/core";
 
 const SHORTEST_PAUSE_MS = 100;
-const LINES_KEPT = 6;
+const LONGEST_PAUSE_MS = 1_000;
+const LINES_KEPT = 4;
 
 export interface ProgressFeed {
 	/** Ends the feed; nothing is told after it. */
 	close(): void;
 }
 
-/** What the feed needs of time; `setTimeout` and friends in pi, a hand clock in tests. */
-export interface FeedTimer {
-	now: () => number;
-	/** Runs `work` later and returns the way to prevent it. */
-	after: (ms: number, work: () => void) => () => void;
-}
-
 export function followProgress(
 	store: Store,
 	agentId: string,
-	tell: (lines: readonly string[], record: AgentRecord) => void,
-	timer: FeedTimer = realTimer,
+	tell: (lines: readonly string[], record: AgentRecord, now: number) => void,
+	clock: Clock = systemClock,
 ): ProgressFeed {
 	let lines: readonly string[] = [];
 	let toldAt = Number.NEGATIVE_INFINITY;
-	let cancel: (() => void) | undefined;
+	let hasNews = true;
+	let cancel = clock.after(0, () => tellNow());
 	const tellNow = () => {
-		cancel = undefined;
 		const record = store.record(agentId);
 		if (!record) return;
-		toldAt = timer.now();
-		tell(lines, record);
+		hasNews = false;
+		if (lines.length > 0) toldAt = clock.now(); // the first line need not wait for the word that it has started
+		tell(lines.length > 0 ? lines : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
+		cancel = clock.after(LONGEST_PAUSE_MS, tellNow);
 	};
 	const unsubscribe = store.subscribe((event: AgentEvent, record: AgentRecord) => {
 		if (event.agentId !== agentId || isSettled(record.status)) return;
 		const line = record.activity;
 		if (line === undefined || line === lines.at(-1)) return;
 		lines = [...lines, line].slice(-LINES_KEPT);
-		cancel ??= timer.after(Math.max(0, toldAt + SHORTEST_PAUSE_MS - timer.now()), tellNow);
+		if (hasNews) return; // it will be told soon
+		hasNews = true;
+		cancel();
+		cancel = clock.after(Math.max(0, toldAt + SHORTEST_PAUSE_MS - clock.now()), tellNow);
 	});
 	return {
 		close() {
 			unsubscribe();
-			cancel?.();
+			cancel();
 		},
 	};
 }
-
-const realTimer: FeedTimer = {
-	now: Date.now,
-	after(ms, work) {
-		const timer = setTimeout(work, ms);
-		timer.unref();
-		return () => clearTimeout(timer);
-	},
-};

@@ -1,7 +1,7 @@
 import { type ChildEvent, Manager, type RunSpec } from "@pi-subagents/core";
-import { fakeRunner } from "@pi-subagents/core/testing";
+import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { describe, expect, test } from "vitest";
-import { type FeedTimer, followProgress } from "../src/progress-feed.ts";
+import { followProgress } from "../src/progress-feed.ts";
 
 const spec: RunSpec = {
 	type: "scout",
@@ -16,33 +16,10 @@ const spec: RunSpec = {
 	warnings: [],
 };
 
-/** Timers that fire when the test moves time. */
-function handTimer(): FeedTimer & { advance(ms: number): void; waiting(): number } {
-	let time = 0;
-	let due: { at: number; work: () => void }[] = [];
-	return {
-		now: () => time,
-		after(ms, work) {
-			const entry = { at: time + ms, work };
-			due.push(entry);
-			return () => {
-				due = due.filter((other) => other !== entry);
-			};
-		},
-		advance(ms) {
-			time += ms;
-			const ready = due.filter(({ at }) => at <= time);
-			due = due.filter(({ at }) => at > time);
-			for (const { work } of ready) work();
-		},
-		waiting: () => due.length,
-	};
-}
-
 function setUp() {
 	const runner = fakeRunner();
-	const timer = handTimer();
-	const manager = new Manager({ runners: { session: runner }, now: timer.now, newId: () => "a1" });
+	const timer = handClock();
+	const manager = new Manager({ runners: { session: runner }, clock: timer, newId: () => "a1" });
 	const { id } = manager.spawn(spec);
 	const told: (readonly string[])[] = [];
 	const feed = followProgress(manager.store, id, (lines) => told.push(lines), timer);
@@ -55,25 +32,34 @@ function setUp() {
 describe("a feed", () => {
 	test("tells at once, then at most ten times a second, and never an old line twice", () => {
 		const { run, timer, told, read } = setUp();
+		timer.advance(0);
 		run.emit(read("a.ts"));
 		timer.advance(0);
+		expect(told).toEqual([["Starting"], ["Reading a.ts"]]);
 		run.emit(read("b.ts"));
 		run.emit(read("c.ts"));
 		timer.advance(99);
-		expect(told).toEqual([["Reading a.ts"]]);
+		expect(told).toHaveLength(2);
 		timer.advance(1);
-		expect(told).toEqual([["Reading a.ts"], ["Reading a.ts", "Reading b.ts", "Reading c.ts"]]);
+		expect(told.at(-1)).toEqual(["Reading a.ts", "Reading b.ts", "Reading c.ts"]);
 		run.emit({ type: "turn" });
 		run.emit({ type: "usage", usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 } });
-		timer.advance(1_000);
-		expect(told).toHaveLength(2);
+		timer.advance(999);
+		expect(told).toHaveLength(3);
+	});
+
+	test("tells once a second when nothing happens, so that the clock on the screen moves", () => {
+		const { timer, told } = setUp();
+		timer.advance(0);
+		timer.advance(3_000);
+		expect(told).toHaveLength(4);
 	});
 
 	test("keeps the last few lines", () => {
 		const { run, timer, told, read } = setUp();
 		for (let index = 1; index <= 20; index++) run.emit(read(`${index}.ts`));
 		timer.advance(0);
-		expect(told.at(-1)).toEqual([15, 16, 17, 18, 19, 20].map((index) => `Reading ${index}.ts`));
+		expect(told.at(-1)).toEqual([17, 18, 19, 20].map((index) => `Reading ${index}.ts`));
 	});
 
 	test("says nothing after it was closed, and leaves no timer", () => {

@@ -37,13 +37,25 @@ test("while it runs, the body shows what it does and what that has cost", () => 
 	const running = renderAgentResult(shown, { ...state, isPartial: true }, plain, {
 		isError: false,
 	});
-	expect(lines(running)).toEqual(["Reading a.ts", "Reading b.ts", "3 tools · 22.8k token · 1m 12s · a1"]);
+	expect(lines(running)).toEqual(["Reading a.ts", "Reading b.ts", "3 tools · 22.8k tokens · 1m 12s · a1"]);
 });
 
 test("when it is done, the body is the answer and what it took, once", () => {
 	const report = "Two files.\n\n[agent a1 (scout): Completed in 1m 12s, 3 tool calls]";
 	const done = lines(renderAgentResult(result(report), state, plain, { isError: false }));
-	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k token · 1m 12s · a1"]);
+	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k tokens · 1m 12s · a1"]);
+});
+
+test("a run that was stopped says so in plain words", () => {
+	const report =
+		"[agent a1 (scout): Stopped by you after 6.7s, 1 tool call]\n\nWhat it had said until then (partial):\nHalf.";
+	const stopped = lines(renderAgentResult({ ...result(report), details: undefined }, state, plain, { isError: true }));
+	expect(stopped).toEqual([
+		"Stopped by you after 6.7s, 1 tool call",
+		"",
+		"What it had said until then (partial):",
+		"Half.",
+	]);
 });
 
 test("a long answer is folded, with the way to unfold it", () => {

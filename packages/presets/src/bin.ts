@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The executable `pi-presets`: gives the process to `runCli` and nothing else. */
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { runCli } from "./cli.ts";
 
@@ -7,6 +8,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 	cwd: process.cwd(),
 	home: homedir(),
 	env: process.env,
+	version: () => JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version,
 	columns: process.stdout.columns,
 	out: (text) => process.stdout.write(text),
 	err: (text) => process.stderr.write(text),

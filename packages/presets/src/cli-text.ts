@@ -43,14 +43,19 @@ export function describePreset(preset: Preset, cwd: string): string {
 	return `${lines.map(oneLineKeepingIndent).join("\n")}\n\n${block(preset.prompt)}\n`;
 }
 
-/** One line for each problem, as `file:line:column: severity: message`. */
+/** One line for each problem, as `file:line:column: severity: message`; a directory has no lines. */
 export function describeProblems(problems: readonly Problem[], cwd: string): string {
 	return problems
-		.map(
-			({ path, line = 1, column = 1, severity, message }) =>
-				`${place(path, cwd)}:${line}:${column}: ${severity}: ${oneLine(message)}\n`,
-		)
+		.map(({ path, line, column = 1, severity, message }) => {
+			const at = line === undefined ? place(path, cwd) : `${place(path, cwd)}:${line}:${column}`;
+			return `${at}: ${severity}: ${oneLine(message)}\n`;
+		})
 		.join("");
+}
+
+/** `1 error`, `2 errors`. */
+export function count(amount: number, noun: string): string {
+	return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
 
 function sourceName({ source }: Preset): string {

@@ -19,8 +19,8 @@ export const fields: readonly Field[] = [
 		absent: "required in `subagents`; else the name",
 	}),
 	drop("model", "model", kind("model"), {
-		doc: "The model to use unless the call names one; `inherit` is the same as leaving it out.",
-		absent: "the caller's model",
+		doc: "The model to use unless the call names one; `inherit` takes the model of the session that starts it.",
+		absent: "the setting; without it the call must name one in `subagents`, and the session's is used elsewhere",
 	}),
 	drop("fallbackModels", "fallback_models", kind("models"), {
 		doc: "Models to try, in this order, when the first one is unavailable.",

@@ -28,24 +28,30 @@ export interface Frontmatter {
 	readonly faults: readonly Fault[];
 }
 
+const indentedMessage =
+	"this line is indented, but the value above it is complete: remove the indentation, or put the whole value in quotes";
 const maxHead = 16 * 1024;
 const maxAliases = 10;
 // Both bound the time that YAML can take, which is long for texts made of nothing but mistakes.
 const maxTokens = 1000;
 const maxLines = 400;
 
-/** Cuts at the two `---` lines. Expects LF line ends and no byte order mark. */
+/**
+ * Cuts at the two `---` lines. Expects LF line ends and no byte order mark. Blank lines may come before: taken for a
+ * body, such a file would be a prompt without the limits it sets.
+ */
 export function splitFrontmatter(text: string): Split {
-	const opening = /^---[ \t]*(?:\n|$)/.exec(text);
+	const opening = /^(?:[ \t]*\n)*---[ \t]*(?:\n|$)/.exec(text);
 	if (opening === null) return { type: "body only", body: text };
 	const start = opening[0].length;
+	const firstLine = opening[0].trimEnd().split("\n").length + 1;
 	for (let at = start - 1; at !== -1; at = text.indexOf("\n---", at + 1)) {
 		if (!text.startsWith("\n---", at)) continue; // only the very first step can miss
 		const lineEnd = text.indexOf("\n", at + 1);
 		const line = text.slice(at + 1, lineEnd === -1 ? undefined : lineEnd);
 		if (line.trimEnd() !== "---") continue;
 		const head = text.slice(start, Math.max(start, at));
-		return { type: "both", head, body: lineEnd === -1 ? "" : text.slice(lineEnd + 1), firstLine: 2 };
+		return { type: "both", head, body: lineEnd === -1 ? "" : text.slice(lineEnd + 1), firstLine };
 	}
 	return { type: "unclosed" };
 }
@@ -107,6 +113,8 @@ function readYaml(text: string, firstLine: number): Frontmatter {
 			version: "1.2",
 		});
 		const error = document.errors[0] ?? document.warnings[0]; // a warning is an unknown tag
+		const indented = indentedLine(document.errors, text);
+		if (indented !== undefined) return fail(indented, indentedMessage);
 		if (error !== undefined) return fail(error.pos[0], yamlMessage(error));
 		const root: ParsedNode | null = document.contents;
 		if (root === null || (isScalar(root) && root.value === null)) return { entries: [], faults: [] };
@@ -154,6 +162,14 @@ function inspect(root: ParsedNode): { readonly offset: number; readonly message:
 		},
 	});
 	return found;
+}
+
+/** Where a `key: value` line stands indented under a finished value: to YAML, value and key are one key of two lines. */
+function indentedLine([first, second]: readonly YAMLError[], text: string): number | undefined {
+	if (first?.code !== "BLOCK_AS_IMPLICIT_KEY" || second?.code !== "MULTILINE_IMPLICIT_KEY") return undefined;
+	if (first.pos[0] !== second.pos[0]) return undefined;
+	const start = text.lastIndexOf("\n", second.pos[1] - 1) + 1;
+	return start + text.slice(start).search(/\S/);
 }
 
 function yamlMessage(error: YAMLError): string {

@@ -3,12 +3,14 @@ export { type Catalogue, createCatalogue, type DiscoverOptions, discoverPresets 
 export type { Field } from "./field.ts";
 export { fields } from "./fields.ts";
 export { fieldsMarkdown } from "./fields-doc.ts";
-export { knownTools, type LintOptions, lint, lintPreset } from "./lint.ts";
+export { type LintOptions, lint } from "./lint.ts";
+export { knownTools, lintPreset } from "./lint-preset.ts";
 export { findPresetRoot } from "./locate.ts";
 export { findPreset } from "./merge.ts";
 export { type Override, parseOverride } from "./override.ts";
 export { parsePreset } from "./parse.ts";
 export type {
+	Draft,
 	FieldKey,
 	Flavour,
 	ImportNote,

@@ -1,16 +1,15 @@
 /**
  * Everything that can be said about presets before one is started: the problems of discovery, and what looks
- * like a mistake only when all presets are known. `lintPreset` is pure.
+ * like a mistake only when all presets are known.
  */
 import { stat } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { createCatalogue, type DiscoverOptions } from "./catalogue.ts";
-import { fields } from "./fields.ts";
-import { findPreset } from "./merge.ts";
-import type { FieldKey, Flavour, Preset, Presets, Problem } from "./preset.ts";
+import { lintFields, lintPreset } from "./lint-preset.ts";
+import { hasPresetFiles } from "./locate.ts";
+import { nameKey } from "./names.ts";
+import type { Flavour, Presets, Problem } from "./preset.ts";
 import { directory, file, type Source, subagentsDirs } from "./sources.ts";
-import { closest, didYouMean } from "./suggest.ts";
-import { quote } from "./text.ts";
 
 /** What to lint. */
 export interface LintOptions extends DiscoverOptions {
@@ -18,19 +17,7 @@ export interface LintOptions extends DiscoverOptions {
 	readonly paths?: readonly string[];
 }
 
-/** Tools that pi brings, and those that this suite adds. Extensions have more, so an unknown name is not an error here. */
-export const knownTools: readonly string[] = [
-	"read",
-	"bash",
-	"edit",
-	"write",
-	"grep",
-	"find",
-	"ls",
-	"ask_main_session",
-];
-
-const longPrompt = 20_000;
+const folders = ["subagents", "agents", join(".pi", "subagents"), join(".pi", "agents")];
 
 /**
  * Reads presets and reports everything about them, sorted by place.
@@ -43,66 +30,56 @@ export async function lint(options: LintOptions): Promise<Presets> {
 	const sources = options.sources ?? subagentsDirs();
 	const all = await createCatalogue({ ...options, sources }).read();
 	if (paths === undefined || paths.length === 0) return report(all, all);
-	const missing: Problem[] = [];
-	const named: Source[] = [];
-	for (const path of paths) named.push(...(await sourceOf(resolve(options.cwd, path), missing)));
 	// Each on its own: two files of one name in different directories are no problem to each other.
-	const read = await Promise.all(named.map((source) => createCatalogue({ ...options, sources: [source] }).read()));
-	const presets = read.flatMap((each) => each.presets);
-	return report({ presets, problems: [...missing, ...read.flatMap((each) => each.problems)] }, all);
+	const read = await Promise.all(paths.map((path) => readPath(path, options)));
+	return report(
+		{
+			presets: read.flatMap((each) => each.presets),
+			problems: read.flatMap((each) => each.problems),
+			drafts: read.flatMap((each) => each.drafts ?? []),
+		},
+		all,
+	);
 }
 
-/** What looks like a mistake in one preset, given all of them. */
-export function lintPreset(preset: Preset, all: readonly Preset[]): Problem[] {
-	const problems: Problem[] = [];
-	const warn = (key: FieldKey | undefined, message: string): void => {
-		const origin = key === undefined ? undefined : preset.origins[key];
-		const line = typeof origin === "object" ? origin.line : 1;
-		const field = fields.find((each) => each.key === key)?.name;
-		const problem = { path: preset.path, line, column: 1, severity: "warning", preset: preset.name, message } as const;
-		problems.push(field === undefined ? problem : { ...problem, field });
-	};
-	if (preset.prompt === "") warn(undefined, "the body is empty: say what the agent should do");
-	if (preset.prompt.length > longPrompt)
-		warn(undefined, `the body has ${preset.prompt.length} characters, sent with every run: shorten it`);
-	if (preset.origins.description === "default")
-		warn("description", "there is no description: say when to choose this preset");
-	for (const tool of Array.isArray(preset.tools) ? preset.tools : []) {
-		const meant = knownTools.includes(tool) ? undefined : closest(tool, knownTools);
-		if (meant !== undefined) warn("tools", `unknown tool ${quote(tool)}: did you mean "${meant}"?`);
-		if (preset.disallowedTools?.includes(tool))
-			warn("disallowedTools", `${quote(tool)} is allowed by "tools" and denied here: it is denied`);
-	}
-	for (const name of Array.isArray(preset.subagents) ? preset.subagents : []) {
-		if (findPreset(all, name) !== undefined) continue;
-		const suggestion =
-			didYouMean(
-				name,
-				all.map((each) => each.name),
-			) || ": create it or remove the name";
-		warn("subagents", `there is no preset ${quote(name)}${suggestion}`);
-	}
-	return problems;
-}
-
-function report({ presets, problems }: Presets, all: Presets): Presets {
-	const found = presets.flatMap((preset) => lintPreset(preset, all.presets));
-	const everything = [...problems, ...found].sort(
+/** By path and line, so that what belongs together stands together. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
+	return [...problems].sort(
 		(a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || (a.line ?? 0) - (b.line ?? 0),
 	);
-	return { presets, problems: everything };
 }
 
-async function sourceOf(path: string, missing: Problem[]): Promise<Source[]> {
+function report({ presets, problems, drafts = [] }: Presets, all: Presets): Presets {
+	// What comes with a package is not the user's to correct.
+	const own = presets.filter(({ source }) => source.kind !== "builtin" && source.kind !== "package");
+	const broken = all.problems.filter(({ severity }) => severity === "error");
+	const held = new Set(broken.flatMap(({ preset }) => (preset === undefined ? [] : [nameKey(preset)])));
+	const found = [
+		...own.flatMap((preset) => lintPreset(preset, all.presets, held)),
+		...drafts.flatMap((draft) => lintFields(draft, all.presets, held)),
+	];
+	return { presets, problems: inOrder([...problems, ...found]) };
+}
+
+async function readPath(named: string, options: LintOptions): Promise<Presets> {
+	const path = resolve(options.cwd, named);
+	const fail = (message: string): Presets => ({ presets: [], problems: [{ path, severity: "error", message }] });
+	let source: Source[];
+	let isDirectory: boolean;
 	try {
-		const isDirectory = (await stat(path)).isDirectory();
+		isDirectory = (await stat(path)).isDirectory();
 		const flavour = flavourOf(isDirectory ? path : dirname(path));
-		return isDirectory ? directory(path, { flavour }) : file(path, { flavour });
+		source = isDirectory ? directory(path, { flavour }) : file(path, { flavour });
 	} catch (error) {
 		const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-		missing.push({ path, severity: "error", message: `cannot be read (${code}): check the path` });
-		return [];
+		return fail(`cannot be read (${code}): check the path`);
 	}
+	const found = await createCatalogue({ ...options, sources: source }).read();
+	if (!isDirectory || found.presets.length > 0 || found.problems.length > 0) return found;
+	for (const folder of folders) {
+		if (await hasPresetFiles(join(path, folder))) return fail(`no presets here; did you mean ${join(named, folder)}?`);
+	}
+	return found;
 }
 
 /** The rules that a directory stands for, by its name. */

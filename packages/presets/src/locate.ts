@@ -44,6 +44,11 @@ export async function findPresetRoot(
 	return (await nearest(resolve(cwd), folder, [])).root;
 }
 
+/** Whether a directory holds files that could be presets. */
+export async function hasPresetFiles(directory: string): Promise<boolean> {
+	return (await list(directory, [])).some(mayBeFile);
+}
+
 /** The listings of one source, lowest precedence first. */
 export async function locate(source: Source, places: Places, problems: Problem[]): Promise<Listing[]> {
 	switch (source.type) {
@@ -75,7 +80,7 @@ async function nearest(
 ): Promise<{ root?: string; files: ListedFile[] }> {
 	for (let root = cwd; ; root = dirname(root)) {
 		const files = await list(join(root, folder), problems);
-		if (files.some((file) => file.isRegular || file.isLink)) return { root, files };
+		if (files.some(mayBeFile)) return { root, files };
 		if (dirname(root) === root) return { files: [] };
 	}
 }
@@ -100,6 +105,10 @@ function list(directory: string, problems: Problem[]): Promise<ListedFile[]> {
 
 function listed(directory: string, entry: Dirent): ListedFile {
 	return { path: directory + sep + entry.name, isRegular: entry.isFile(), isLink: entry.isSymbolicLink() };
+}
+
+function mayBeFile({ isRegular, isLink }: ListedFile): boolean {
+	return isRegular || isLink;
 }
 
 function byName(a: Dirent, b: Dirent): number {

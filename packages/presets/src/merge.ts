@@ -1,26 +1,28 @@
 /** Makes one catalogue of many files: one preset per name, the higher source wins. Pure. */
 import { nameKey } from "./names.ts";
-import type { ParseResult, Preset, Presets, Problem } from "./preset.ts";
+import type { Draft, ParseResult, Preset, Presets, Problem } from "./preset.ts";
 
 /** The results of one directory, in the order of its files. */
 export interface Shelf {
 	readonly results: readonly ParseResult[];
 }
 
-/** A name is taken by a preset, or by a broken file that claims it. */
-type Holder = { readonly preset: Preset } | { readonly brokenPath: string };
+/** A name is taken by a preset, or by a broken file that claims it: then by the reason why it is broken. */
+type Holder = { readonly preset: Preset } | { readonly reason: Problem };
 
 /** Merges shelves given from the lowest precedence to the highest. */
 export function merge(shelves: readonly Shelf[], found: readonly Problem[] = []): Presets {
 	const problems = [...found];
+	const drafts: Draft[] = [];
 	const names = new Map<string, Holder>();
 	for (const { results } of shelves) {
 		const own = new Map<string, Holder>();
-		for (const { preset, problems: told, claims } of results) {
+		for (const { preset, problems: told, claims = [], draft } of results) {
 			problems.push(...told);
 			if (preset === undefined) {
-				const key = claims === undefined ? undefined : nameKey(claims);
-				if (key !== undefined && !own.has(key)) own.set(key, { brokenPath: told[0]?.path ?? "" });
+				const reason = told.find(({ severity }) => severity === "error");
+				for (const key of claims.map(nameKey)) if (reason !== undefined && !own.has(key)) own.set(key, { reason });
+				if (draft !== undefined) drafts.push(draft);
 				continue;
 			}
 			const key = nameKey(preset.name);
@@ -33,7 +35,7 @@ export function merge(shelves: readonly Shelf[], found: readonly Problem[] = [])
 	const presets = [...names]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.flatMap(([, holder]) => ("preset" in holder ? [holder.preset] : []));
-	return { presets, problems };
+	return drafts.length === 0 ? { presets, problems } : { presets, problems, drafts };
 }
 
 /**
@@ -57,7 +59,8 @@ function place(names: Map<string, Holder>, key: string, holder: Holder, problems
 	if (lower === undefined || !("preset" in lower)) return;
 	// The broken file may exist to take tools away, so the wider preset below it must not answer to its name.
 	const message = `the preset "${lower.preset.name}" is unavailable until this file is corrected or removed`;
-	problems.push({ path: holder.brokenPath, line: 1, column: 1, severity: "error", preset: lower.preset.name, message });
+	const { path, line = 1, column = 1 } = holder.reason; // the same place, so that it is listed beside its reason
+	problems.push({ path, line, column, severity: "error", preset: lower.preset.name, message });
 }
 
 function over(preset: Preset, lower: Preset): Preset {

@@ -3,7 +3,7 @@
 import { fields } from "./fields.ts";
 import type { PresetFields } from "./preset.ts";
 import { findField, squash } from "./spelling.ts";
-import { didYouMean } from "./suggest.ts";
+import { perhaps } from "./suggest.ts";
 import { quote } from "./text.ts";
 import { expected, readValue } from "./values.ts";
 
@@ -32,7 +32,7 @@ export function parseOverride(values: unknown): Override {
 		if (field === undefined || field.key === "name") {
 			const hint =
 				field === undefined
-					? didYouMean(
+					? perhaps(
 							spelling,
 							fields.map(({ name }) => name),
 						)

@@ -25,6 +25,7 @@ export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" |
 
 /** What frontmatter can say beside `name` and `description`. A field that nobody set is absent. */
 export interface PresetFields {
+	/** `"inherit"` is the model of whoever starts it. */
 	readonly model?: string;
 	readonly fallbackModels?: readonly string[];
 	/** A complete allow-list; `"*"` is every tool, `[]` is none. Entries may be `ext:<extension>` or `ext:<extension>/<tool>`. */
@@ -122,10 +123,21 @@ export interface ParseResult {
 	readonly preset?: Preset;
 	readonly problems: readonly Problem[];
 	/**
-	 * Set when there is no preset: the name that the file claims. Whoever merges must not let a preset of lower
-	 * precedence answer to it, since the broken file may have been there to take tools away.
+	 * Set when there is no preset: the names that the file claims, the likeliest first. Whoever merges must not let a
+	 * preset of lower precedence answer to them, since the broken file may have been there to take tools away.
 	 */
-	readonly claims?: string;
+	readonly claims?: readonly string[];
+	/** Set when there is no preset although the frontmatter could be read. */
+	readonly draft?: Draft;
+}
+
+/** The readable fields of a file that must not be used: enough to check them, never to start an agent. */
+export interface Draft extends PresetFields {
+	/** The name that it claims, if that is usable. */
+	readonly name?: string;
+	readonly source: PresetSource;
+	readonly path: string;
+	readonly origins: Preset["origins"];
 }
 
 /** What a scan gave. */
@@ -133,4 +145,6 @@ export interface Presets {
 	/** One per name, sorted by name. */
 	readonly presets: readonly Preset[];
 	readonly problems: readonly Problem[];
+	/** What was read of files that are not used; absent when there are none. */
+	readonly drafts?: readonly Draft[];
 }

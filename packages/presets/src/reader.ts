@@ -2,6 +2,7 @@
  * Reads the entries of one file by the table of fields, and collects the preset and its problems.
  * Knows no particular field beyond name, description and locked.
  */
+import { usable } from "./claims.ts";
 import type { Field } from "./field.ts";
 import { fields } from "./fields.ts";
 import type { Fault } from "./frontmatter.ts";
@@ -9,9 +10,19 @@ import { translate } from "./imports.ts";
 import { splitItems } from "./items.ts";
 import { nameFault } from "./names.ts";
 import type { Entry } from "./plain.ts";
-import type { FieldKey, ImportNote, Origin, ParseResult, Preset, PresetSource, Problem } from "./preset.ts";
+import type {
+	Draft,
+	FieldKey,
+	ImportNote,
+	Origin,
+	ParseResult,
+	Preset,
+	PresetFields,
+	PresetSource,
+	Problem,
+} from "./preset.ts";
 import { findField, foreignFields, squash } from "./spelling.ts";
-import { closest, didYouMean } from "./suggest.ts";
+import { didYouMean, perhaps } from "./suggest.ts";
 import { cut, oneLine, promptText, quote } from "./text.ts";
 import { expected, readValue } from "./values.ts";
 
@@ -63,15 +74,20 @@ export class Reader {
 		this.#checkLocked(first.get("locked"));
 		const name = this.#name(first.get("name"));
 		const description = this.#description(first.get("description"), name);
-		if (this.#refused || name === undefined || description === undefined) return this.refuse();
+		if (this.#refused || name === undefined || description === undefined) {
+			const names = entries
+				.filter(({ key }) => findField(key)?.key === "name")
+				.map(({ value }) => String(value ?? "").trim());
+			const written = usable(names);
+			const claims = written.length > 0 ? written : usable([this.#stem]);
+			return { ...this.refuse(claims), draft: this.#draft(claims[0]) };
+		}
 		return { preset: this.#preset(name, description, body, notes), problems: this.#named(name) };
 	}
 
-	/** No preset; the name it claims is the written one if that is usable, else the file name. */
-	refuse(): ParseResult {
-		const written = this.#values.get("name");
-		const name = [written, this.#stem].find((each) => typeof each === "string" && nameFault(each) === undefined);
-		return typeof name === "string" ? { problems: this.#named(name), claims: name } : { problems: this.#problems };
+	/** No preset, but the names that it claims. */
+	refuse(claims: readonly string[]): ParseResult {
+		return claims[0] === undefined ? { problems: this.#problems } : { problems: this.#named(claims[0]), claims };
 	}
 
 	#named(name: string): Problem[] {
@@ -101,8 +117,7 @@ export class Reader {
 
 	#hint(field: Field, entry: Entry): string {
 		if (field.kind.type !== "choice" || typeof entry.value !== "string") return "";
-		const nearest = closest(entry.value, field.kind.values);
-		return nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
+		return perhaps(entry.value, field.kind.values);
 	}
 
 	/** A file made of mistakes need not list them all; but why it is unusable must not get lost among warnings. */
@@ -132,7 +147,7 @@ export class Reader {
 			const field = findField(item);
 			if (field !== undefined) keys.push(field.key);
 			else if (!this.#isFull("error"))
-				this.#fault(lockedField, entry, `"locked" names an unknown field ${quote(item)}${didYouMean(item, spellings)}`);
+				this.#fault(lockedField, entry, `"locked" names an unknown field ${quote(item)}${perhaps(item, spellings)}`);
 		}
 		this.#values.set("locked", keys);
 	}
@@ -184,19 +199,27 @@ export class Reader {
 			this.#values.set(key, fallback(source));
 			this.#origins[key] = "default";
 		}
-		this.#values.delete("name");
-		this.#values.delete("description");
-		// The table types no values; that each key holds what `PresetFields` says is shown by a test over the table.
-		const values = Object.fromEntries(this.#values) as unknown as Pick<Preset, "promptMode" | "enabled">;
 		const preset: Preset = {
 			name,
 			description,
 			prompt: promptText(body),
-			...values,
+			...this.#others<Pick<Preset, "promptMode" | "enabled">>(),
 			source,
 			path,
 			origins: this.#origins,
 		};
 		return notes.length === 0 ? preset : { ...preset, imported: notes };
+	}
+
+	#draft(name: string | undefined): Draft {
+		const { path, source } = this.#context;
+		const draft: Draft = { ...this.#others<PresetFields>(), source, path, origins: this.#origins };
+		return name === undefined ? draft : { ...draft, name };
+	}
+
+	/** All values but name and description. That each key holds what `PresetFields` says is shown by a test. */
+	#others<Fields extends PresetFields>(): Fields {
+		const others = [...this.#values].filter(([key]) => key !== "name" && key !== "description");
+		return Object.fromEntries(others) as unknown as Fields;
 	}
 }

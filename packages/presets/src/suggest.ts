@@ -6,16 +6,34 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 	return nearest === undefined ? "" : `: did you mean "${nearest}"?`;
 }
 
+/** The same in the middle of a sentence: ` (did you mean "x"?)` or nothing. */
+export function perhaps(word: string, known: Iterable<string>): string {
+	const nearest = closest(word, known);
+	return nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
+}
+
 /** The known word within two edits (one for short words), if there is one. */
 export function closest(word: string, known: Iterable<string>): string | undefined {
+	return search(word, known, () => (word.length < 5 ? 1 : 2));
+}
+
+/**
+ * The known tool that a denied name resembles. Whoever starts agents refuses by this rule, one mistake in three letters,
+ * so an error that is announced by another rule would be wrong.
+ */
+export function resembling(word: string, known: Iterable<string>): string | undefined {
+	return search(word, known, (candidate) => Math.max(1, candidate.length / 3));
+}
+
+function search(word: string, known: Iterable<string>, tolerance: (candidate: string) => number): string | undefined {
 	if (word.length > 40) return undefined;
-	const wanted = word.toLowerCase();
 	let best: string | undefined;
-	let bestDistance = wanted.length < 5 ? 2 : 3; // one above what is accepted
+	let bestDistance = Number.POSITIVE_INFINITY;
 	for (const candidate of known) {
-		if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
-		const distance = edits(wanted, candidate.toLowerCase());
-		if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+		const most = Math.min(tolerance(candidate), bestDistance - 1);
+		if (Math.abs(candidate.length - word.length) > most) continue;
+		const distance = edits(word.toLowerCase(), candidate.toLowerCase());
+		if (distance <= most) [best, bestDistance] = [candidate, distance];
 	}
 	return best;
 }

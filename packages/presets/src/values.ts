@@ -97,7 +97,7 @@ export function expected(kind: Kind): string {
 		case "text":
 			return `text of at most ${kind.max} characters`;
 		case "model":
-			return "one model, such as `provider/model-id`";
+			return "one model, such as `provider/model-id`, or `inherit`";
 		case "models":
 			return "model names, as a list or separated by commas";
 		case "tools":
@@ -141,7 +141,7 @@ function readText(raw: unknown, max: number): Reading {
 function readModel(raw: unknown): Reading {
 	if (typeof raw !== "string" || !modelName.test(raw.trim())) return wrong;
 	const model = raw.trim();
-	return { ok: true, value: model.toLowerCase() === "inherit" ? undefined : model };
+	return { ok: true, value: model.toLowerCase() === "inherit" ? "inherit" : model };
 }
 
 function readItems(raw: unknown, fits: (item: string) => boolean): Reading {

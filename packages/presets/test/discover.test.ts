@@ -127,7 +127,7 @@ describe("a broken file keeps its name taken", () => {
 		expect(findPreset(presets, "worker")).toBeUndefined();
 		expect(presets).toHaveLength(6);
 		expect(told(problems).at(-1)).toBe(
-			'1: error: the preset "worker" is unavailable until this file is corrected or removed',
+			'4: error: the preset "worker" is unavailable until this file is corrected or removed',
 		);
 	});
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { fields, fieldsMarkdown, findField } from "../src/index.ts";
+import { fields, fieldsMarkdown, findField, lint } from "../src/index.ts";
 import { preset, tree } from "./support.ts";
 
 const run = promisify(execFile);
@@ -42,4 +42,11 @@ test("the README is short, and its example runs", async () => {
 	);
 	expect(stdout).toMatch(/^scout: About scout$/m);
 	expect(stdout).toMatch(/bad\.md:1 the file has no frontmatter/);
+});
+
+test("the preset of the README has no finding, so a call need not name its model", async () => {
+	const readme = await readFile(join(root, "README.md"), "utf8");
+	const home = await tree({ "subagents/repo-scout.md": /```md\n([\s\S]*?)```/.exec(readme)?.[1] ?? "" });
+	const { presets, problems } = await lint({ cwd: home, agentDir: home });
+	expect([presets.map(({ name }) => name), problems]).toEqual([["repo-scout"], []]);
 });

@@ -13,11 +13,17 @@ test.each([
 		`\ufeff${presetText("sample").replaceAll("---", "---  ").replaceAll("\n", "\r\n")}`,
 	],
 	["a tab as separator", presetText("sample").replace("name: ", "name:\t")],
+	["blank lines before it", `\n  \n${presetText("sample")}`],
 	["comments and empty lines", presetText("sample").replace("---\n", "---\n# comment\n\n")],
 ])("%s makes no difference", (_what, text) => {
 	const { preset, problems } = parsePreset(text, at);
 	expect(problems).toEqual([]);
 	expect(preset).toMatchObject({ name: "sample", description: "About sample", prompt: "I am sample." });
+});
+
+test("line numbers stay right with blank lines before the frontmatter", () => {
+	const { preset } = parsePreset(`\n\n${presetText("sample", "max_turns: 3\n")}`, at);
+	expect(preset?.origins.maxTurns).toEqual({ path: at.path, line: 6 });
 });
 
 test("line numbers stay right with Windows line ends", () => {
@@ -148,6 +154,16 @@ describe("mistakes that are understood", () => {
 		const { preset, problems } = parseWith("tools: read: grep");
 		expect(preset).toBeUndefined();
 		expect(told(problems)).toEqual(["4: error: a value holds an unquoted colon: put the value in quotes"]);
+	});
+
+	test.each([
+		["tools: read\n  model: x", 5, 3],
+		["model: a\n  bad: [yaml", 5, 3],
+		["model: a\n  and so\n   on: x", 6, 4],
+	])("`%s` is told as what it is: a line indented under a finished value", (lines, line, column) => {
+		const message =
+			"this line is indented, but the value above it is complete: remove the indentation, or put the whole value in quotes";
+		expect(parseWith(lines).problems).toMatchObject([{ line, column, severity: "error", message }]);
 	});
 
 	test.each(["tools: read", "isolation: worktree", "permission: deny"])(

@@ -18,7 +18,7 @@ describe("Claude Code", () => {
 			memory: "user",
 			promptMode: "replace",
 		});
-		expect(preset?.model).toBeUndefined();
+		expect(preset?.model).toBe("inherit");
 		expect(preset?.origins.subagents).toEqual({ path: "/x/sample.md", line: 4 });
 		expect(preset?.imported).toContainEqual({ line: 4, from: "Glob", to: "tools: find" });
 		expect(preset?.imported).toContainEqual({

@@ -11,6 +11,10 @@ test("settings speak the language of the files, in any spelling", () => {
 	});
 });
 
+test("`inherit` asks for the session's model here too", () => {
+	expect(parseOverride({ model: "inherit" }).fields).toEqual({ model: "inherit" });
+});
+
 test("a wrong limit is dropped, with what was expected", () => {
 	const { fields, faults, isRefused } = parseOverride({ max_turns: "many", model: "haiku" });
 	expect([fields, isRefused]).toEqual([{ model: "haiku" }, false]);
@@ -24,7 +28,7 @@ test("a wrong value that may have been meant to take tools away refuses the pres
 
 test("unknown fields are named, with the one that was meant", () => {
 	expect(parseOverride({ modle: "x", name: "y", __proto__: null }).faults).toEqual([
-		'unknown field "modle": did you mean "model"?',
+		'unknown field "modle" (did you mean "model"?)',
 		'unknown field "name": it cannot be changed here',
 	]);
 });

@@ -63,7 +63,7 @@ describe("required fields", () => {
 		const { preset, problems, claims } = parsePreset(text, { path: "/x/plain.md", source: subagents });
 		expect([preset, claims, told(problems)]).toEqual([
 			undefined,
-			"plain",
+			["plain"],
 			["1: error: the file has no frontmatter: begin it with `---`, `name: …`, `description: …`, `---`"],
 		]);
 	});
@@ -84,7 +84,8 @@ describe("values", () => {
 	const minute = 60_000;
 	test.each<[line: string, key: string, value: unknown]>([
 		["model: sonnet", "model", "sonnet"],
-		["model: inherit", "model", undefined],
+		["model: inherit", "model", "inherit"],
+		["model: Inherit", "model", "inherit"],
 		["fallback_models: a/b, c", "fallbackModels", ["a/b", "c"]],
 		["fallbackModels: [a/b, c]", "fallbackModels", ["a/b", "c"]],
 		["tools: read, grep , read", "tools", ["read", "grep"]],
@@ -180,7 +181,7 @@ describe("a wrong value", () => {
 	])("`%s` costs the preset, since ignoring it could widen access", (line, field) => {
 		const { preset, problems, claims } = parseWith(line);
 		expect(preset).toBeUndefined();
-		if (claims !== "sample") expect(told(problems)).toEqual(["YAML error"]); // the name stays taken
+		expect(claims).toEqual(["sample"]); // the name stays taken
 		expect(problems.some((problem) => problem.severity === "error")).toBe(true);
 		if (!line.includes("5:")) expect(problems[0]?.field).toBe(field);
 	});
@@ -205,7 +206,10 @@ describe("a wrong value", () => {
 			"budget_cost: .inf",
 			'"budget_cost" must be an amount in US dollars, such as `1.50`, but is Infinity; the field is ignored',
 		],
-		["model: [a, b]", '"model" must be one model, such as `provider/model-id`, but is a list; the field is ignored'],
+		[
+			"model: [a, b]",
+			'"model" must be one model, such as `provider/model-id`, or `inherit`, but is a list; the field is ignored',
+		],
 		["runner: docker", '"runner" must be `session`, `process` or `tmux`, but is "docker"; the field is ignored'],
 		[
 			"output_schema: '[1]'",
@@ -215,6 +219,12 @@ describe("a wrong value", () => {
 		const { preset, problems } = parseWith(line);
 		expect(preset?.name).toBe("sample");
 		expect(told(problems)).toEqual([`4: error: ${message}`]);
+	});
+
+	test("a typo in `locked` is suggested within the sentence", () => {
+		expect(told(parseWith("locked: modle").problems)).toEqual([
+			'4: error: "locked" names an unknown field "modle" (did you mean "model"?); the preset is not used until this is corrected',
+		]);
 	});
 
 	test("an unquoted colour is a comment to YAML, and the message says so", () => {

@@ -53,6 +53,8 @@ export interface UsageReported {
 /** The child finished a turn: one model answer and the tools it called. */
 export interface TurnEnded {
 	type: "turn";
+	/** How full its context is, from 0 to 100, where the source knows. */
+	contextPercent?: number;
 }
 
 /** The child began to shorten its context. */

@@ -1,4 +1,6 @@
-export type { SessionHost } from "./open.ts";
+export { askTool } from "./ask-tool.ts";
+export type { SessionHost } from "./host.ts";
 export { previewSession, type SessionPreview } from "./preview.ts";
 export { sessionRunner } from "./runner.ts";
 export { sessionTools } from "./tools.ts";
+export { type FileTranscript, openTranscript, openTranscriptFile, type TranscriptFile } from "./transcript-file.ts";

@@ -1,64 +1,65 @@
-/** Makes the pi session that a child lives in, with a loader and settings of its own. */
-import {
-	type AgentSession,
-	createAgentSession,
-	DefaultResourceLoader,
-	type ModelRuntime,
-	SessionManager,
-	SettingsManager,
-} from "@earendil-works/pi-coding-agent";
-import type { Report } from "../best-effort.ts";
-import type { RunSpec } from "../runner.ts";
+/** Makes the pi session that a child lives in, with a loader and settings of its own, and takes it down again. */
+import { type AgentSession, createAgentSession, type ModelRuntime } from "@earendil-works/pi-coding-agent";
+import { bestEffort } from "../best-effort.ts";
+import { systemClock } from "../clock.ts";
+import type { RunIdentity, RunSpec } from "../runner.ts";
+import { openConversation } from "./conversation.ts";
+import { equipWithExtensions, wantsExtensions } from "./extensions.ts";
+import type { SessionHost } from "./host.ts";
+import { untilStopped, within } from "./patience.ts";
+import type { SharedResources } from "./resources.ts";
 
-/** What the parent lends its children. */
-export interface SessionHost {
-	agentDir: string;
-	/** The parent's own, so that providers registered by its extensions work in children. */
-	modelRuntime: () => ModelRuntime | Promise<ModelRuntime>;
-	/** Whether the user trusts the project in this directory. Settings of an untrusted one are not read. */
-	isProjectTrusted: (cwd: string) => boolean;
-	/** Hears of what went wrong beside a run. */
-	report?: Report;
+export interface Child {
+	session: AgentSession;
+	/** Ends what runs in it and forgets it. */
+	close(): Promise<void>;
 }
 
-/** `isStopped` is asked after every step; once it says so, nothing more is set up and nothing is returned. */
-export async function openSession(
+/** How long extensions in a child may take to clean up. */
+const SHUTDOWN_MS = 3_000;
+
+/** Once the signal fires nothing more is set up, what there is is taken down, and nothing is returned. */
+export async function openChild(
 	host: SessionHost,
-	spec: RunSpec,
-	isStopped: () => boolean,
-): Promise<AgentSession | undefined> {
+	resources: SharedResources,
+	spec: RunSpec & RunIdentity,
+	signal: AbortSignal,
+): Promise<Child | undefined> {
 	const { agentDir } = host;
 	const { cwd } = spec;
-	const modelRuntime = await host.modelRuntime();
-	if (isStopped()) return undefined;
+	const modelRuntime = await untilStopped(host.modelRuntime(), signal);
+	if (!modelRuntime) return undefined;
 	const model = findModel(modelRuntime, spec.model);
 	// pi would trust every project if it were not told.
-	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: host.isProjectTrusted(cwd) });
-	// Sharing the parent's loader would rebind the parent's extensions to the child, and pi's default one loads us again.
-	const resourceLoader = new DefaultResourceLoader({
-		cwd,
-		agentDir,
-		settingsManager,
-		noExtensions: true,
-		noThemes: true,
-		noPromptTemplates: true,
-		...promptOptions(spec),
-	});
-	await resourceLoader.reload();
-	if (isStopped()) return undefined;
+	const place = { cwd, agentDir, isTrusted: host.isProjectTrusted(cwd) };
+	const equipping = wantsExtensions(spec) ? equipWithExtensions(host, place, spec) : resources.equip(place, spec);
+	const equipment = await untilStopped(equipping, signal);
+	if (!equipment) return undefined;
+	const sessionManager = await openConversation(host, spec);
+	if (signal.aborted) return undefined;
+	const customTools = host.childTools?.(spec) ?? [];
 	const { session } = await createAgentSession({
 		cwd,
 		agentDir,
-		settingsManager,
-		resourceLoader,
 		modelRuntime,
 		model,
+		sessionManager,
+		settingsManager: equipment.settingsManager,
+		resourceLoader: equipment.resourceLoader,
 		...(spec.thinking === undefined ? {} : { thinkingLevel: spec.thinking }),
-		tools: [...spec.tools],
-		sessionManager: SessionManager.inMemory(cwd),
+		customTools,
+		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
 	});
-	if (!isStopped()) return session;
-	session.dispose();
+	const child = announced(host, session, equipment.hasExtensions);
+	try {
+		if (equipment.hasExtensions && !signal.aborted) await bind(host, session, signal);
+		if (!signal.aborted) equipment.check();
+	} catch (error) {
+		await child.close();
+		throw error;
+	}
+	if (!signal.aborted) return child;
+	await child.close();
 	return undefined;
 }
 
@@ -69,9 +70,43 @@ function findModel(runtime: ModelRuntime, name: string) {
 	return model;
 }
 
-function promptOptions({ systemPrompt }: RunSpec) {
-	if (!systemPrompt || systemPrompt.text.trim() === "") return {};
-	return systemPrompt.mode === "replace"
-		? { systemPrompt: systemPrompt.text }
-		: { appendSystemPrompt: [systemPrompt.text] };
+/** Tells the bus before anything of others runs in the session, so that they can judge it from the start. */
+function announced(host: SessionHost, session: AgentSession, hasExtensions: boolean): Child {
+	const { sessionId } = session;
+	const parentSessionId = host.parentSessionId?.();
+	tellBus(host, "session-created", { sessionId, ...(parentSessionId === undefined ? {} : { parentSessionId }) });
+	return {
+		session,
+		async close() {
+			if (hasExtensions) await shutDown(host, session);
+			session.dispose();
+			tellBus(host, "disposed", { sessionId });
+		},
+	};
 }
+
+async function bind(host: SessionHost, session: AgentSession, signal: AbortSignal): Promise<void> {
+	const { sessionId } = session;
+	const onError = ({ extensionPath, error }: { extensionPath: string; error: string }) =>
+		host.report?.(`The extension ${extensionPath} failed in an agent: ${error}`);
+	await untilStopped(session.bindExtensions({ mode: "print", onError }), signal);
+	if (!signal.aborted) tellBus(host, "bound", { sessionId });
+}
+
+/** pi does not tell extensions that a session is disposed of; what they started would live on. */
+async function shutDown({ clock = systemClock, report = ignore }: SessionHost, session: AgentSession): Promise<void> {
+	await bestEffort("ending the extensions of an agent", report, async () => {
+		const ending = session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
+		if (!(await within(SHUTDOWN_MS, ending, clock))) throw new Error(`not done after ${SHUTDOWN_MS / 1_000} s`);
+	});
+}
+
+function tellBus(
+	{ events, report = ignore }: SessionHost,
+	event: "session-created" | "bound" | "disposed",
+	data: { sessionId: string; parentSessionId?: string },
+): void {
+	void bestEffort("telling others of an agent's session", report, () => events?.emit(`subagents:child:${event}`, data));
+}
+
+const ignore = (): void => undefined;

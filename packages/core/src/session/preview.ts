@@ -1,6 +1,8 @@
 /** What a child would be given, without asking its model anything. */
 import type { RunSpec } from "../runner.ts";
-import { openSession, type SessionHost } from "./open.ts";
+import type { SessionHost } from "./host.ts";
+import { openChild } from "./open.ts";
+import { SharedResources } from "./resources.ts";
 
 export interface SessionPreview {
 	/** As the provider would get it. */
@@ -10,14 +12,22 @@ export interface SessionPreview {
 }
 
 export async function previewSession(host: SessionHost, spec: RunSpec): Promise<SessionPreview> {
-	const session = await openSession(host, spec, () => false);
-	if (!session) throw new Error("The session was not opened.");
+	const { sessionDir: _kept, events: _told, ...quietHost } = host; // nobody lives here
+	const identity = { agentId: "preview", run: 1 };
+	const child = await openChild(
+		quietHost,
+		new SharedResources(),
+		{ ...spec, ...identity },
+		new AbortController().signal,
+	);
+	if (!child) throw new Error("The session was not opened.");
 	try {
+		const { session } = child;
 		const active = new Set(session.getActiveToolNames());
 		const tools = session.getAllTools().filter(({ name }) => active.has(name));
 		const declared = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 		return { systemPrompt: session.systemPrompt, toolCharacters: JSON.stringify(declared).length };
 	} finally {
-		session.dispose();
+		await child.close();
 	}
 }

@@ -3,36 +3,10 @@
  * A fixture gives a real child of the runner under test that behaves as its script says.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
-import type { Run, RunIdentity, Runner, RunSpec } from "../runner.ts";
+import type { ChildEvent } from "@pi-subagents/progress";
+import { type ConformanceCase, conform, type Started } from "./conform.ts";
 
-/** How the child of a fixture behaves. */
-export type ChildScript =
-	/** Waits for `release`, uses one tool, then says `text` and ends. */
-	| { does: "work"; text: string }
-	/** Its model fails with this message. */
-	| { does: "fail"; error: string }
-	/** Its model never answers. */
-	| { does: "hang" };
-
-export interface RunnerFixture {
-	runner: Runner;
-	spec: RunSpec & RunIdentity;
-	/** Resolves when the child's model has been asked for the first time. */
-	asked(): Promise<void>;
-	/** Lets a child that works go on. */
-	release(): void;
-	/** Everything the child's model was told by its parent: the task, then the steers. */
-	heard(): string[];
-	cleanup(): Promise<void>;
-}
-
-export type CreateFixture = (script: ChildScript) => Promise<RunnerFixture>;
-
-export interface ConformanceCase {
-	name: string;
-	run(create: CreateFixture): Promise<void>;
-}
+export type { ChildScript, ConformanceCase, CreateFixture, RunnerFixture } from "./conform.ts";
 
 /**
  * @example
@@ -77,17 +51,39 @@ export const runnerConformance: readonly ConformanceCase[] = [
 		deepStrictEqual(events, []);
 	}),
 	conform("a stop before the child exists lets it ask nothing", { does: "hang" }, async (it) => {
-		it.run.abort({ by: "parent", reason: "not needed" });
-		deepStrictEqual(await it.run.settled, { status: "aborted", by: "parent", reason: "not needed" });
+		await it.stop({ by: "parent", reason: "not needed" });
 		deepStrictEqual([it.events, it.fixture.heard()], [[], []]);
 	}),
 	conform("a stop while the model is silent settles, once, as the first stop said", { does: "hang" }, async (it) => {
 		await it.fixture.asked();
-		it.run.abort({ by: "user" });
+		const first = it.stop({ by: "user" });
 		it.run.abort({ by: "timeout" });
-		deepStrictEqual(await it.run.settled, { status: "aborted", by: "user" });
+		await first;
 		it.run.abort({ by: "idle" });
 		deepStrictEqual(await it.run.settled, { status: "aborted", by: "user" });
+	}),
+	conform("a stop in a tool ends the tool", { does: "use_tool", text: "I look first." }, async (it) => {
+		await it.saw("tool_call");
+		await it.stop({ by: "timeout", reason: "after 5m" }, "I look first.");
+	}),
+	conform("a stop before a retry prevents it", { does: "retry" }, async (it) => {
+		await it.saw("retrying");
+		await it.stop({ by: "user" });
+	}),
+	conform("a stop at the very moment a retry begins prevents it", { does: "retry" }, async (it) => {
+		it.on("retrying", () => it.run.abort({ by: "user" }));
+		deepStrictEqual(await it.run.settled, { status: "aborted", by: "user" });
+		strictEqual(it.events.at(-1)?.type, "retrying");
+	}),
+	conform("a stop while the context is shortened ends that", { does: "compact", text: "So far." }, async (it) => {
+		await it.saw("compacting");
+		await it.stop({ by: "user" }, "So far.");
+	}),
+	conform("a stop while the checkpoint waits settles", { does: "work", text: "Never said." }, async (it) => {
+		const asked = it.atCheckpoint(() => new Promise(() => {}));
+		it.fixture.release();
+		await asked;
+		await it.stop({ by: "budget", reason: "used up" });
 	}),
 	conform("a stop after the end changes nothing", { does: "work", text: "Finished." }, async (it) => {
 		await it.fixture.asked();
@@ -110,35 +106,66 @@ export const runnerConformance: readonly ConformanceCase[] = [
 		await it.run.settled;
 		deepStrictEqual(it.fixture.heard(), [it.fixture.spec.task, "mind the docs"]);
 	}),
+	conform("a child that is told to wrap up answers as one that was", { does: "work", text: "So far." }, async (it) => {
+		await it.fixture.asked();
+		it.run.wrapUp("the user is in a hurry");
+		it.run.wrapUp();
+		it.fixture.release();
+		deepStrictEqual(await it.run.settled, { status: "completed", text: "So far.", wrappedUp: true });
+		toldToWrapUp(it, "the user is in a hurry");
+	}),
+	conform("a wish to wrap up before the child exists reaches it", { does: "work", text: "Nothing." }, async (it) => {
+		it.run.wrapUp();
+		await it.fixture.asked();
+		it.fixture.release();
+		deepStrictEqual(await it.run.settled, { status: "completed", text: "Nothing.", wrappedUp: true });
+		toldToWrapUp(it);
+	}),
+	conform("a wish to wrap up after the end changes nothing", { does: "work", text: "Finished." }, async (it) => {
+		it.fixture.release();
+		await it.run.settled;
+		it.run.wrapUp();
+		deepStrictEqual(await it.run.settled, { status: "completed", text: "Finished." });
+	}),
+	conform(
+		"the checkpoint is asked between two turns, and not after the last",
+		{ does: "work", text: "Done." },
+		async (it) => {
+			let asked = 0;
+			const requestsWhenAsked: number[] = [];
+			void it.atCheckpoint(async () => {
+				asked++;
+				await Promise.resolve();
+				requestsWhenAsked.push(it.fixture.requests());
+				return "go";
+			});
+			it.fixture.release();
+			deepStrictEqual(await it.run.settled, { status: "completed", text: "Done." });
+			deepStrictEqual([asked, requestsWhenAsked, it.fixture.requests()], [1, [1], 2]);
+		},
+	),
+	conform(
+		"a checkpoint can end the run, and nothing is asked after it",
+		{ does: "work", text: "Never said." },
+		async (it) => {
+			void it.atCheckpoint(async () => "end");
+			it.run.steer("and then the docs");
+			it.fixture.release();
+			strictEqual((await it.run.settled).status, "failed");
+			strictEqual(it.fixture.requests(), 1);
+		},
+	),
+	conform("a checkpoint that fails lets nothing pass", { does: "work", text: "Never said." }, async (it) => {
+		void it.atCheckpoint(() => Promise.reject(new Error("the books are closed")));
+		it.fixture.release();
+		deepStrictEqual(await it.run.settled, { status: "failed", error: "the books are closed" });
+		strictEqual(it.fixture.requests(), 1);
+	}),
 ];
 
-interface Started {
-	fixture: RunnerFixture;
-	run: Run;
-	/** What was emitted so far. Each case ends with a check that nothing came after the run had settled. */
-	events: ChildEvent[];
-}
-
-function conform(name: string, script: ChildScript, check: (started: Started) => Promise<void>): ConformanceCase {
-	return {
-		name,
-		async run(create) {
-			const fixture = await create(script);
-			const events: ChildEvent[] = [];
-			let outcome: Outcome | undefined;
-			const late: ChildEvent[] = [];
-			const run = fixture.runner.start(fixture.spec, (event) => void (outcome ? late : events).push(event));
-			void run.settled.then((settled) => {
-				outcome = settled;
-			});
-			try {
-				await check({ fixture, run, events });
-				run.abort({ by: "shutdown" });
-				await run.settled;
-			} finally {
-				await fixture.cleanup();
-			}
-			deepStrictEqual(late, [], "nothing is emitted after the run has settled");
-		},
-	};
+/** The child's model heard its task and one more message, whose words are the runner's own. */
+function toldToWrapUp({ fixture }: Started, reason = ""): void {
+	const [task, wish, ...more] = fixture.heard();
+	deepStrictEqual([task, more], [fixture.spec.task, []]);
+	ok(wish?.includes(reason), `the wish says why: ${wish}`);
 }

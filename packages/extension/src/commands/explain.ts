@@ -10,20 +10,25 @@ const CHARACTERS_PER_TOKEN = 4;
 /** The long prompt first, so that the figures are what stays on the screen. */
 export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolCharacters }: SessionPreview): string {
 	const values = valuesOf(spec);
-	const width = Math.max(...values.map(([field]) => field.length));
-	const rows = values.map(
-		([field, value]) => `  ${field.padEnd(width)}  ${sanitize(value)}  (${originOf(field, spec, preset)})`,
-	);
+	const width = Math.max(...values.map(([field]) => spelled(field).length));
+	const rows = values.map(([field, value]) => {
+		return `  ${spelled(field).padEnd(width)}  ${sanitize(value)}  (${originOf(field, spec, preset)})`;
+	});
 	return [
 		"System prompt:",
 		sanitizeBlock(systemPrompt),
 		"",
 		`Preset ${preset.name}: ${preset.description}`,
-		`  ${"source".padEnd(width)}  ${preset.source.kind}, ${sanitize(preset.path)}`,
+		`  ${"source".padEnd(width)}  ${preset.source.kind}${preset.source.kind === "builtin" ? "" : `, ${sanitize(preset.path)}`}`,
 		...rows,
 		...spec.warnings.map((warning) => `  ! ${sanitize(warning)}`),
 		`It begins with ${tokens(systemPrompt.length + toolCharacters)}: ${tokens(systemPrompt.length)} of prompt and ${tokens(toolCharacters)} of tools.`,
 	].join("\n");
+}
+
+/** As preset files spell it. */
+function spelled(field: ResolvedField): string {
+	return field.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function tokens(characters: number): string {
@@ -53,6 +58,7 @@ function originOf(field: ResolvedField, { origins }: RunSpec, preset: Preset): s
 	const origin: SpecOrigin = origins[field] ?? "default";
 	if (origin !== "preset") return ORIGINS[origin];
 	const written = (preset.origins as Record<string, Preset["origins"]["name"]>)[field];
+	if (preset.source.kind === "builtin") return "the built-in";
 	return typeof written === "object" ? `line ${written.line} of the file` : "default of such files";
 }
 

@@ -19,23 +19,19 @@ export function subagentCommand(pi: ExtensionAPI, deps: { host: Host; launcher: 
 		NOTE,
 		(entry) => new Text(sanitizeBlock(String(entry.data?.text ?? "")), 1, 0),
 	);
-	let names: readonly string[] = [];
 	return {
 		description: "List and explain sub-agent presets",
 		getArgumentCompletions(prefix) {
-			const [command = "", rest] = prefix.split(/\s+/, 2);
-			const options =
-				rest === undefined
-					? ["agents", "explain"]
-					: command === "explain"
-						? names.map((name) => `explain ${name}`)
-						: [];
-			return options.filter((option) => option.startsWith(prefix)).map((value) => ({ value, label: value }));
+			const typed = prefix.toLowerCase();
+			const options = ["agents", "explain", ...deps.launcher.known().map(({ name }) => `explain ${name}`)];
+			const level = options.filter((option) => option.includes(" ") === typed.includes(" "));
+			const matching = level.filter((option) => option.toLowerCase().startsWith(typed));
+			// An offer of what is already there would take the Enter key for itself.
+			return matching.filter((option) => option.toLowerCase() !== typed).map((value) => ({ value, label: value }));
 		},
 		async handler(args, ctx) {
 			const [command = "", ...words] = args.trim().split(/\s+/);
 			try {
-				names = (await deps.launcher.presets(ctx)).map(({ name }) => name);
 				show(pi, ctx, await answer(command, words, deps, ctx));
 			} catch (error) {
 				show(pi, ctx, error instanceof Error ? error.message : String(error));
@@ -55,7 +51,8 @@ async function answer(
 			const presets = await launcher.presets(ctx);
 			const width = Math.max(0, ...presets.map(({ name }) => name.length));
 			const lines = presets.map(
-				({ name, source, description }) => `${name.padEnd(width)}  ${source.kind.padEnd(7)}  ${sanitize(description)}`,
+				({ name, source, description }) =>
+					`${name.padEnd(width)}  ${source.kind.padEnd(7)}  ${firstSentence(description)}`,
 			);
 			return lines.join("\n") || "No presets.";
 		}
@@ -67,6 +64,12 @@ async function answer(
 		default:
 			return HELP;
 	}
+}
+
+/** Enough to choose by, and short enough for most terminals. */
+function firstSentence(description: string): string {
+	const [sentence = ""] = sanitize(description).split(/(?<=[.!?]) /, 1);
+	return sentence.length > 90 ? `${sentence.slice(0, 89)}…` : sentence;
 }
 
 /** In pi's screen a note that the model does not read; elsewhere whatever reaches the person. */

@@ -3,7 +3,7 @@ import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } f
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
 import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { AgentDetails } from "../tools/details.ts";
-import { withoutTrailer } from "../tools/report.ts";
+import { forPeople } from "../tools/report.ts";
 
 const LINES_COLLAPSED = 6;
 
@@ -18,7 +18,7 @@ export function renderAgentResult(
 	theme: Theme,
 	context: { isError: boolean },
 ): Component {
-	const text = withoutTrailer(sanitizeBlock(result.content.map((part) => part.text ?? "").join("\n")).trim());
+	const text = forPeople(sanitizeBlock(result.content.map((part) => part.text ?? "").join("\n")).trim());
 	const row = new Container();
 	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
 	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
@@ -45,7 +45,11 @@ function collapsed(text: string, theme: Theme): string {
 }
 
 function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, theme: Theme): string {
-	const figures = [formatCount(toolUses, "tool"), `${formatTokens(tokens)} token`, formatDuration(durationMs)];
+	const figures = [
+		formatCount(toolUses, "tool"),
+		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
+		formatDuration(durationMs),
+	];
 	const mark = status === "completed" ? theme.fg("success", "✓ ") : "";
 	return mark + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
 }

@@ -1,5 +1,5 @@
 /** What a tool result says beside its text. Small and JSON only: pi writes it to the session file. */
-import type { AgentRecord, Status } from "@pi-subagents/core";
+import { type AgentRecord, type Status, workTokens } from "@pi-subagents/core";
 
 export interface AgentDetails {
 	agentId: string;
@@ -12,15 +12,16 @@ export interface AgentDetails {
 	durationMs: number;
 }
 
-export function detailsOf(record: AgentRecord): AgentDetails {
-	const { id, type, status, toolUses, turns, usage, startedAt, completedAt, lastEventAt } = record;
+/** `now` counts while it runs; afterwards the end does. */
+export function detailsOf(record: AgentRecord, now = record.lastEventAt): AgentDetails {
+	const { id, type, status, toolUses, turns, usage, startedAt, completedAt } = record;
 	return {
 		agentId: id,
 		preset: type,
 		status,
 		toolUses,
 		turns,
-		tokens: usage.input + usage.output + usage.cacheWrite,
-		durationMs: startedAt === undefined ? 0 : (completedAt ?? lastEventAt) - startedAt,
+		tokens: workTokens(usage),
+		durationMs: startedAt === undefined ? 0 : (completedAt ?? now) - startedAt,
 	};
 }

@@ -17,9 +17,9 @@ export function reportFor(outcome: Outcome, record: AgentRecord, warnings: reado
 		: `${trailer}\n\nWhat it had said until then (partial):\n${capped(outcome.partialText)}`;
 }
 
-/** The report without the last line, which is for the model: a person sees the same in the row's own figures. */
-export function withoutTrailer(report: string): string {
-	return report.replace(/\n\n\[agent [^\n]*\]$/, "");
+/** The report as a person wants it: an answer alone, since the row has figures of its own; else how it ended, in plain words. */
+export function forPeople(report: string): string {
+	return report.replace(/\n\n\[agent [^\n]*\]$/, "").replace(/^\[agent \S+ \([^)]*\): ([^\n]*)\]/, "$1");
 }
 
 function capped(text: string): string {

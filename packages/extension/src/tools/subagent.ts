@@ -44,8 +44,8 @@ export function subagentTool({
 			signal?.throwIfAborted();
 			const launched = manager.spawn(spec);
 			const { id } = launched;
-			const feed = followProgress(manager.store, id, (lines, record) => {
-				onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: detailsOf(record) });
+			const feed = followProgress(manager.store, id, (lines, record, now) => {
+				onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: detailsOf(record, now) });
 			});
 			const stop = () => manager.abort(id, { by: "user" });
 			signal?.addEventListener("abort", stop, { once: true });

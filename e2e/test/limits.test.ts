@@ -1,0 +1,49 @@
+/** Limits that a preset sets, obeyed in real pi, each end saying which one it was. */
+import { availablePis, callTool, hang, runJson, say, systemPromptSays, when } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { parentSays, type Scene, scene } from "./scene.ts";
+
+const preset = (fields: string) =>
+	`---\nname: limited\ndescription: has limits\nmodel: fake/fake-1\ntools: read\n${fields}---\nYou are limited.\n`;
+const parent = parentSays(callTool("subagent", { preset: "limited", task: "Go on for ever." }), say("I see."));
+const reads = callTool("read", { path: "notes.txt" });
+
+async function resultOf(it: Scene, pi: Awaited<ReturnType<typeof availablePis>>[number]) {
+	const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
+	const end = events.find((event) => event.type === "tool_execution_end");
+	const request = it.server.requests.find(({ lastToolResults }) =>
+		lastToolResults.some(({ name }) => name === "subagent"),
+	);
+	return { isError: end?.type === "tool_execution_end" && end.isError, text: request?.lastToolResults[0]?.text };
+}
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("max_turns: the child is told to finish, without tools, and its answer counts", async () => {
+		await using it = await scene(
+			[
+				parent,
+				when(
+					({ systemPrompt, tools }) => systemPrompt.includes("You are limited.") && tools.length === 0,
+					say("This is all I have."),
+				),
+				when(systemPromptSays("You are limited."), reads),
+			],
+			{ files: { ".pi/subagents/limited.md": preset("max_turns: 2\n") } },
+		);
+		const { isError, text } = await resultOf(it, pi);
+		expect(isError).toBe(false);
+		expect(text).toMatch(
+			/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its turn limit after .*, 2 tool calls\]$/,
+		);
+	});
+
+	test("timeout: a model that never answers does not hold the parent for ever", async () => {
+		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {
+			files: { ".pi/subagents/limited.md": preset("timeout: 1s\n") },
+		});
+		const { isError, text } = await resultOf(it, pi);
+		expect(isError).toBe(true);
+		expect(text).toMatch(/^\[agent \w+ \(limited\): Timed out after .*it ran longer than 1s, 0 tool calls\]$/);
+		await it.server.nextRequest(({ aborted }) => aborted);
+	});
+});

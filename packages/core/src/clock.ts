@@ -1,0 +1,21 @@
+/** Time as an argument: the real one in pi, one that a test moves by hand elsewhere. */
+
+export interface Clock {
+	/** Milliseconds since the epoch. */
+	now: () => number;
+	/** Runs `work` later and returns the way to prevent it. */
+	after: (ms: number, work: () => void) => () => void;
+}
+
+/** A timer of 2^31 milliseconds or more would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's own. Its timers do not keep the process alive. */
+export const systemClock: Clock = {
+	now: Date.now,
+	after(ms, work) {
+		const timer = setTimeout(work, Math.min(ms, LONGEST_TIMER_MS));
+		timer.unref();
+		return () => clearTimeout(timer);
+	},
+};

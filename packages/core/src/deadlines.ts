@@ -1,0 +1,41 @@
+/** When a running agent has taken too long, and over what. Pure: the present is an argument. */
+import { formatDuration } from "@pi-subagents/progress";
+import type { AgentRecord } from "./record.ts";
+import type { Limits, Stop } from "./runner.ts";
+
+/** What is known of a live run beside its record. */
+export interface Pace {
+	/** Tools that have not ended, by call, with when they began. */
+	tools: ReadonlyMap<string, { tool: string; startedAt: number }>;
+}
+
+export interface Deadline {
+	/** Milliseconds since the epoch. */
+	at: number;
+	stop: Stop;
+}
+
+/** The earliest moment at which the agent must be stopped if nothing happens until then; none without limits. */
+export function nextDeadline(record: AgentRecord, limits: Limits, { tools }: Pace): Deadline | undefined {
+	const { timeoutMs, toolTimeoutMs, idleTimeoutMs } = limits;
+	const deadlines: Deadline[] = [];
+	if (timeoutMs !== undefined && record.startedAt !== undefined) {
+		const reason = `it ran longer than ${formatDuration(timeoutMs)}`;
+		deadlines.push({ at: record.startedAt + timeoutMs, stop: { by: "timeout", reason } });
+	}
+	// Who waits for an answer does nothing, and is right to.
+	if (record.status === "running") {
+		if (idleTimeoutMs !== undefined) {
+			const reason = `nothing happened for ${formatDuration(idleTimeoutMs)}`;
+			deadlines.push({ at: record.lastEventAt + idleTimeoutMs, stop: { by: "idle", reason } });
+		}
+		for (const { tool, startedAt } of toolTimeoutMs === undefined ? [] : tools.values()) {
+			const reason = `${tool} ran longer than ${formatDuration(toolTimeoutMs ?? 0)}`;
+			deadlines.push({ at: startedAt + (toolTimeoutMs ?? 0), stop: { by: "timeout", reason } });
+		}
+	}
+	return deadlines.reduce<Deadline | undefined>(
+		(first, next) => (first && first.at <= next.at ? first : next),
+		undefined,
+	);
+}

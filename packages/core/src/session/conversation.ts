@@ -1,0 +1,69 @@
+/** Where a child's conversation is kept: in memory, or in a pi session file that a later run of the agent continues. */
+import { access, constants, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { messageOf, type Report } from "../best-effort.ts";
+import type { RunIdentity } from "../runner.ts";
+import type { SessionHost } from "./host.ts";
+
+/**
+ * The first run begins a conversation, later ones go on with it. One that cannot be written lives in memory; one that
+ * should be continued and is gone is an error, since the child would not know what it was asked before.
+ */
+export async function openConversation(
+	{ sessionDir, report = () => undefined }: Pick<SessionHost, "sessionDir" | "report">,
+	{ agentId, run, cwd }: RunIdentity & { cwd: string },
+): Promise<SessionManager> {
+	const dir = sessionDir === undefined ? undefined : conversationDir(sessionDir, agentId);
+	if (run > 1) {
+		const file = dir === undefined ? undefined : await newestFile(dir);
+		if (dir === undefined || file === undefined) throw new Error(goneMessage(agentId));
+		// A first run that was stopped before its model answered left an empty directory: there is nothing to lose.
+		const manager = file === "" ? SessionManager.create(cwd, dir) : SessionManager.open(join(dir, file), dir, cwd);
+		return forgiving(manager, agentId, report);
+	}
+	if (dir === undefined) return SessionManager.inMemory(cwd);
+	try {
+		await mkdir(dir, { recursive: true, mode: 0o700 });
+		await access(dir, constants.W_OK | constants.X_OK);
+	} catch (error) {
+		report(`The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${messageOf(error)}`);
+		return SessionManager.inMemory(cwd);
+	}
+	return forgiving(SessionManager.create(cwd, dir), agentId, report);
+}
+
+/** The directory of one agent's conversation. An id that would lead elsewhere is refused. */
+export function conversationDir(sessionDir: string, agentId: string): string {
+	if (!/^[\w-][\w.-]{0,127}$/.test(agentId)) throw new Error(`"${agentId}" cannot be the name of a directory.`);
+	return join(sessionDir, agentId);
+}
+
+/** The newest session file in the directory; "" if it has none, undefined if it does not exist. */
+export async function newestFile(dir: string): Promise<string | undefined> {
+	try {
+		const files = (await readdir(dir)).filter((name) => name.endsWith(".jsonl"));
+		return files.sort().at(-1) ?? ""; // pi's names begin with the time
+	} catch (error) {
+		if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+		throw error;
+	}
+}
+
+/** A disk that fills up while the child works must not end its run, as an error within pi would. */
+function forgiving(manager: SessionManager, agentId: string, report: Report): SessionManager {
+	const persist = manager._persist.bind(manager);
+	manager._persist = (entry) => {
+		try {
+			persist(entry);
+		} catch (error) {
+			manager._persist = () => undefined; // a file with a gap would read as a conversation that never was
+			report(`The rest of agent ${agentId}'s conversation is not saved: ${messageOf(error)}`);
+		}
+	};
+	return manager;
+}
+
+function goneMessage(agentId: string): string {
+	return `Agent ${agentId} cannot be resumed: its conversation is gone. Launch a new agent and tell it what it needs to know.`;
+}

@@ -1,0 +1,185 @@
+/** A transcript over a pi session file. Holds where its entries are, never what they say. */
+import { type FSWatcher, watch } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { MAX_LINE_BYTES } from "@pi-subagents/progress";
+import { bestEffort, type Report } from "../best-effort.ts";
+import type { Transcript, TranscriptEntry } from "../transcript.ts";
+import { conversationDir, newestFile } from "./conversation.ts";
+import { LineIndex, type LineSpan } from "./line-index.ts";
+
+export interface TranscriptFile {
+	/** The directory it is in. */
+	dir: string;
+	/** Its name. Default: the newest session file there, or the first that appears. */
+	name?: string;
+	/** Longer entries are not read. Default 8 MB. */
+	maxEntryBytes?: number;
+	report?: Report;
+}
+
+export interface FileTranscript extends Transcript {
+	/** Looks whether the file has grown. Whoever listens does not need it. */
+	refresh(): Promise<void>;
+}
+
+/** The conversation of an agent of a host with this `sessionDir`. Empty as long as nothing was answered. */
+export function openTranscript(sessionDir: string, agentId: string, report?: Report): Promise<FileTranscript> {
+	return openTranscriptFile({ dir: conversationDir(sessionDir, agentId), ...(report ? { report } : {}) });
+}
+
+/** Reads through the file once, in pieces. A file that does not exist is empty, and may appear. */
+export async function openTranscriptFile(options: TranscriptFile): Promise<FileTranscript> {
+	const transcript = new SessionFileTranscript(options);
+	await transcript.refresh();
+	return transcript;
+}
+
+class SessionFileTranscript implements FileTranscript {
+	readonly #options: TranscriptFile;
+	readonly #listeners = new Set<(length: number) => void>();
+	#index = new LineIndex();
+	#identity: string | undefined;
+	#watcher: FSWatcher | undefined;
+	#refreshing: Promise<void> | undefined;
+	#next: Promise<void> | undefined;
+
+	constructor(options: TranscriptFile) {
+		this.#options = options;
+	}
+
+	get length(): number {
+		return this.#index.length;
+	}
+
+	async read(from: number, count: number): Promise<TranscriptEntry[]> {
+		const { maxEntryBytes = MAX_LINE_BYTES } = this.#options;
+		const spans: LineSpan[] = [];
+		const first = Math.max(0, from);
+		for (let index = first; index < Math.min(first + count, this.length); index++) {
+			const span = this.#index.at(index);
+			if (span) spans.push(span);
+		}
+		if (spans.length === 0) return [];
+		const file = await this.#open();
+		if (!file) return spans.map(unreadable);
+		try {
+			const entries: TranscriptEntry[] = [];
+			for (const span of spans) entries.push(await readEntry(file, span, maxEntryBytes));
+			return entries;
+		} finally {
+			await file.close();
+		}
+	}
+
+	onAppend(listener: (length: number) => void): () => void {
+		const own = (length: number) => listener(length); // so that the same function may listen twice
+		this.#listeners.add(own);
+		this.#watch();
+		return () => {
+			this.#listeners.delete(own);
+			if (this.#listeners.size > 0) return;
+			this.#watcher?.close();
+			this.#watcher = undefined;
+		};
+	}
+
+	/** All calls that come while one is under way share the next. */
+	refresh(): Promise<void> {
+		if (!this.#refreshing) {
+			this.#refreshing = this.#catchUp().finally(() => {
+				this.#refreshing = undefined;
+			});
+			return this.#refreshing;
+		}
+		const again = () => {
+			this.#next = undefined;
+			return this.refresh();
+		};
+		this.#next ??= this.#refreshing.then(again, again);
+		return this.#next;
+	}
+
+	async #catchUp(): Promise<void> {
+		const before = this.length;
+		const file = await this.#open();
+		if (!file) return;
+		try {
+			const { ino, birthtimeNs, size } = await file.stat({ bigint: true });
+			const identity = `${ino} ${birthtimeNs}`; // a new file may get the number of one that was removed
+			// Another file under the same name, or one that was cut: what we know of it is void.
+			if (identity !== this.#identity || size < this.#index.scanned) this.#index = new LineIndex();
+			this.#identity = identity;
+			const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+			for (;;) {
+				const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#index.scanned);
+				if (bytesRead === 0) break;
+				this.#index.push(buffer.subarray(0, bytesRead));
+			}
+		} finally {
+			await file.close();
+		}
+		if (this.length !== before) for (const listener of [...this.#listeners]) listener(this.length);
+	}
+
+	async #open(): Promise<FileHandle | undefined> {
+		const { dir } = this.#options;
+		const name = this.#options.name ?? (await newestFile(dir));
+		if (name === undefined || name === "") return undefined;
+		try {
+			return await open(join(dir, name), "r");
+		} catch (error) {
+			if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+			throw error;
+		}
+	}
+
+	/** The directory, since the file may not be there yet. */
+	#watch(): void {
+		if (this.#watcher) return;
+		const { dir, report = () => undefined } = this.#options;
+		const look = () => void bestEffort("reading a transcript", report, () => this.refresh());
+		void bestEffort("watching a transcript", report, () => {
+			const watcher = watch(dir, { persistent: false }, look);
+			watcher.on("error", (error) => report(`watching a transcript: ${error.message}`));
+			this.#watcher = watcher;
+		});
+		look(); // what was written before the watching began
+	}
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+async function readEntry(file: FileHandle, span: LineSpan, maxBytes: number): Promise<TranscriptEntry> {
+	const length = span.end - span.start;
+	if (length > maxBytes) return unreadable(span);
+	const buffer = Buffer.allocUnsafe(length);
+	const { bytesRead } = await file.read(buffer, 0, length, span.start);
+	try {
+		return entryOf(JSON.parse(buffer.toString("utf8", 0, bytesRead))) ?? unreadable(span);
+	} catch (error) {
+		if (error instanceof SyntaxError) return unreadable(span); // half a line, from a disk that was full
+		throw error;
+	}
+}
+
+function entryOf(line: unknown): TranscriptEntry | undefined {
+	if (!isRecord(line)) return undefined;
+	const timestamp = typeof line.timestamp === "string" ? { timestamp: line.timestamp } : {};
+	if (line.type === "compaction" && typeof line.summary === "string") {
+		return { type: "compaction", ...timestamp, summary: line.summary };
+	}
+	if (line.type === "message" && isRecord(line.message))
+		return { type: "message", ...timestamp, message: line.message };
+	if (line.type !== "custom_message") return undefined;
+	const { customType, content } = line;
+	return { type: "message", ...timestamp, message: { role: "custom", customType, content } };
+}
+
+function unreadable({ start, end }: LineSpan): TranscriptEntry {
+	return { type: "unreadable", bytes: end - start };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

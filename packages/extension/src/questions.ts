@@ -1,0 +1,59 @@
+/** Brings the questions of agents to the user, one dialog at a time: pi shows only one, and a second would close the first. */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type AgentRecord, type AskedQuestion, type Audience, bestEffort, type Manager } from "@pi-subagents/core";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+
+export interface Questions {
+	audience: Audience;
+	/** Asks the user, when it is the user's turn to answer. */
+	ask(question: AskedQuestion, manager: Manager): void;
+}
+
+export function createQuestions(pi: ExtensionAPI): Questions {
+	let session: ExtensionContext | undefined;
+	let line = Promise.resolve();
+	pi.on("session_start", (_event, ctx) => {
+		session = ctx;
+	});
+	pi.on("session_shutdown", () => {
+		session = undefined;
+	});
+	return {
+		audience: {
+			// The session waits inside the call that launched the agent, so it cannot take a turn to answer.
+			sessionCanAnswer: () => false,
+			userCanAnswer: () => session?.hasUI ?? false,
+		},
+		ask(question, manager) {
+			if (question.addressee.who !== "user") return;
+			const report = (problem: string) => session?.ui.notify(sanitize(problem), "warning");
+			line = line.then(() => bestEffort("asking the user", report, () => askUser(question, manager, session)));
+		},
+	};
+}
+
+async function askUser(
+	question: AskedQuestion,
+	manager: Manager,
+	session: ExtensionContext | undefined,
+): Promise<void> {
+	const record = manager.store.record(question.agentId);
+	if (!session || !record || record.status !== "waiting") return; // answered or stopped meanwhile
+	const over = new AbortController();
+	const leave = manager.store.subscribe((event) => {
+		if (event.agentId === question.agentId && event.type === "agent_answered") over.abort();
+	});
+	try {
+		const answer = await session.ui.input(titleOf(question, record), "Your answer", { signal: over.signal });
+		if (over.signal.aborted) return;
+		if (answer === undefined || answer.trim() === "") manager.decline(question.agentId);
+		else manager.answer(question.agentId, answer, "user");
+	} finally {
+		leave();
+	}
+}
+
+function titleOf({ question, context }: AskedQuestion, { type, id }: AgentRecord): string {
+	const head = `Agent ${sanitize(type)} (${id}) asks: ${sanitizeBlock(question)}`;
+	return context === undefined ? head : `${head}\n${sanitizeBlock(context)}`;
+}

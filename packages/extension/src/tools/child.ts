@@ -1,0 +1,24 @@
+/** The tools that a child has beside those of its preset: to ask, and where its preset allows it, to launch. */
+import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { AgentError, type Manager, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { askTool } from "@pi-subagents/core/session";
+import type { Host } from "../host.ts";
+import type { Launcher } from "../launch.ts";
+import { nestedTools } from "./nested.ts";
+
+export interface ChildDeps {
+	manager: Manager;
+	launcher: Launcher;
+	host: Host;
+}
+
+export function childTools(spec: RunSpec & RunIdentity, { manager, launcher, host }: ChildDeps): ToolDefinition[] {
+	const ask = askTool(manager, spec.agentId);
+	if (!spec.subagents || spec.subagents.length === 0) return [ask];
+	const resolve: Parameters<typeof nestedTools>[0]["resolve"] = async (params) => {
+		const session = host.session();
+		if (!session) throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
+		return (await launcher.resolve(params, session, spec)).spec;
+	};
+	return [ask, ...nestedTools({ scope: manager.scope(spec.agentId), resolve })];
+}
