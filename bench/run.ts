@@ -6,14 +6,17 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
-import { dispatching, firstStart, spawning } from "./entries/spawn.ts";
+import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
 import { type Figure, measure } from "./measure.ts";
+import { closeWorld } from "./worlds/spawn.ts";
 
 const entries = [
 	progress,
 	dispatching,
 	...spawning,
 	firstStart,
+	...loopDelay,
+	liveMemory,
 	...discovery,
 	hostileFiles,
 	ownLoad,
@@ -27,6 +30,7 @@ for (const entry of entries.filter(({ name }) => name.includes(word))) {
 	process.stderr.write(`measuring ${entry.name} …\n`);
 	figures.push(await measure(entry));
 }
+await closeWorld();
 console.log(table(figures));
 await mkdir(new URL("results/", import.meta.url), { recursive: true });
 const report = { at: new Date().toISOString(), node: process.version, figures };

@@ -1,39 +1,27 @@
-/**
- * What an agent costs beyond the session it lives in: ours, with records, slots and progress, beside a bare
- * `createAgentSession` and `prompt` of the same work with the same scripted model in the same process.
- */
-import {
-	createAgentSession,
-	createExtensionRuntime,
-	type ResourceLoader,
-	SessionManager,
-	SettingsManager,
-} from "@earendil-works/pi-coding-agent";
-import { type ChildEvent, type LifeCycleEvent, Manager, type RunSpec, Store, systemClock } from "@pi-subagents/core";
-import { sessionRunner } from "@pi-subagents/core/session";
-import { callTool, converse, createTempDir, fauxModel, say } from "@pi-subagents-dev/testkit";
+/** Launching agents: time, memory and the event loop, beside bare sessions that do the same work. */
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { type AgentEvent, Store } from "@pi-subagents/core";
 import { type Benchmark, type Subject, timed } from "../measure.ts";
+import {
+	bareSession,
+	HANG,
+	newManager,
+	nextRequest,
+	requests,
+	runBare,
+	runOurs,
+	specFor,
+	TALK,
+} from "../worlds/spawn.ts";
 
-const SIZES = [1, 10, 50, 100];
-const { path: cwd, remove } = await createTempDir("bench-spawn-");
-process.once("exit", () => void remove());
+setFlagsFromString("--expose-gc");
+const collect: () => void = runInNewContext("gc");
 
-const model = await fauxModel(converse(() => true, callTool("ls", { path: "." }), say("All seen.")));
-const spec: RunSpec = {
-	type: "scout",
-	description: "look",
-	task: "Look around.",
-	cwd,
-	runner: "session",
-	model: `${model.model.provider}/${model.model.id}`,
-	tools: ["ls"],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
-
-export const spawning: Benchmark[] = SIZES.map((count) => ({
-	name: `spawn: ${count} agents, from launch to the last answer`,
+export const spawning: Benchmark[] = [1, 10, 50, 100].map((count) => ({
+	name: `spawn: ${count} at once, from launch to the last answer`,
 	target: 1.25,
 	unit: "ms",
 	rounds: count === 1 ? 25 : 11,
@@ -51,6 +39,39 @@ export const firstStart: Benchmark = {
 	against: untilFirstRequest("bare sessions", () => runBare(100)),
 };
 
+export const loopDelay: Benchmark[] = [20, 100].map((count) => ({
+	name: `spawn: pause of the event loop, 99th percentile, ${count} agents at 200 tokens a second`,
+	target: count === 20 ? 1.3 : 1.5,
+	unit: "ms",
+	rounds: 5,
+	ours: pauses("ours", () => runOurs(count, TALK)),
+	against: pauses("bare sessions", () => runBare(count, TALK)),
+}));
+
+/** Alive and silent: their model has been asked and never answers. */
+export const liveMemory: Benchmark = {
+	name: "spawn: heap of 100 live agents",
+	target: 1.5,
+	unit: "MB",
+	rounds: 5,
+	ours: heapOf("ours", async () => {
+		const manager = newManager();
+		for (let index = 0; index < 100; index++) manager.spawn(specFor(HANG));
+		await allAsked(100);
+		return () => manager.shutdown();
+	}),
+	against: heapOf("bare sessions", async () => {
+		const sessions = await Promise.all(Array.from({ length: 100 }, bareSession));
+		const prompts = sessions.map((session) => session.prompt(HANG));
+		await allAsked(100);
+		return async () => {
+			await Promise.all(sessions.map((session) => session.abort()));
+			await Promise.all(prompts);
+			for (const session of sessions) session.dispose();
+		};
+	}),
+};
+
 /** One event at 10,000 agents, beside one at 10. */
 export const dispatching: Benchmark = {
 	name: "dispatch: 20,000 events at 10,000 records, beside 10 records",
@@ -61,92 +82,61 @@ export const dispatching: Benchmark = {
 	against: dispatchAt(10),
 };
 
-async function runOurs(count: number): Promise<void> {
-	let ids = 0;
-	const manager = new Manager({
-		runners: {
-			session: sessionRunner({
-				agentDir: `${cwd}/agent`,
-				modelRuntime: () => model.modelRuntime,
-				isProjectTrusted: () => false,
-			}),
-		},
-		clock: systemClock,
-		newId: () => `a${++ids}`,
-		slots: { whenFull: "queue" },
-	});
-	const outcomes = await Promise.all(Array.from({ length: count }, () => manager.wait(manager.spawn(spec).id)));
-	if (!outcomes.every(({ status }) => status === "completed")) throw new Error(JSON.stringify(outcomes[0]));
-}
-
-async function runBare(count: number): Promise<void> {
-	const texts = await Promise.all(Array.from({ length: count }, bareSession));
-	if (!texts.every((text) => text === "All seen.")) throw new Error(String(texts[0]));
-}
-
-async function bareSession(): Promise<string | undefined> {
-	const { session } = await createAgentSession({
-		cwd,
-		agentDir: `${cwd}/agent`,
-		modelRuntime: model.modelRuntime,
-		model: model.model,
-		tools: ["ls"],
-		resourceLoader: emptyLoader(),
-		settingsManager: SettingsManager.inMemory(),
-		sessionManager: SessionManager.inMemory(cwd),
-	});
-	await session.prompt(spec.task);
-	const text = session.getLastAssistantText();
-	session.dispose();
-	return text;
-}
-
-function emptyLoader(): ResourceLoader {
-	const runtime = createExtensionRuntime();
-	return {
-		getExtensions: () => ({ extensions: [], errors: [], runtime }),
-		getSkills: () => ({ skills: [], diagnostics: [] }),
-		getPrompts: () => ({ prompts: [], diagnostics: [] }),
-		getThemes: () => ({ themes: [], diagnostics: [] }),
-		getAgentsFiles: () => ({ agentsFiles: [] }),
-		getSystemPrompt: () => undefined,
-		getSystemPromptSource: () => undefined,
-		getAppendSystemPrompt: () => [],
-		getAppendSystemPromptSources: () => [],
-		extendResources: () => undefined,
-		reload: async () => undefined,
-	};
-}
-
-function untilFirstRequest(name: string, work: () => Promise<void>): Subject {
+function untilFirstRequest(name: string, work: () => Promise<unknown>): Subject {
 	return {
 		name,
 		async once() {
-			const seen = model.requests.length;
+			const seen = requests.length;
 			const start = performance.now();
-			const first = model.nextRequest(({ number }) => number > seen).then(() => performance.now() - start);
+			const first = nextRequest(({ number }) => number > seen).then(() => performance.now() - start);
 			await Promise.all([first, work()]);
 			return first;
 		},
 	};
 }
 
-/** Ten agents are at work, however many there are. */
-function dispatchAt(records: number): Subject {
+function pauses(name: string, work: () => Promise<unknown>): Subject {
 	return {
-		name: `${records} records`,
-		once() {
-			const store = new Store();
-			let seq = 0;
-			const tell = (agentId: string, event: LifeCycleEvent | ChildEvent) =>
-				store.dispatch({ ...event, agentId, run: 1, seq: ++seq, at: seq });
-			for (let index = 0; index < records; index++) {
-				tell(`a${index}`, { type: "agent_queued", agent: { ...spec, depth: 1, isBackground: false } });
-				tell(`a${index}`, { type: "agent_started" });
-			}
-			const start = performance.now();
-			for (let index = 0; index < 20_000; index++) tell(`a${index % 10}`, { type: "turn" });
-			return performance.now() - start;
+		name,
+		async once() {
+			const delay = monitorEventLoopDelay({ resolution: 1 });
+			delay.enable();
+			await work();
+			delay.disable();
+			return delay.percentile(99) / 1e6;
 		},
 	};
+}
+
+function heapOf(name: string, open: () => Promise<() => Promise<void>>): Subject {
+	return {
+		name,
+		async once() {
+			collect();
+			const before = process.memoryUsage().heapUsed;
+			asked = requests.length;
+			const close = await open();
+			collect();
+			const used = process.memoryUsage().heapUsed - before;
+			await close();
+			return used / 1e6;
+		},
+	};
+}
+
+let asked = 0;
+const allAsked = (count: number) => nextRequest(({ number }) => number >= asked + count);
+
+/** Ten agents are at work, however many there are. */
+function dispatchAt(records: number): Subject {
+	const store = new Store();
+	const tell = (id: number, event: object) =>
+		store.dispatch({ ...event, agentId: `a${id}`, run: 1, seq: store.seq + 1, at: 0 } as AgentEvent);
+	for (let id = 0; id < records; id++) {
+		tell(id, { type: "agent_queued", agent: { ...specFor("x"), depth: 1, isBackground: false } });
+		tell(id, { type: "agent_started" });
+	}
+	return timed(`${records} records`, () => {
+		for (let event = 0; event < 20_000; event++) tell(event % 10, { type: "turn" });
+	});
 }

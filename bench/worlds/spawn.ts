@@ -1,0 +1,125 @@
+/**
+ * What an agent costs beyond the session it lives in: ours, with records, slots, limits and progress, beside a bare
+ * `createAgentSession` and `prompt` of the same work. Both ask the same scripted model over loopback.
+ */
+import { join } from "node:path";
+import {
+	createAgentSession,
+	createExtensionRuntime,
+	ModelRuntime,
+	type ResourceLoader,
+	SessionManager,
+	SettingsManager,
+} from "@earendil-works/pi-coding-agent";
+import { Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/core";
+import { sessionRunner } from "@pi-subagents/core/session";
+import { callTool, converse, createPiEnv, hang, lastUserSays, say, startModelServer } from "@pi-subagents-dev/testkit";
+
+export const LOOK = "Look around.";
+export const HANG = "Wait for ever.";
+export const TALK = "Talk at length.";
+const TOKENS = "word ".repeat(400);
+
+const server = await startModelServer({
+	rules: [
+		converse(lastUserSays(LOOK), callTool("ls", { path: "." }), say("All seen.")),
+		converse(lastUserSays(HANG), hang()),
+		converse(lastUserSays(TALK), say(TOKENS, { chunkSize: 5, chunkDelayMs: 5 })), // 200 tokens a second
+	],
+});
+const env = await createPiEnv({ server });
+const runtime = await ModelRuntime.create({
+	modelsPath: join(env.agentDir, "models.json"),
+	authPath: join(env.agentDir, "auth.json"),
+});
+const model = runtime.getModel("fake", env.model);
+
+export const requests = server.requests;
+export const nextRequest = server.nextRequest;
+export const closeWorld = async () => {
+	await server.close();
+	await env.cleanup();
+};
+
+/** A manager without limits on how many may run, as for the bare sessions. */
+export function newManager(): Manager {
+	let ids = 0;
+	const host = { agentDir: env.agentDir, modelRuntime: () => runtime, isProjectTrusted: () => false };
+	return new Manager({
+		runners: { session: sessionRunner(host) },
+		clock: systemClock,
+		newId: () => `a${++ids}`,
+		slots: { whenFull: "queue" },
+	});
+}
+
+export function specFor(task: string): RunSpec {
+	return {
+		type: "scout",
+		description: "look",
+		task,
+		cwd: env.cwd,
+		runner: "session",
+		model: `fake/${env.model}`,
+		tools: ["ls"],
+		limits: {},
+		origins: {},
+		warnings: [],
+	};
+}
+
+/** One for all, as a pi session has one. */
+const manager = newManager();
+
+export async function runOurs(count: number, task = LOOK): Promise<Outcome[]> {
+	const ids = Array.from({ length: count }, () => manager.spawn(specFor(task)).id);
+	const outcomes = await Promise.all(ids.map((id) => manager.wait(id)));
+	const bad = outcomes.find(({ status }) => status !== "completed");
+	if (bad) throw new Error(JSON.stringify(bad));
+	return outcomes;
+}
+
+export async function runBare(count: number, task = LOOK): Promise<string[]> {
+	const sessions = await Promise.all(Array.from({ length: count }, bareSession));
+	return Promise.all(
+		sessions.map(async (session) => {
+			await session.prompt(task);
+			const text = session.getLastAssistantText() ?? "";
+			session.dispose();
+			if (text === "") throw new Error("no answer");
+			return text;
+		}),
+	);
+}
+
+export async function bareSession() {
+	if (!model) throw new Error("the scripted model is not there");
+	const { session } = await createAgentSession({
+		cwd: env.cwd,
+		agentDir: env.agentDir,
+		modelRuntime: runtime,
+		model,
+		tools: ["ls"],
+		resourceLoader: emptyLoader(),
+		settingsManager: SettingsManager.inMemory(),
+		sessionManager: SessionManager.inMemory(env.cwd),
+	});
+	return session;
+}
+
+function emptyLoader(): ResourceLoader {
+	const extensions = createExtensionRuntime();
+	return {
+		getExtensions: () => ({ extensions: [], errors: [], runtime: extensions }),
+		getSkills: () => ({ skills: [], diagnostics: [] }),
+		getPrompts: () => ({ prompts: [], diagnostics: [] }),
+		getThemes: () => ({ themes: [], diagnostics: [] }),
+		getAgentsFiles: () => ({ agentsFiles: [] }),
+		getSystemPrompt: () => undefined,
+		getSystemPromptSource: () => undefined,
+		getAppendSystemPrompt: () => [],
+		getAppendSystemPromptSources: () => [],
+		extendResources: () => undefined,
+		reload: async () => undefined,
+	};
+}
