@@ -15,7 +15,7 @@ import { Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/
 import { sessionRunner } from "@pi-subagents/core/session";
 import { callTool, converse, createPiEnv, hang, lastUserSays, say, startModelServer } from "@pi-subagents-dev/testkit";
 
-export const LOOK = "Look around.";
+const LOOK = "Look around.";
 export const HANG = "Wait for ever.";
 export const TALK = "Talk at length.";
 const TOKENS = "word ".repeat(400);

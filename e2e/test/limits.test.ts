@@ -47,3 +47,30 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		await it.server.nextRequest(({ aborted }) => aborted);
 	});
 });
+
+test("maxConcurrent in the settings: the second waits, and both are done in the end", async () => {
+	let running = 0;
+	let most = 0;
+	await using it = await scene(
+		[
+			parentSays(
+				{
+					toolCalls: ["one", "two"].map((task) => ({ name: "subagent", args: { preset: "limited", task } })),
+				},
+				({ lastToolResults }) => say(lastToolResults.map(({ text }) => text.split("\n")[0]).join(" and ")),
+			),
+			when(systemPromptSays("You are limited."), ({ lastUserText, turn }) => {
+				if (turn === 1) most = Math.max(most, ++running);
+				else running--;
+				return turn === 1 ? reads : say(`done ${lastUserText}`);
+			}),
+		],
+		{
+			files: { ".pi/subagents/limited.md": preset("") },
+			agentFiles: { "subagents.json": JSON.stringify({ maxConcurrent: 1 }) },
+		},
+	);
+	const { events } = await runJson({ env: it.env }, "Please delegate.");
+	expect(JSON.stringify(events.at(-2))).toContain("done one and done two");
+	expect(most).toBe(1);
+});

@@ -171,7 +171,8 @@ function resolveLimits(layers: Layers): Limits {
 	const limits: Limits = {};
 	for (const name of LIMITS) {
 		const value = layers.pick(name);
-		if (value !== undefined && value > 0) limits[name] = value;
+		// No grace at all is a limit; no turns at all is none.
+		if (value !== undefined && (value > 0 || name === "graceTurns")) limits[name] = value;
 	}
 	return limits;
 }

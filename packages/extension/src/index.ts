@@ -14,7 +14,7 @@ import { registerTools } from "./tools/register.ts";
 export default function subagents(pi: ExtensionAPI): void {
 	if (isInsideChild(process.env)) return;
 	const host = createHost(pi);
-	const launcher = createLauncher(host);
+	const launcher = createLauncher(host, (settings) => manager.setSlots(settings));
 	const questions = createQuestions(pi);
 	const manager: Manager = new Manager({
 		runners: {

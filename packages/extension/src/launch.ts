@@ -5,6 +5,7 @@ import type { Preset } from "@pi-subagents/presets";
 import { type Config, readConfig } from "./config.ts";
 import type { Host } from "./host.ts";
 import { createPresets } from "./presets.ts";
+import type { Settings } from "./settings.ts";
 
 interface LaunchParams {
 	preset: string;
@@ -22,7 +23,8 @@ export interface Launcher {
 	resolve(params: LaunchParams, ctx: ExtensionContext, parent?: RunSpec): Promise<{ preset: Preset; spec: RunSpec }>;
 }
 
-export function createLauncher(host: Host): Launcher {
+/** `onSettings` hears of the settings of every launch, before it is made: they may have been edited. */
+export function createLauncher(host: Host, onSettings: (settings: Settings) => void): Launcher {
 	const { agentDir, tell } = host;
 	const presets = createPresets({ agentDir, tell, manifests: host.packageManifests });
 	const configFor = ({ cwd }: ExtensionContext): Promise<Config> =>
@@ -37,12 +39,16 @@ export function createLauncher(host: Host): Launcher {
 		async resolve(params, ctx, parent) {
 			const config = await configFor(ctx);
 			const { preset, override } = await presets.find(params.preset, ctx.cwd, config);
-			const { scopeModels, defaultModel } = config.settings;
+			onSettings(config.settings);
+			const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes } = config.settings;
 			const spec = resolveSpec({
 				request: { task: params.task, description: params.description, model: params.model },
 				preset,
 				defaults: {
 					override,
+					maxTurns: defaultMaxTurns,
+					graceTurns,
+					idleTimeoutMs: idleTimeoutMinutes * 60_000,
 					...(defaultModel === "" ? {} : { model: defaultModel }),
 					...(scopeModels === "off" ? {} : { scope: scopeModels }),
 				},

@@ -5,7 +5,33 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 
+const count = (options: { default: number; description: string }) =>
+	Type.Integer({ minimum: 0, maximum: 100_000, ...options });
+
+const countOrCounts = (description: string) =>
+	Type.Union([Type.Integer({ minimum: 0 }), Type.Record(Type.String(), Type.Integer({ minimum: 0 }))], {
+		default: 0,
+		description,
+	});
+
 const settingsSchema = {
+	maxConcurrent: count({ default: 8, description: "How many agents may run at once; 0 is no limit." }),
+	maxPerProvider: countOrCounts("The same for each provider, or for those named."),
+	maxPerModel: countOrCounts("The same for each model, or for those named as provider/id."),
+	whenFull: Type.Union([Type.Literal("queue"), Type.Literal("refuse")], {
+		default: "queue",
+		description: "What happens to a launch when that many run.",
+	}),
+	defaultMaxTurns: count({
+		default: 0,
+		description: "After so many turns an agent is asked to finish; 0 is no limit.",
+	}),
+	graceTurns: count({ default: 5, description: "How many turns it then has left." }),
+	idleTimeoutMinutes: Type.Number({
+		minimum: 0,
+		default: 0,
+		description: "An agent in which nothing happens for so long is stopped; 0 is no limit.",
+	}),
 	builtins: Type.Boolean({ default: true, description: "Whether the built-in presets exist." }),
 	imports: Type.Array(Type.Union([Type.Literal("claude"), Type.Literal("opencode")]), {
 		default: [],
@@ -71,8 +97,18 @@ function parseObject(text: string): object | string {
 }
 
 /** In words, from the schema itself. */
-function expected(schema: { type?: string; anyOf?: { const?: unknown }[]; items?: object }): string {
-	if (schema.anyOf) return `one of ${schema.anyOf.map((option) => JSON.stringify(option.const)).join(", ")}`;
+function expected(schema: { type?: string; anyOf?: { const?: unknown; type?: string }[]; items?: object }): string {
+	if (schema.anyOf?.every((option) => option.const !== undefined)) {
+		return `one of ${schema.anyOf.map((option) => JSON.stringify(option.const)).join(", ")}`;
+	}
+	if (schema.anyOf) return schema.anyOf.map(expected).join(" or ");
 	if (schema.type === "array") return `a list of ${expected(schema.items ?? {})}`;
-	return schema.type === "boolean" ? "true or false" : schema.type === "string" ? "a text" : "an object";
+	return WORDS[schema.type ?? ""] ?? "an object";
 }
+
+const WORDS: Record<string, string> = {
+	boolean: "true or false",
+	string: "a text",
+	integer: "a whole number from 0 on",
+	number: "a number from 0 on",
+};

@@ -9,6 +9,13 @@ const file = (path: string, value: unknown) => ({
 test("without files everything is at its default", () => {
 	expect(readSettings([])).toEqual({
 		settings: {
+			maxConcurrent: 8,
+			maxPerProvider: 0,
+			maxPerModel: 0,
+			whenFull: "queue",
+			defaultMaxTurns: 0,
+			graceTurns: 5,
+			idleTimeoutMinutes: 0,
 			builtins: true,
 			imports: [],
 			projectPresets: "allow",
@@ -38,6 +45,14 @@ describe("a bad value", () => {
 		[
 			{ imports: ["cursor"] },
 			'x.json: "imports" is ["cursor"], expected a list of one of "claude", "opencode"; the default is used',
+		],
+		[
+			{ maxConcurrent: "many" },
+			'x.json: "maxConcurrent" is "many", expected a whole number from 0 on; the default is used',
+		],
+		[
+			{ maxPerModel: -1 },
+			'x.json: "maxPerModel" is -1, expected a whole number from 0 on or an object; the default is used',
 		],
 		[{ agentOverrides: [] }, 'x.json: "agentOverrides" is [], expected an object; the default is used'],
 		[{ defaultModel: 5 }, 'x.json: "defaultModel" is 5, expected a text; the default is used'],
