@@ -1,5 +1,17 @@
 /** What a person sees and can do while a child works. */
-import { availablePis, callTool, createGate, hang, runJson, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import {
+	availablePis,
+	callTool,
+	createGate,
+	hang,
+	once,
+	rateLimited,
+	runJson,
+	runPrint,
+	say,
+	startRpc,
+	startTui,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { delegate, parentSays, scene, scoutSays } from "./scene.ts";
 
@@ -74,6 +86,19 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
 		expect(JSON.stringify(events.at(-2))).toContain("Done: Task one and Done: Task two");
 	});
+});
+
+test("print mode waits while a provider wants a pause, instead of ending with nothing", async () => {
+	await using it = await scene(
+		[
+			parentSays(delegate(), ({ lastToolResults }) => say(`Heard: ${lastToolResults[0]?.text}`)),
+			once(scoutSays(rateLimited({ retryAfterSeconds: 1 }))),
+			scoutSays(say("Found: heliotrope.")),
+		],
+		{ settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1 } } },
+	);
+	const { stdout, code } = await runPrint({ env: it.env }, "Please delegate.");
+	expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Heard: Found: heliotrope.") });
 });
 
 test("what a child says cannot reach the terminal as control sequences", async () => {

@@ -29,7 +29,7 @@ export function overrun(usage: Usage, limits: Limits): Overrun | undefined {
 	return undefined;
 }
 
-/** A plain yes grants more; anything else is taken as a no, since money is at stake. */
+/** A plain yes grants more; anything that says more than that is taken as a no, since money is at stake. */
 export function isYes(answer: string): boolean {
-	return /^\s*(y|yes|ok|okay|go on|continue|more)\b/i.test(answer);
+	return /^\s*(?:y|yes|ok|okay|sure|go on|continue)(?:[\s,.!]+(?:please|go on|continue|sure))*[\s.!]*$/i.test(answer);
 }

@@ -4,7 +4,7 @@
  */
 import type { AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import { messageOf } from "./best-effort.ts";
-import { overrun } from "./budget.ts";
+import { type Overrun, overrun } from "./budget.ts";
 import type { Clock } from "./clock.ts";
 import { nextDeadline } from "./deadlines.ts";
 import { AgentError } from "./error.ts";
@@ -15,7 +15,7 @@ import { abortedOutcome } from "./outcome.ts";
 import { RateGate } from "./rate-gate.ts";
 import { isRateLimit, rateLimitOf } from "./rate-gate-text.ts";
 import type { AgentRecord } from "./record.ts";
-import type { Limits, Run, Runner, RunSpec, Stop } from "./runner.ts";
+import type { Run, Runner, RunSpec, Stop } from "./runner.ts";
 import { Slots } from "./slots.ts";
 import type { SlotLimits } from "./slots-limits.ts";
 import type { Store } from "./store.ts";
@@ -27,13 +27,8 @@ export interface ConductorOptions {
 	clock: Clock;
 	random: () => number;
 	slots: SlotLimits;
-	/** Somebody's budget is used up. Resolves with the limits to go on with, or undefined to end. */
-	extendBudget: (
-		agent: AgentRecord,
-		used: string,
-		extended: Limits,
-		signal: AbortSignal,
-	) => Promise<Limits | undefined>;
+	/** `askerId` asks whether `payer`, itself or an agent above it, may use as much again. */
+	mayExtend: (askerId: string, payer: AgentRecord, used: string) => Promise<boolean>;
 }
 
 /** When a provider says "too fast" without saying how long. */
@@ -45,8 +40,13 @@ export class Conductor {
 	readonly #options: ConductorOptions;
 	readonly #gate: RateGate;
 	readonly #live = new Map<string, LiveAgent>();
-	/** Of each agent with all below it. */
+	/** Of each agent with all below it, in its present run. */
 	readonly #treeUsage = new Map<string, Usage>();
+	/** Questions about budgets that are under way, by who pays. */
+	readonly #extensions = new Map<string, Promise<unknown>>();
+	/** Children of settled runs that still clean up, by agent. */
+	readonly #endings = new Map<string, Promise<unknown>>();
+	#letGo: (() => void) | undefined;
 
 	constructor(options: ConductorOptions) {
 		this.#options = options;
@@ -63,6 +63,25 @@ export class Conductor {
 		return [...this.#live.values()];
 	}
 
+	/** Resolves when the children of all settled runs are gone. */
+	async cleanedUp(): Promise<void> {
+		await Promise.all(this.#endings.values());
+	}
+
+	/** The agent rightly waits for something; no limit on its time counts until the returned function is called. */
+	hold(live: LiveAgent): () => void {
+		live.holds++;
+		this.watch(live);
+		let isOver = false;
+		return () => {
+			if (isOver) return;
+			isOver = true;
+			live.holds--;
+			live.restedAt = this.#options.clock.now();
+			this.watch(live);
+		};
+	}
+
 	/** Refused launches leave no trace. */
 	queue(
 		id: string,
@@ -73,6 +92,7 @@ export class Conductor {
 		if (!runner) throw new AgentError("unknown_runner", `There is no "${spec.runner}" runner here.`);
 		const live = newLiveAgent(id, runner, spec);
 		this.#live.set(id, live);
+		this.#letGo ??= this.#options.clock.hold?.();
 		const { parentAgentId, isBackground } = identity;
 		const slot = this.slots.request({
 			id,
@@ -82,7 +102,7 @@ export class Conductor {
 			...(parentAgentId === undefined ? {} : { parentId: parentAgentId }),
 		});
 		if (typeof slot === "object") {
-			this.#live.delete(id);
+			this.#forget(live);
 			throw new AgentError("slots_full", slot.refused);
 		}
 		const { type, description, task, cwd, runner: name, model, limits } = spec;
@@ -99,16 +119,16 @@ export class Conductor {
 	/** The agent and all below it have settled when this returns; what they used is cleaned up behind them. */
 	stop(id: string, stop: Stop): void {
 		const below: Stop = { ...stop, by: stop.by === "shutdown" ? "shutdown" : "parent" };
-		for (const record of this.family.descendantsOf(id)) this.#stopOne(record.id, below);
-		this.#stopOne(id, stop);
+		const doomed = [id, ...this.family.descendantsOf(id).map((record) => record.id)].flatMap(
+			(each) => this.#live.get(each) ?? [],
+		);
+		// The queued first: a slot that becomes free must not start one that is about to be stopped.
+		for (const live of doomed.filter(({ run }) => !run)) this.#stopOne(live, live.id === id ? stop : below);
+		for (const live of doomed) this.#stopOne(live, live.id === id ? stop : below);
 	}
 
-	#stopOne(id: string, stop: Stop): void {
-		const live = this.#live.get(id);
-		if (!live) return; // it settled before
-		live.stop = stop;
-		this.#settle(id, abortedOutcome(stop, live.said));
-		live.run?.abort(stop);
+	stopAll(stop: Stop): void {
+		for (const live of this.lives().sort((a, b) => Number(!!a.run) - Number(!!b.run))) this.#stopOne(live, stop);
 	}
 
 	/** Now, or when it can hear. */
@@ -126,7 +146,7 @@ export class Conductor {
 	watch(live: LiveAgent): void {
 		live.cancelDeadline?.();
 		const record = this.#options.store.record(live.id);
-		if (!record || !this.#live.has(live.id)) return;
+		if (!record || this.#live.get(live.id) !== live) return;
 		const deadline = nextDeadline(record, live.limits, live);
 		const { clock } = this.#options;
 		if (!deadline) return;
@@ -140,29 +160,51 @@ export class Conductor {
 
 	#start(id: string): void {
 		const live = this.#live.get(id);
+		const ending = this.#endings.get(id);
+		// The run before still cleans up, perhaps in the same files.
+		if (ending) return void ending.then(() => this.#start(id));
+		if (!live || live.run) return;
+		this.#treeUsage.delete(id);
 		this.dispatch(id, { type: "agent_started" });
-		if (!live || live.stop) return; // a listener stopped it meanwhile
+		if (live.stop) return; // a listener stopped it meanwhile
 		const run = this.#options.store.record(id)?.run ?? 1;
+		const checkpoint = () => this.#checkpoint(live);
 		try {
 			live.run = live.runner.start(
 				{ ...live.spec, agentId: id, run },
 				(event) => this.#observe(live, event),
-				() => this.#checkpoint(live),
+				checkpoint,
 			);
 		} catch (error) {
-			this.#settle(id, { status: "failed", error: messageOf(error) });
+			this.#settle(live, { status: "failed", error: messageOf(error) });
 			return;
 		}
-		if (live.stop) live.run.abort(live.stop); // its first event made somebody stop it
+		if (live.stop) this.#cleanUp(live, live.run, live.stop); // its first event made somebody stop it
 		for (const say of live.early.splice(0)) say(live.run);
 		this.watch(live);
-		const isOver = (outcome: Outcome) => this.#settle(id, outcome);
+		const isOver = (outcome: Outcome) => this.#settle(live, outcome);
 		// The contract says that this cannot reject; a runner that breaks it must not leave its agent running for ever.
 		live.run.settled.then(isOver, (error) => isOver({ status: "aborted", by: "lost", reason: messageOf(error) }));
 	}
 
+	#stopOne(live: LiveAgent, stop: Stop): void {
+		if (this.#live.get(live.id) !== live) return; // it settled before
+		live.stop = stop;
+		if (live.run) this.#cleanUp(live, live.run, stop);
+		this.#settle(live, abortedOutcome(stop, live.said));
+	}
+
+	#cleanUp({ id }: LiveAgent, run: Run, stop: Stop): void {
+		const ending = run.settled.then(
+			() => this.#endings.delete(id),
+			() => this.#endings.delete(id),
+		);
+		this.#endings.set(id, ending);
+		run.abort(stop);
+	}
+
 	#observe(live: LiveAgent, event: ChildEvent): void {
-		if (!this.#live.has(live.id)) return; // late news of a settled run
+		if (this.#live.get(live.id) !== live) return; // late news of a settled run
 		const now = this.#options.clock.now();
 		if (isSpoken(event)) live.said = event.text;
 		if (event.type === "usage") this.#count(live.id, event.usage);
@@ -178,21 +220,41 @@ export class Conductor {
 
 	/** Between two turns: wait while the provider wants a pause, and stop for who pays. */
 	async #checkpoint(live: LiveAgent): Promise<"go" | "end"> {
-		await this.#gate.whenOpen(providerOf(live.spec.model), live.abort.signal);
-		const { store } = this.#options;
-		for (const { id } of [{ id: live.id }, ...this.family.ancestorsOf(live.id)]) {
-			const payer = this.#live.get(id);
-			const record = store.record(id);
-			const over = payer && overrun(this.#treeUsage.get(id) ?? NO_USAGE, payer.limits);
-			if (!payer || !record || !over) continue;
-			const limits = await this.#options.extendBudget(record, over.used, over.extended, live.abort.signal);
-			if (!limits) {
-				this.stop(id, { by: "budget", reason: `it used ${over.used}` });
-				return "end";
+		const goOn = this.hold(live);
+		try {
+			await this.#gate.whenOpen(providerOf(live.spec.model), live.abort.signal);
+			for (const id of [live.id, ...this.family.ancestorsOf(live.id).map((record) => record.id)]) {
+				if (!(await this.#isPaid(live, id))) return "end";
 			}
-			payer.limits = limits;
+			return "go";
+		} finally {
+			goOn();
 		}
-		return "go";
+	}
+
+	/** Asks, as often as one budget after the other is used up; one question for all who wait for the same purse. */
+	async #isPaid(live: LiveAgent, payerId: string): Promise<boolean> {
+		for (;;) {
+			if (live.abort.signal.aborted) return false;
+			const payer = this.#live.get(payerId);
+			const over = payer && overrun(this.#treeUsage.get(payerId) ?? NO_USAGE, payer.limits);
+			if (!payer || !over) return true;
+			const asking = this.#extensions.get(payerId) ?? this.#askToExtend(live, payer, over);
+			this.#extensions.set(payerId, asking);
+			await asking;
+		}
+	}
+
+	async #askToExtend(asker: LiveAgent, payer: LiveAgent, { used, extended }: Overrun): Promise<void> {
+		const record = this.#options.store.record(payer.id);
+		try {
+			const isGranted = record !== undefined && (await this.#options.mayExtend(asker.id, record, used));
+			if (isGranted) payer.limits = extended;
+			// A question that ended because the asker was stopped is no refusal: whoever else waits asks again.
+			else if (!asker.abort.signal.aborted) this.stop(payer.id, { by: "budget", reason: `it used ${used}` });
+		} finally {
+			this.#extensions.delete(payer.id);
+		}
 	}
 
 	#count(id: string, usage: Usage): void {
@@ -201,17 +263,24 @@ export class Conductor {
 		}
 	}
 
-	#settle(id: string, outcome: Outcome): void {
-		const live = this.#live.get(id);
-		if (!live) return;
-		this.#live.delete(id);
+	#settle(live: LiveAgent, outcome: Outcome): void {
+		if (this.#live.get(live.id) !== live) return;
+		this.#forget(live);
 		live.cancelDeadline?.();
 		live.abort.abort();
 		live.question?.answer({ by: "nobody" });
-		this.dispatch(id, { type: "agent_settled", outcome });
 		for (const waiter of live.waiters) waiter.takeBack();
-		this.slots.release(id);
+		// Before anybody hears of it: a listener may resume the agent, and that takes a slot of its own.
+		this.slots.release(live.id);
+		this.dispatch(live.id, { type: "agent_settled", outcome });
 		for (const waiter of live.waiters) waiter.resolve(outcome);
+	}
+
+	#forget({ id }: LiveAgent): void {
+		this.#live.delete(id);
+		if (this.#live.size > 0) return;
+		this.#letGo?.();
+		this.#letGo = undefined;
 	}
 }
 

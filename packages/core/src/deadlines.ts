@@ -7,6 +7,10 @@ import type { Limits, Stop } from "./runner.ts";
 export interface Pace {
 	/** Tools that have not ended, by call, with when they began. */
 	tools: ReadonlyMap<string, { tool: string; startedAt: number }>;
+	/** How many things it rightly waits for. */
+	holds: number;
+	/** When it last stopped waiting for such a thing. */
+	restedAt: number;
 }
 
 export interface Deadline {
@@ -16,22 +20,26 @@ export interface Deadline {
 }
 
 /** The earliest moment at which the agent must be stopped if nothing happens until then; none without limits. */
-export function nextDeadline(record: AgentRecord, limits: Limits, { tools }: Pace): Deadline | undefined {
+export function nextDeadline(
+	record: AgentRecord,
+	limits: Limits,
+	{ tools, holds, restedAt }: Pace,
+): Deadline | undefined {
 	const { timeoutMs, toolTimeoutMs, idleTimeoutMs } = limits;
 	const deadlines: Deadline[] = [];
 	if (timeoutMs !== undefined && record.startedAt !== undefined) {
 		const reason = `it ran longer than ${formatDuration(timeoutMs)}`;
 		deadlines.push({ at: record.startedAt + timeoutMs, stop: { by: "timeout", reason } });
 	}
-	// Who waits for an answer does nothing, and is right to.
-	if (record.status === "running") {
+	// Who waits for an answer, a child or a provider does nothing, and is right to.
+	if (record.status === "running" && holds === 0) {
 		if (idleTimeoutMs !== undefined) {
 			const reason = `nothing happened for ${formatDuration(idleTimeoutMs)}`;
-			deadlines.push({ at: record.lastEventAt + idleTimeoutMs, stop: { by: "idle", reason } });
+			deadlines.push({ at: Math.max(record.lastEventAt, restedAt) + idleTimeoutMs, stop: { by: "idle", reason } });
 		}
 		for (const { tool, startedAt } of toolTimeoutMs === undefined ? [] : tools.values()) {
 			const reason = `${tool} ran longer than ${formatDuration(toolTimeoutMs ?? 0)}`;
-			deadlines.push({ at: startedAt + (toolTimeoutMs ?? 0), stop: { by: "timeout", reason } });
+			deadlines.push({ at: Math.max(startedAt, restedAt) + (toolTimeoutMs ?? 0), stop: { by: "timeout", reason } });
 		}
 	}
 	return deadlines.reduce<Deadline | undefined>(

@@ -23,6 +23,10 @@ export interface LiveAgent {
 	readonly tools: Map<string, { tool: string; startedAt: number }>;
 	readonly waiters: Set<Waiter>;
 	question?: OpenQuestion;
+	/** How many things it rightly waits for: a child, an answer, a provider. Nothing is too slow meanwhile. */
+	holds: number;
+	/** When the last of these ended; time counts anew from there. */
+	restedAt: number;
 	/** The timer of its next deadline. */
 	cancelDeadline?: () => void;
 }
@@ -36,12 +40,14 @@ interface Waiter {
 /** A question on its way to somebody. */
 export interface AskedQuestion extends Question {
 	agentId: string;
+	/** The agent above it whose concern it is, if it is not its own: only those above that one may answer. */
+	aboutId?: string;
 	addressee: Addressee;
 }
 
-/** A question that nobody has answered yet. */
-interface OpenQuestion {
-	readonly asked: AskedQuestion;
+/** A question that nobody has answered yet. It may go on to somebody else. */
+export interface OpenQuestion {
+	asked: AskedQuestion;
 	answer(answer: Answer): void;
 }
 
@@ -55,5 +61,7 @@ export function newLiveAgent(id: string, runner: Runner, spec: RunSpec): LiveAge
 		early: [],
 		tools: new Map(),
 		waiters: new Set(),
+		holds: 0,
+		restedAt: 0,
 	};
 }

@@ -3,15 +3,23 @@
  * everything that others see of an agent is its record in the store.
  */
 import type { Outcome } from "@pi-subagents/progress";
-import { type Answer, type Audience, addresseeOf, type Question, questionMessage, unanswered } from "./asking.ts";
+import {
+	type Addressee,
+	type Answer,
+	type Audience,
+	addresseeOf,
+	type Question,
+	questionMessage,
+	unanswered,
+} from "./asking.ts";
 import { isYes } from "./budget.ts";
 import type { Clock } from "./clock.ts";
 import { Conductor } from "./conductor.ts";
 import { AgentError } from "./error.ts";
 import type { AgentEvent, RunnerName } from "./event.ts";
-import type { AskedQuestion, LiveAgent } from "./live.ts";
+import type { AskedQuestion, LiveAgent, OpenQuestion } from "./live.ts";
 import type { AgentRecord } from "./record.ts";
-import type { Limits, Runner, RunSpec, Stop } from "./runner.ts";
+import type { Runner, RunSpec, Stop } from "./runner.ts";
 import { ManagerScope } from "./scope.ts";
 import type { SlotsSnapshot } from "./slots.ts";
 import type { SlotLimits } from "./slots-limits.ts";
@@ -65,7 +73,10 @@ export class Manager {
 			clock: options.clock,
 			random: options.random ?? Math.random,
 			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
-			extendBudget: (agent, used, extended, signal) => this.#extendBudget(agent, used, extended, signal),
+			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
+		});
+		this.store.subscribe((event) => {
+			if (event.type === "agent_settled") this.#passOn(event.agentId);
 		});
 	}
 
@@ -152,13 +163,7 @@ export class Manager {
 		const live = this.#liveOf(id, "ask");
 		if (live.question)
 			throw new AgentError("wrong_state", `Agent ${id} already waits for the answer to another question.`);
-		const ancestors = this.#conductor.family.ancestorsOf(id);
-		const addressee = addresseeOf(
-			this.#recordOf(id),
-			ancestors,
-			(each) => this.#blocked.has(each),
-			this.#options.audience,
-		);
+		const addressee = this.#addresseeOf(id);
 		if (addressee.who !== "nobody") return this.#open(live, { ...question, agentId: id, addressee }, signal);
 		return Promise.resolve(unanswered(question));
 	}
@@ -209,56 +214,78 @@ export class Manager {
 	/** Stops every live agent and resolves when all their children are gone. */
 	async shutdown(): Promise<void> {
 		this.#isShutDown = true;
-		const lives = this.#conductor.lives();
-		const runs = lives.map((live) => live.run?.settled);
-		for (const { id } of lives) this.#conductor.stop(id, { by: "shutdown" });
-		await Promise.all(runs);
+		this.#conductor.stopAll({ by: "shutdown" });
+		await this.#conductor.cleanedUp();
 	}
 
 	#open(live: LiveAgent, asked: AskedQuestion, signal: AbortSignal | undefined): Promise<Answer> {
+		if (signal?.aborted) return Promise.resolve(unanswered(asked));
 		return new Promise((resolve) => {
 			const takeBack = this.#block(live.id);
-			const answer = (given: Answer) => {
-				if (live.question?.asked !== asked) return; // answered before
-				delete live.question;
-				cancel?.();
-				signal?.removeEventListener("abort", onAbort);
-				takeBack();
-				this.#conductor.dispatch(live.id, { type: "agent_answered" });
-				this.#conductor.watch(live);
-				resolve(given);
+			const open: OpenQuestion = {
+				asked,
+				answer: (given) => {
+					if (live.question !== open) return; // answered before
+					delete live.question;
+					cancel?.();
+					signal?.removeEventListener("abort", onAbort);
+					this.#conductor.dispatch(live.id, { type: "agent_answered" });
+					takeBack();
+					resolve(given);
+				},
 			};
-			const onAbort = () => answer({ by: "nobody" });
-			const { timeoutMs } = asked;
-			const late = () => answer(unanswered(asked));
-			const cancel = timeoutMs === undefined ? undefined : this.#options.clock.after(timeoutMs, late);
-			live.question = { asked, answer };
+			const onAbort = () => open.answer({ by: "nobody" });
+			const late = () => open.answer(unanswered(asked));
+			const cancel = asked.timeoutMs === undefined ? undefined : this.#options.clock.after(asked.timeoutMs, late);
+			live.question = open;
 			signal?.addEventListener("abort", onAbort, { once: true });
 			this.#conductor.dispatch(live.id, { type: "agent_asked", question: asked.question });
-			this.#conductor.watch(live);
-			if (asked.addressee.who === "agent") this.steer(asked.addressee.agentId, questionMessage(live.id, asked));
-			this.#options.onQuestion?.(asked);
+			this.#bring(asked);
 		});
 	}
 
+	#bring(asked: AskedQuestion): void {
+		if (asked.addressee.who === "agent") this.steer(asked.addressee.agentId, questionMessage(asked.agentId, asked));
+		this.#options.onQuestion?.(asked);
+	}
+
+	/** One who can no longer answer must not be waited for: its questions go to the next who can, or end. */
+	#passOn(agentId: string): void {
+		for (const { id, question } of this.#conductor.lives()) {
+			const addressee = question?.asked.addressee;
+			if (!question || addressee?.who !== "agent" || addressee.agentId !== agentId) continue;
+			const next = this.#addresseeOf(question.asked.aboutId ?? id);
+			if (next.who === "nobody") question.answer(unanswered(question.asked));
+			else {
+				question.asked = { ...question.asked, addressee: next };
+				this.#bring(question.asked);
+			}
+		}
+	}
+
+	#addresseeOf(id: string): Addressee {
+		const ancestors = this.#conductor.family.ancestorsOf(id);
+		return addresseeOf(this.#recordOf(id), ancestors, (each) => this.#blocked.has(each), this.#options.audience);
+	}
+
 	/** Pausing and asking is kinder than killing; but without anybody to ask, the limit is the limit. */
-	async #extendBudget(
-		agent: AgentRecord,
-		used: string,
-		extended: Limits,
-		signal: AbortSignal,
-	): Promise<Limits | undefined> {
-		if (this.#conductor.live(agent.id)?.question) return undefined;
-		const question = `Agent ${agent.id} (${agent.type}) has used ${used}. May it go on with as much again? (yes/no)`;
-		const answer = await this.ask(agent.id, { question }, signal);
-		return answer.by !== "nobody" && isYes(answer.text) ? extended : undefined;
+	async #mayExtend(askerId: string, payer: AgentRecord, used: string): Promise<boolean> {
+		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it go on with as much again? (yes/no)`;
+		const asker = this.#conductor.live(askerId);
+		const addressee = this.#addresseeOf(payer.id);
+		if (!asker || asker.question || addressee.who === "nobody") return false;
+		const answer = await this.#open(asker, { question, agentId: askerId, aboutId: payer.id, addressee }, undefined);
+		return answer.by !== "nobody" && isYes(answer.text);
 	}
 
 	/** Who waits lends its slot and cannot answer. Returns the way back. */
 	#block(id: string | undefined): () => void {
-		if (id === undefined) return () => undefined;
+		const live = id === undefined ? undefined : this.#conductor.live(id);
+		if (id === undefined || !live) return () => undefined;
 		const takeBack = this.#conductor.slots.lend(id);
+		const goOn = this.#conductor.hold(live);
 		this.#blocked.set(id, (this.#blocked.get(id) ?? 0) + 1);
+		this.#passOn(id);
 		let isOver = false;
 		return () => {
 			if (isOver) return;
@@ -266,6 +293,7 @@ export class Manager {
 			const left = (this.#blocked.get(id) ?? 1) - 1;
 			if (left > 0) this.#blocked.set(id, left);
 			else this.#blocked.delete(id);
+			goOn();
 			takeBack();
 		};
 	}

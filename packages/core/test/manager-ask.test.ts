@@ -112,4 +112,22 @@ describe("who answers", () => {
 		void manager.ask(child.id, { question: "Which?" });
 		expect(asked[0]?.addressee).toEqual({ who: "user" });
 	});
+
+	test("an agent that can no longer answer is not waited for: the question goes on, or ends", async () => {
+		const { manager, spawn, asked, heard } = world(onlyUser);
+		const root = spawn({ subagents: "*" });
+		const child = manager.scope(root.id).spawn(spec, { isBackground: true });
+		void manager.ask(child.id, { question: "Which?" });
+		expect(asked[0]?.addressee).toEqual({ who: "agent", agentId: root.id });
+		void manager.scope(root.id).wait(child.id);
+		expect(asked[1]).toMatchObject({ question: "Which?", addressee: { who: "user" } });
+
+		const alone = world();
+		const parent = alone.spawn({ subagents: "*" });
+		const orphan = alone.manager.scope(parent.id).spawn(spec, { isBackground: true });
+		const answer = alone.manager.ask(orphan.id, { question: "Which?", defaultAnswer: "left" });
+		parent.run.answer("I am done.");
+		await heard();
+		expect(await answer).toEqual({ by: "default", text: "left" });
+	});
 });

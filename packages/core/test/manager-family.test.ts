@@ -127,6 +127,43 @@ describe("a settled agent", () => {
 	});
 });
 
+test("the end of an earlier run does not reach the next one, which waits until that has cleaned up", async () => {
+	const { manager, runner, spawn, heard } = setUp();
+	const agent = spawn();
+	const first = agent.run;
+	const cleaned = Promise.withResolvers<void>();
+	Object.defineProperty(first, "settled", {
+		value: cleaned.promise.then(() => ({ status: "completed", text: "late" })),
+	});
+	manager.abort(agent.id, { by: "user" });
+	manager.resume(agent.id, { ...spec, task: "Again." });
+	await heard();
+	expect([agent.status(), runner.runs.length]).toEqual(["queued", 1]);
+	cleaned.resolve();
+	await heard();
+	expect([agent.status(), agent.record()?.run, runner.runs.length]).toEqual(["running", 2, 2]);
+});
+
+test("a resume out of the news that it has settled has a slot of its own", () => {
+	const { manager, spawn } = setUp();
+	const agent = spawn();
+	const leave = manager.store.subscribe((event) => {
+		if (event.type !== "agent_settled") return;
+		leave();
+		manager.resume(agent.id, spec);
+	});
+	manager.abort(agent.id, { by: "user" });
+	expect(manager.slots()).toMatchObject({ running: 1, queued: 0 });
+});
+
+test("a shutdown does not start those that were queued", async () => {
+	const { manager, runner, spawn } = setUp({ slots: { maxConcurrent: 1, whenFull: "queue" } });
+	for (let index = 0; index < 20; index++) spawn();
+	await manager.shutdown();
+	expect(runner.runs).toHaveLength(1);
+	expect(manager.store.snapshot().records.every(({ status }) => status === "aborted")).toBe(true);
+});
+
 test("what an earlier process left unfinished ended with it; what had settled is as it was", () => {
 	const before = setUp();
 	const [done, open] = [before.spawn(), before.spawn()];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isYes } from "../src/budget.ts";
 import { reading, said } from "./events.ts";
 import { setUp } from "./manager-fixture.ts";
 
@@ -120,14 +121,102 @@ describe("budgets", () => {
 		expect(agent.record()?.outcome).toMatchObject({ by: "budget" });
 	});
 
+	/** A parent with a dollar for itself and its two children, who have used it up. */
+	function spenders(options: Parameters<typeof setUp>[0] = {}) {
+		const world = setUp(options);
+		const parent = world.spawn({ subagents: "*", limits: { budgetCost: 1 } });
+		const children = [0, 1].map(() => {
+			const { id } = world.manager.scope(parent.id).spawn({ ...parent.run.spec, limits: {} });
+			const run = world.runner.runs.find((each) => each.spec.agentId === id);
+			if (!run) throw new Error("not started");
+			run.emit(usage(0.75));
+			return { id, run, status: () => world.manager.store.record(id)?.status };
+		});
+		const [first, second] = children;
+		if (!first || !second) throw new Error("no children");
+		return { ...world, parent, first, second };
+	}
+
 	test("what an agent launches counts towards its own budget", async () => {
-		const { manager, runner, spawn } = setUp();
-		const parent = spawn({ subagents: "*", limits: { budgetCost: 1 } });
-		const child = manager.scope(parent.id).spawn({ ...parent.run.spec, limits: {} });
-		const childRun = runner.runs.find((run) => run.spec.agentId === child.id);
-		childRun?.emit(usage(1.5));
-		expect(await childRun?.checkpoint?.()).toBe("end");
+		const { manager, parent, first } = spenders();
+		expect(await first.run.checkpoint?.()).toBe("end");
 		expect(parent.record()?.outcome).toMatchObject({ by: "budget" });
-		expect(manager.store.record(child.id)?.outcome).toMatchObject({ by: "parent" });
+		expect(manager.store.record(first.id)?.outcome).toMatchObject({ by: "parent" });
+	});
+
+	test("one question for all who wait for the same purse, asked by the one that stopped for it", async () => {
+		const { manager, parent, first, second, heard } = spenders({ audience });
+		const going = Promise.all([first.run.checkpoint?.(), second.run.checkpoint?.()]);
+		await heard();
+		expect([parent.status(), first.status(), second.status()]).toEqual(["running", "waiting", "running"]);
+		expect(manager.questions()).toMatchObject([
+			{ agentId: first.id, aboutId: parent.id, addressee: { who: "session" } },
+		]);
+		manager.answer(first.id, "yes", "session");
+		expect(await going).toEqual(["go", "go"]);
+	});
+
+	test("stopping the one that asks is no refusal: the next one asks", async () => {
+		const { manager, parent, first, second, heard } = spenders({ audience });
+		void first.run.checkpoint?.();
+		const going = second.run.checkpoint?.();
+		await heard();
+		manager.abort(first.id, { by: "user" });
+		await heard();
+		expect([parent.status(), second.status()]).toEqual(["running", "waiting"]);
+		manager.answer(second.id, "ok", "user");
+		expect(await going).toBe("go");
+	});
+
+	test("a resumed agent begins with its whole budget", async () => {
+		const { manager, spawn, heard } = setUp();
+		const agent = spawn({ limits: { budgetCost: 1 } });
+		agent.run.emit(usage(0.9));
+		agent.run.answer("done");
+		await heard();
+		manager.resume(agent.id, { ...agent.run.spec, limits: { budgetCost: 1 } });
+		agent.run.emit(usage(0.2));
+		expect(await agent.run.checkpoint?.()).toBe("go");
+	});
+
+	test.each([
+		["yes", true],
+		["Yes, go on.", true],
+		["ok!", true],
+		["more than enough, stop", false],
+		["ok, stop here", false],
+		["yes but only one turn", false],
+		["", false],
+	])("%j grants more: %s", (answer, expected) => {
+		expect(isYes(answer)).toBe(expected);
+	});
+});
+
+describe("who rightly waits is not too slow", () => {
+	test("a parent that waits for its busy child", () => {
+		const { manager, runner, clock, spawn } = setUp();
+		const parent = spawn({ subagents: "*", limits: { idleTimeoutMs: 60_000, toolTimeoutMs: 60_000 } });
+		parent.run.emit({ type: "tool_call", callId: "1", tool: "Agent", args: {} });
+		const child = manager.scope(parent.id).spawn({ ...parent.run.spec, limits: {} });
+		void manager.scope(parent.id).wait(child.id);
+		for (let minute = 0; minute < 10; minute++) {
+			clock.advance(30_000);
+			runner.runs.at(-1)?.emit(reading(`${minute}.ts`));
+		}
+		expect(parent.status()).toBe("running");
+	});
+
+	test("an agent whose provider wants a pause, and its time begins anew after it", async () => {
+		const { clock, spawn, heard } = setUp();
+		const agent = spawn({ limits: { idleTimeoutMs: 60_000 } });
+		agent.run.emit({ type: "retrying", attempt: 1, maxAttempts: 3, delayMs: 1, error: "429, retry after 120s" });
+		const going = agent.run.checkpoint?.();
+		clock.advance(150_000);
+		expect(await going).toBe("go");
+		await heard();
+		clock.advance(59_000);
+		expect(agent.status()).toBe("running");
+		clock.advance(1_000);
+		expect(agent.record()?.outcome).toMatchObject({ by: "idle" });
 	});
 });

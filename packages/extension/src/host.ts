@@ -44,7 +44,8 @@ export function createHost(pi: ExtensionAPI): Host {
 	/** The session's own answer covers its directory; any other needs the user's stored yes. */
 	const isProjectTrusted = (cwd: string): boolean =>
 		session && isWithin(cwd, realpathSync(session.cwd)) ? session.isProjectTrusted() : storedTrust(cwd) === "yes";
-	const tell = (notice: string) => {
+	const tell = (text: string) => {
+		const notice = sanitize(text);
 		if (told.has(notice) || !session?.hasUI) return;
 		told.add(notice);
 		session.ui.notify(notice, "warning");
@@ -52,7 +53,7 @@ export function createHost(pi: ExtensionAPI): Host {
 	return {
 		agentDir,
 		tell,
-		report: (problem) => tell(sanitize(problem)),
+		report: tell,
 		events: pi.events,
 		parentSessionId: () => session?.sessionManager.getSessionId(),
 		session: () => session,

@@ -25,7 +25,7 @@ export default function subagents(pi: ExtensionAPI): void {
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
 	});
-	registerTools(pi, { manager, launcher });
+	registerTools(pi, { manager, launcher, host });
 	pi.registerCommand("subagent", subagentCommand(pi, { host, launcher }));
 	stopWithSession(pi, manager);
 }

@@ -27,7 +27,8 @@ export function createQuestions(pi: ExtensionAPI): Questions {
 		ask(question, manager) {
 			if (question.addressee.who !== "user") return;
 			const report = (problem: string) => session?.ui.notify(sanitize(problem), "warning");
-			line = line.then(() => bestEffort("asking the user", report, () => askUser(question, manager, session)));
+			const asking = () => bestEffort("asking the user", report, () => askUser(question, manager, session));
+			line = line.then(asking, asking);
 		},
 	};
 }
@@ -38,14 +39,15 @@ async function askUser(
 	session: ExtensionContext | undefined,
 ): Promise<void> {
 	const record = manager.store.record(question.agentId);
-	if (!session || !record || record.status !== "waiting") return; // answered or stopped meanwhile
+	const isOpen = () => manager.questions().includes(question);
+	if (!session || !record || !isOpen()) return; // answered, stopped or passed on meanwhile
 	const over = new AbortController();
 	const leave = manager.store.subscribe((event) => {
 		if (event.agentId === question.agentId && event.type === "agent_answered") over.abort();
 	});
 	try {
 		const answer = await session.ui.input(titleOf(question, record), "Your answer", { signal: over.signal });
-		if (over.signal.aborted) return;
+		if (over.signal.aborted || !isOpen()) return; // an answer must never reach another question
 		if (answer === undefined || answer.trim() === "") manager.decline(question.agentId);
 		else manager.answer(question.agentId, answer, "user");
 	} finally {
