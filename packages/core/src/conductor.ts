@@ -2,9 +2,8 @@
  * Carries live agents from the queue to their end: slots, runner, events, deadlines, checkpoints, and one settlement.
  * Private to the manager, which says what may be asked of an agent; here is how it is done.
  */
-import type { AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import type { AssistantText, ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf } from "./best-effort.ts";
-import { type Overrun, overrun } from "./budget.ts";
 import type { Clock } from "./clock.ts";
 import { nextDeadline } from "./deadlines.ts";
 import { AgentError } from "./error.ts";
@@ -12,14 +11,13 @@ import type { AgentIdentity, LifeCycleEvent, RunnerName } from "./event.ts";
 import { Family } from "./family.ts";
 import { type LiveAgent, newLiveAgent } from "./live.ts";
 import { abortedOutcome } from "./outcome.ts";
+import { type MayExtend, Purse } from "./purse.ts";
 import { RateGate } from "./rate-gate.ts";
 import { isRateLimit, rateLimitOf } from "./rate-gate-text.ts";
-import type { AgentRecord } from "./record.ts";
 import type { Run, Runner, RunSpec, Stop } from "./runner.ts";
 import { Slots } from "./slots.ts";
 import type { SlotLimits } from "./slots-limits.ts";
 import type { Store } from "./store.ts";
-import { addUsage, NO_USAGE } from "./usage.ts";
 
 export interface ConductorOptions {
 	store: Store;
@@ -27,8 +25,7 @@ export interface ConductorOptions {
 	clock: Clock;
 	random: () => number;
 	slots: SlotLimits;
-	/** `askerId` asks whether `payer`, itself or an agent above it, may use as much again. */
-	mayExtend: (askerId: string, payer: AgentRecord, used: string) => Promise<boolean>;
+	mayExtend: MayExtend;
 }
 
 /** When a provider says "too fast" without saying how long. */
@@ -40,10 +37,7 @@ export class Conductor {
 	readonly #options: ConductorOptions;
 	readonly #gate: RateGate;
 	readonly #live = new Map<string, LiveAgent>();
-	/** Of each agent with all below it, in its present run. */
-	readonly #treeUsage = new Map<string, Usage>();
-	/** Questions about budgets that are under way, by who pays. */
-	readonly #extensions = new Map<string, Promise<unknown>>();
+	readonly #purse: Purse;
 	/** Children of settled runs that still clean up, by agent. */
 	readonly #endings = new Map<string, Promise<unknown>>();
 	#letGo: (() => void) | undefined;
@@ -51,6 +45,7 @@ export class Conductor {
 	constructor(options: ConductorOptions) {
 		this.#options = options;
 		this.family = new Family(options.store);
+		this.#purse = new Purse({ conductor: this, store: options.store, mayExtend: options.mayExtend });
 		this.#gate = new RateGate({ clock: options.clock, random: options.random });
 		this.slots = new Slots({ limits: options.slots, gate: this.#gate, onGrant: (id) => this.#start(id) });
 	}
@@ -131,6 +126,11 @@ export class Conductor {
 		for (const live of this.lives().sort((a, b) => Number(!!a.run) - Number(!!b.run))) this.#stopOne(live, stop);
 	}
 
+	steer(live: LiveAgent, message: string): void {
+		this.dispatch(live.id, { type: "agent_steered", message });
+		this.tell(live, (run) => run.steer(message));
+	}
+
 	/** Now, or when it can hear. */
 	tell(live: LiveAgent, say: (run: Run) => void): void {
 		if (live.run) say(live.run);
@@ -164,7 +164,7 @@ export class Conductor {
 		// The run before still cleans up, perhaps in the same files.
 		if (ending) return void ending.then(() => this.#start(id));
 		if (!live || live.run) return;
-		this.#treeUsage.delete(id);
+		this.#purse.open(id);
 		this.dispatch(id, { type: "agent_started" });
 		if (live.stop) return; // a listener stopped it meanwhile
 		const run = this.#options.store.record(id)?.run ?? 1;
@@ -207,7 +207,7 @@ export class Conductor {
 		if (this.#live.get(live.id) !== live) return; // late news of a settled run
 		const now = this.#options.clock.now();
 		if (isSpoken(event)) live.said = event.text;
-		if (event.type === "usage") this.#count(live.id, event.usage);
+		if (event.type === "usage") this.#purse.spend(live.id, event.usage);
 		if (event.type === "tool_call") live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: now });
 		if (event.type === "tool_result") live.tools.delete(event.callId ?? event.tool);
 		const trouble = event.type === "retrying" || event.type === "assistant_text" ? event.error : undefined;
@@ -224,42 +224,11 @@ export class Conductor {
 		try {
 			await this.#gate.whenOpen(providerOf(live.spec.model), live.abort.signal);
 			for (const id of [live.id, ...this.family.ancestorsOf(live.id).map((record) => record.id)]) {
-				if (!(await this.#isPaid(live, id))) return "end";
+				if (!(await this.#purse.isPaid(live, id))) return "end";
 			}
 			return "go";
 		} finally {
 			goOn();
-		}
-	}
-
-	/** Asks, as often as one budget after the other is used up; one question for all who wait for the same purse. */
-	async #isPaid(live: LiveAgent, payerId: string): Promise<boolean> {
-		for (;;) {
-			if (live.abort.signal.aborted) return false;
-			const payer = this.#live.get(payerId);
-			const over = payer && overrun(this.#treeUsage.get(payerId) ?? NO_USAGE, payer.limits);
-			if (!payer || !over) return true;
-			const asking = this.#extensions.get(payerId) ?? this.#askToExtend(live, payer, over);
-			this.#extensions.set(payerId, asking);
-			await asking;
-		}
-	}
-
-	async #askToExtend(asker: LiveAgent, payer: LiveAgent, { used, extended }: Overrun): Promise<void> {
-		const record = this.#options.store.record(payer.id);
-		try {
-			const isGranted = record !== undefined && (await this.#options.mayExtend(asker.id, record, used));
-			if (isGranted) payer.limits = extended;
-			// A question that ended because the asker was stopped is no refusal: whoever else waits asks again.
-			else if (!asker.abort.signal.aborted) this.stop(payer.id, { by: "budget", reason: `it used ${used}` });
-		} finally {
-			this.#extensions.delete(payer.id);
-		}
-	}
-
-	#count(id: string, usage: Usage): void {
-		for (const each of [id, ...this.family.ancestorsOf(id).map((record) => record.id)]) {
-			this.#treeUsage.set(each, addUsage(this.#treeUsage.get(each) ?? NO_USAGE, usage));
 		}
 	}
 

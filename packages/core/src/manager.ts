@@ -3,21 +3,14 @@
  * everything that others see of an agent is its record in the store.
  */
 import type { Outcome } from "@pi-subagents/progress";
-import {
-	type Addressee,
-	type Answer,
-	type Audience,
-	addresseeOf,
-	type Question,
-	questionMessage,
-	unanswered,
-} from "./asking.ts";
+import { type Answer, type Audience, type Question, unanswered } from "./asking.ts";
 import { isYes } from "./budget.ts";
 import type { Clock } from "./clock.ts";
 import { Conductor } from "./conductor.ts";
 import { AgentError } from "./error.ts";
 import type { AgentEvent, RunnerName } from "./event.ts";
-import type { AskedQuestion, LiveAgent, OpenQuestion } from "./live.ts";
+import type { AskedQuestion, LiveAgent } from "./live.ts";
+import { Questions } from "./questions.ts";
 import type { AgentRecord } from "./record.ts";
 import type { Runner, RunSpec, Stop } from "./runner.ts";
 import { ManagerScope } from "./scope.ts";
@@ -60,8 +53,7 @@ export class Manager {
 	readonly store: Store;
 	readonly #options: ManagerOptions;
 	readonly #conductor: Conductor;
-	/** Who waits in a call, and how often. Such a one cannot take a turn to answer. */
-	readonly #blocked = new Map<string, number>();
+	readonly #questions: Questions;
 	#isShutDown = false;
 
 	constructor(options: ManagerOptions) {
@@ -75,9 +67,8 @@ export class Manager {
 			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
 			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
 		});
-		this.store.subscribe((event) => {
-			if (event.type === "agent_settled") this.#passOn(event.agentId);
-		});
+		const { clock, audience, onQuestion } = options;
+		this.#questions = new Questions({ store: this.store, conductor: this.#conductor, clock, audience, onQuestion });
 	}
 
 	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
@@ -122,7 +113,7 @@ export class Manager {
 		if (!live) throw new AgentError("wrong_state", `Agent ${id} has not settled, and this process does not run it.`);
 		if (signal?.aborted) return Promise.reject(signal.reason);
 		return new Promise((resolve, reject) => {
-			const takeBack = this.#block(waiterId);
+			const takeBack = this.#questions.block(waiterId);
 			const onAbort = () => {
 				live.waiters.delete(waiter);
 				takeBack();
@@ -142,9 +133,7 @@ export class Manager {
 
 	/** Gives a live agent a message; a queued one hears it when it starts. */
 	steer(id: string, message: string): void {
-		const live = this.#liveOf(id, "be steered");
-		this.#conductor.dispatch(id, { type: "agent_steered", message });
-		this.#conductor.tell(live, (run) => run.steer(message));
+		this.#conductor.steer(this.#liveOf(id, "be steered"), message);
 	}
 
 	/** Asks a live agent to answer now with what it has. */
@@ -163,9 +152,7 @@ export class Manager {
 		const live = this.#liveOf(id, "ask");
 		if (live.question)
 			throw new AgentError("wrong_state", `Agent ${id} already waits for the answer to another question.`);
-		const addressee = this.#addresseeOf(id);
-		if (addressee.who !== "nobody") return this.#open(live, { ...question, agentId: id, addressee }, signal);
-		return Promise.resolve(unanswered(question));
+		return this.#questions.ask(live, question, { signal });
 	}
 
 	/** Answers an agent's open question. */
@@ -184,7 +171,7 @@ export class Manager {
 
 	/** The questions that wait for an answer, oldest first. */
 	questions(): AskedQuestion[] {
-		return this.#conductor.lives().flatMap(({ question }) => (question ? [question.asked] : []));
+		return this.#questions.open();
 	}
 
 	/** What an agent may see and do with agents: its own descendants, and no others. */
@@ -218,84 +205,13 @@ export class Manager {
 		await this.#conductor.cleanedUp();
 	}
 
-	#open(live: LiveAgent, asked: AskedQuestion, signal: AbortSignal | undefined): Promise<Answer> {
-		if (signal?.aborted) return Promise.resolve(unanswered(asked));
-		return new Promise((resolve) => {
-			const takeBack = this.#block(live.id);
-			const open: OpenQuestion = {
-				asked,
-				answer: (given) => {
-					if (live.question !== open) return; // answered before
-					delete live.question;
-					cancel?.();
-					signal?.removeEventListener("abort", onAbort);
-					this.#conductor.dispatch(live.id, { type: "agent_answered" });
-					takeBack();
-					resolve(given);
-				},
-			};
-			const onAbort = () => open.answer({ by: "nobody" });
-			const late = () => open.answer(unanswered(asked));
-			const cancel = asked.timeoutMs === undefined ? undefined : this.#options.clock.after(asked.timeoutMs, late);
-			live.question = open;
-			signal?.addEventListener("abort", onAbort, { once: true });
-			this.#conductor.dispatch(live.id, { type: "agent_asked", question: asked.question });
-			this.#bring(asked);
-		});
-	}
-
-	#bring(asked: AskedQuestion): void {
-		if (asked.addressee.who === "agent") this.steer(asked.addressee.agentId, questionMessage(asked.agentId, asked));
-		this.#options.onQuestion?.(asked);
-	}
-
-	/** One who can no longer answer must not be waited for: its questions go to the next who can, or end. */
-	#passOn(agentId: string): void {
-		for (const { id, question } of this.#conductor.lives()) {
-			const addressee = question?.asked.addressee;
-			if (!question || addressee?.who !== "agent" || addressee.agentId !== agentId) continue;
-			const next = this.#addresseeOf(question.asked.aboutId ?? id);
-			if (next.who === "nobody") question.answer(unanswered(question.asked));
-			else {
-				question.asked = { ...question.asked, addressee: next };
-				this.#bring(question.asked);
-			}
-		}
-	}
-
-	#addresseeOf(id: string): Addressee {
-		const ancestors = this.#conductor.family.ancestorsOf(id);
-		return addresseeOf(this.#recordOf(id), ancestors, (each) => this.#blocked.has(each), this.#options.audience);
-	}
-
 	/** Pausing and asking is kinder than killing; but without anybody to ask, the limit is the limit. */
 	async #mayExtend(askerId: string, payer: AgentRecord, used: string): Promise<boolean> {
-		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it go on with as much again? (yes/no)`;
 		const asker = this.#conductor.live(askerId);
-		const addressee = this.#addresseeOf(payer.id);
-		if (!asker || asker.question || addressee.who === "nobody") return false;
-		const answer = await this.#open(asker, { question, agentId: askerId, aboutId: payer.id, addressee }, undefined);
+		if (!asker || asker.question) return false;
+		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it go on with as much again? (yes/no)`;
+		const answer = await this.#questions.ask(asker, { question }, { aboutId: payer.id });
 		return answer.by !== "nobody" && isYes(answer.text);
-	}
-
-	/** Who waits lends its slot and cannot answer. Returns the way back. */
-	#block(id: string | undefined): () => void {
-		const live = id === undefined ? undefined : this.#conductor.live(id);
-		if (id === undefined || !live) return () => undefined;
-		const takeBack = this.#conductor.slots.lend(id);
-		const goOn = this.#conductor.hold(live);
-		this.#blocked.set(id, (this.#blocked.get(id) ?? 0) + 1);
-		this.#passOn(id);
-		let isOver = false;
-		return () => {
-			if (isOver) return;
-			isOver = true;
-			const left = (this.#blocked.get(id) ?? 1) - 1;
-			if (left > 0) this.#blocked.set(id, left);
-			else this.#blocked.delete(id);
-			goOn();
-			takeBack();
-		};
 	}
 
 	#assertOpen(): void {
