@@ -3,11 +3,13 @@
 import { spawnSync } from "node:child_process";
 
 const filter = `--filter=${process.argv[2]}^...`;
-const { status, stdout, stderr } = spawnSync("turbo", ["run", "build", filter, "--output-logs=errors-only"], {
+const { status, stdout, stderr, error } = spawnSync("turbo", ["run", "build", filter, "--output-logs=errors-only"], {
 	encoding: "utf8",
 	shell: process.platform === "win32", // turbo is a .cmd file there
 });
 if (status !== 0) {
-	console.error(`${stdout}${stderr}`);
+	console.error(
+		error ? `could not start turbo (run this through a package script): ${error.message}` : `${stdout}${stderr}`,
+	);
 	process.exit(status ?? 1);
 }

@@ -1,9 +1,10 @@
 /** `npm run demo` as a newcomer meets it, without and with a terminal. */
 import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { startTerminal } from "@pi-subagents-dev/testkit";
+import { createTempDir, startTerminal } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 
 const demo = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), "examples/demo/demo.ts");
@@ -22,11 +23,18 @@ test("without a terminal it prints agents at work and the final answer", async (
 	expect(stdout).not.toMatch(/tool_call|undefined|\[object/);
 });
 
-test("in a terminal it opens pi, and one can type to it", async () => {
-	await using screen = startTerminal([process.execPath, ...args], { cols: 110, rows: 45 });
+test("in a terminal it opens pi, one can type to it, and it leaves nothing behind", async () => {
+	await using temp = await createTempDir();
+	await using screen = startTerminal([process.execPath, ...args], {
+		cols: 110,
+		rows: 45,
+		variables: { ...process.env, TMPDIR: temp.path },
+	});
 	await screen.waitForText("Fix Store.move first");
 	screen.type("What does the Critic say?");
 	screen.press("enter");
 	await screen.waitForText("I hand this to the critic.");
 	await screen.waitForText("There you have it.");
+	await screen.close();
+	expect((await readdir(temp.path)).filter((name) => name.startsWith("pi-env-"))).toEqual([]);
 });

@@ -2,7 +2,7 @@
  * `npm run demo`: real pi with the extension and a model that lives in this process, so no key and no network is needed.
  * In a terminal it opens pi's own screen; elsewhere it prints what the agents do and the final answer.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,7 @@ function openScreen(world: PiEnv): Promise<number> {
 		stdio: "inherit",
 	});
 	process.on("SIGINT", () => undefined); // pi decides what Ctrl+C means
+	passOnSignals(child);
 	return new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 }
 
@@ -47,11 +48,17 @@ function printHeadless(world: PiEnv): Promise<number> {
 		env: world.variables,
 		stdio: ["ignore", "pipe", "inherit"],
 	});
+	passOnSignals(child);
 	const report = createReporter((line) => console.log(line));
 	console.log(`> ${PROMPT}\n`);
 	const lines = createLineSplitter({ onLine: (line) => report.hear(JSON.parse(line)) });
 	child.stdout.on("data", (chunk) => lines.push(chunk));
 	return new Promise((resolve) => child.once("close", (code) => resolve(code || (report.hasAnswered() ? 0 : 1))));
+}
+
+/** When this process is told to end, pi ends first, so that nothing is left behind. */
+function passOnSignals(child: ChildProcess): void {
+	for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
 }
 
 async function filesIn(root: string): Promise<Record<string, string>> {
