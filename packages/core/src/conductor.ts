@@ -10,6 +10,7 @@ import { AgentError } from "./error.ts";
 import type { AgentIdentity, LifeCycleEvent, RunnerName } from "./event.ts";
 import { Family } from "./family.ts";
 import { type LiveAgent, newLiveAgent } from "./live.ts";
+import { splitModelName } from "./models.ts";
 import { abortedOutcome } from "./outcome.ts";
 import { type MayExtend, Purse } from "./purse.ts";
 import { RateGate } from "./rate-gate.ts";
@@ -253,9 +254,8 @@ export class Conductor {
 	}
 }
 
-/** `provider` of `provider/id`. */
 function providerOf(model: string): string {
-	return model.slice(0, Math.max(0, model.indexOf("/")));
+	return splitModelName(model).provider;
 }
 
 function isSpoken(event: ChildEvent): event is AssistantText {

@@ -24,7 +24,7 @@ export type {
 } from "./event.ts";
 export type { AskedQuestion } from "./live.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager.ts";
-export { type ModelFact, type ModelMatch, matchModel, modelName } from "./models.ts";
+export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./models.ts";
 export { defaultOutboxSettings, newOutbox, step as stepOutbox } from "./outbox.ts";
 export type * from "./outbox-types.ts";
 export { abortedOutcome, outcomeOf } from "./outcome.ts";

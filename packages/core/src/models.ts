@@ -40,6 +40,12 @@ export function modelName({ provider, id }: Pick<ModelFact, "provider" | "id">):
 	return `${provider}/${id}`;
 }
 
+/** The parts of such a name. An id may hold further slashes; a name without any has no provider. */
+export function splitModelName(name: string): Pick<ModelFact, "provider" | "id"> {
+	const slash = name.indexOf("/");
+	return { provider: name.slice(0, Math.max(0, slash)), id: name.slice(slash + 1) };
+}
+
 /** A suffix counts only when the whole is not itself a model: some ids end in `:something`. */
 function splitThinking(wanted: string, models: readonly ModelFact[]): { name: string; thinking?: ThinkingLevel } {
 	const colon = wanted.lastIndexOf(":");

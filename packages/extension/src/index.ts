@@ -15,7 +15,7 @@ export default function subagents(pi: ExtensionAPI): void {
 	if (isInsideChild(process.env)) return;
 	const host = createHost(pi);
 	const launcher = createLauncher(host, (settings) => manager.setSlots(settings));
-	const questions = createQuestions(pi);
+	const questions = createQuestions(host);
 	const manager: Manager = new Manager({
 		runners: {
 			session: sessionRunner({ ...host, childTools: (spec) => childTools(spec, { manager, launcher, host }) }),

@@ -1,6 +1,6 @@
 /** From what was asked to a spec: gathers the facts, then leaves every decision to `resolveSpec`. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type ParentFields, type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { type ParentFields, type RunSpec, resolveSpec, splitModelName } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
 import { type Config, readConfig } from "./config.ts";
 import type { Host } from "./host.ts";
@@ -61,6 +61,5 @@ export function createLauncher(host: Host, onSettings: (settings: Settings) => v
 }
 
 function parentFieldsOf({ model, thinking }: RunSpec): ParentFields {
-	const slash = model.indexOf("/");
-	return { model: { provider: model.slice(0, slash), id: model.slice(slash + 1) }, thinking };
+	return { model: splitModelName(model), thinking };
 }

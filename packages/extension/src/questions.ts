@@ -1,7 +1,8 @@
 /** Brings the questions of agents to the user, one dialog at a time: pi shows only one, and a second would close the first. */
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type AskedQuestion, type Audience, bestEffort, type Manager } from "@pi-subagents/core";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import type { Host } from "./host.ts";
 
 export interface Questions {
 	audience: Audience;
@@ -9,25 +10,17 @@ export interface Questions {
 	ask(question: AskedQuestion, manager: Manager): void;
 }
 
-export function createQuestions(pi: ExtensionAPI): Questions {
-	let session: ExtensionContext | undefined;
+export function createQuestions(host: Host): Questions {
 	let line = Promise.resolve();
-	pi.on("session_start", (_event, ctx) => {
-		session = ctx;
-	});
-	pi.on("session_shutdown", () => {
-		session = undefined;
-	});
 	return {
 		audience: {
 			// The session waits inside the call that launched the agent, so it cannot take a turn to answer.
 			sessionCanAnswer: () => false,
-			userCanAnswer: () => session?.hasUI ?? false,
+			userCanAnswer: () => host.session()?.hasUI ?? false,
 		},
 		ask(question, manager) {
 			if (question.addressee.who !== "user") return;
-			const report = (problem: string) => session?.ui.notify(sanitize(problem), "warning");
-			const asking = () => bestEffort("asking the user", report, () => askUser(question, manager, session));
+			const asking = () => bestEffort("asking the user", host.tell, () => askUser(question, manager, host.session()));
 			line = line.then(asking, asking);
 		},
 	};

@@ -2,6 +2,7 @@
  * What the user can set, as one schema that gives types, defaults and checks. Pure.
  * A bad value falls back alone, and its problem says which file, which key, what was there and what was expected.
  */
+import { messageOf } from "@pi-subagents/core";
 import { type Static, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 
@@ -92,7 +93,7 @@ function parseObject(text: string): object | string {
 		const value: unknown = JSON.parse(text);
 		return typeof value === "object" && value !== null && !Array.isArray(value) ? value : "not a JSON object; ignored";
 	} catch (error) {
-		return `not valid JSON (${error instanceof Error ? error.message : error}); ignored`;
+		return `not valid JSON (${messageOf(error)}); ignored`;
 	}
 }
 

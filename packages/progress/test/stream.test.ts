@@ -64,7 +64,7 @@ test("it reads on only when its output was taken", async () => {
 	stdin.write(read);
 	await expect.poll(() => taken.length).toBe(1);
 	stdin.end(failed);
-	await new Promise((resolve) => setTimeout(resolve, 20));
+	for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // it has every chance to read on
 	expect(taken.length).toBe(1);
 	taken[0]?.();
 	await expect.poll(() => taken.length).toBe(2);

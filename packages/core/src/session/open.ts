@@ -2,6 +2,7 @@
 import { type AgentSession, createAgentSession, type ModelRuntime } from "@earendil-works/pi-coding-agent";
 import { bestEffort } from "../best-effort.ts";
 import { systemClock } from "../clock.ts";
+import { splitModelName } from "../models.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
 import { openConversation } from "./conversation.ts";
 import { equipWithExtensions, wantsExtensions } from "./extensions.ts";
@@ -64,8 +65,8 @@ export async function openChild(
 }
 
 function findModel(runtime: ModelRuntime, name: string) {
-	const slash = name.indexOf("/"); // ids may hold further slashes
-	const model = runtime.getModel(name.slice(0, slash), name.slice(slash + 1));
+	const { provider, id } = splitModelName(name);
+	const model = runtime.getModel(provider, id);
 	if (!model) throw new Error(`Model ${name} is not available.`);
 	return model;
 }

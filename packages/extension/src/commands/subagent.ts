@@ -1,6 +1,7 @@
 /** `/subagent`: what a person can ask about agents without the model. */
 import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { Text } from "@earendil-works/pi-tui";
+import { messageOf } from "@pi-subagents/core";
 import { previewSession } from "@pi-subagents/core/session";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Host } from "../host.ts";
@@ -34,7 +35,7 @@ export function subagentCommand(pi: ExtensionAPI, deps: { host: Host; launcher: 
 			try {
 				show(pi, ctx, await answer(command, words, deps, ctx));
 			} catch (error) {
-				show(pi, ctx, error instanceof Error ? error.message : String(error));
+				show(pi, ctx, messageOf(error));
 			}
 		},
 	};

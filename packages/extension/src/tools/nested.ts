@@ -7,6 +7,7 @@ import { AgentError, type AgentRecord, type ManagerScope, type Outcome, type Run
 import { formatCount, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { reportFor } from "./report.ts";
+import { answerOf } from "./wait.ts";
 
 export interface NestedDeps {
 	scope: ManagerScope;
@@ -111,18 +112,11 @@ function replyTool({ scope }: NestedDeps): ToolDefinition {
 	});
 }
 
-/** A run that did not complete is a tool error, so that it cannot be taken for an answer. Giving up the call stops the agent. */
 async function settled(scope: ManagerScope, id: string, warnings: readonly string[], signal: AbortSignal | undefined) {
 	const stop = () => scope.abort(id, { by: "parent" });
-	signal?.addEventListener("abort", stop, { once: true });
-	try {
-		const outcome = await scope.wait(id);
-		const text = reportFor(outcome, ownRecord(scope, id), warnings);
-		if (outcome.status !== "completed") throw new Error(text);
-		return told(text);
-	} finally {
-		signal?.removeEventListener("abort", stop);
-	}
+	return told(
+		await answerOf({ wait: () => scope.wait(id), stop, record: () => ownRecord(scope, id), warnings }, signal),
+	);
 }
 
 function reportOf(record: AgentRecord): string {

@@ -1,6 +1,6 @@
 /** `subagent`: run a preset on a task and wait for the answer. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import type { AgentRecord, Manager, Outcome } from "@pi-subagents/core";
+import type { Manager } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
 import { Type } from "typebox";
 import type { Launcher } from "../launch.ts";
@@ -8,7 +8,7 @@ import { followProgress } from "../progress-feed.ts";
 import { renderAgentCall } from "../render/call.ts";
 import { renderAgentResult } from "../render/result.ts";
 import { type AgentDetails, detailsOf } from "./details.ts";
-import { reportFor } from "./report.ts";
+import { answerOf } from "./wait.ts";
 
 const parameters = Type.Object({
 	preset: Type.String({ description: "Name of the preset to run" }),
@@ -47,13 +47,12 @@ export function subagentTool({
 			const feed = followProgress(manager.store, id, (lines, record, now) => {
 				onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: detailsOf(record, now) });
 			});
+			const record = () => manager.store.record(id) ?? launched;
 			const stop = () => manager.abort(id, { by: "user" });
-			signal?.addEventListener("abort", stop, { once: true });
 			try {
-				const outcome = await manager.wait(id);
-				return resultOf(outcome, manager.store.record(id) ?? launched, spec.warnings);
+				const text = await answerOf({ wait: () => manager.wait(id), stop, record, warnings: spec.warnings }, signal);
+				return { content: [{ type: "text", text }], details: detailsOf(record()) };
 			} finally {
-				signal?.removeEventListener("abort", stop);
 				feed.close();
 			}
 		},
@@ -73,11 +72,4 @@ function shortened(description: string): string {
 	return description.length > DESCRIPTION_CHARACTERS
 		? `${description.slice(0, DESCRIPTION_CHARACTERS - 1)}…`
 		: description;
-}
-
-/** A run that did not complete is a tool error, so that the model cannot take it for an answer. */
-function resultOf(outcome: Outcome, record: AgentRecord, warnings: readonly string[]) {
-	const text = reportFor(outcome, record, warnings);
-	if (outcome.status !== "completed") throw new Error(text);
-	return { content: [{ type: "text" as const, text }], details: detailsOf(record) };
 }
