@@ -1,3 +1,23 @@
+import { defineConfig } from "tsup";
 import { library } from "../../tsup.base.ts";
 
-export default library(["src/index.ts", "src/session/index.ts", "src/testing/index.ts"]);
+/** Each runs as a file of its own, in a process of its own, so each holds all that it needs. */
+const programs = { "process/wrapper": "src/process/wrapper/main.ts", "process/child": "src/process/child/entry.ts" };
+
+export default defineConfig([
+	{
+		...library(
+			["index", "session/index", "process/index", "tmux/index", "testing/index"].map((name) => `src/${name}.ts`),
+		),
+		clean: Object.keys(programs).map((name) => `!${name}.js*`), // both are built at the same time
+	},
+	{
+		...library(programs),
+		clean: false,
+		splitting: false,
+		noExternal: [/^(?!node:)/],
+		esbuildOptions(options) {
+			options.conditions = ["@pi-subagents/source", "module"];
+		},
+	},
+]);

@@ -36,6 +36,8 @@ export type AgentErrorCode =
 	| "bad_cwd"
 	/** The task is blank. */
 	| "no_task"
+	/** The call contradicts itself or says too little. */
+	| "bad_request"
 	/** The manager was shut down. */
 	| "shut_down";
 

@@ -2,10 +2,17 @@
  * Everything that can happen to an agent, as immutable plain JSON: what its child reports (`ChildEvent`)
  * and what the manager decides about it (`LifeCycleEvent`). Records are made from these and nothing else.
  */
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 
 /** What the manager says about an agent. */
-export type LifeCycleEvent = AgentQueued | AgentStarted | AgentSteered | AgentAsked | AgentAnswered | AgentSettled;
+export type LifeCycleEvent =
+	| AgentQueued
+	| AgentStarted
+	| AgentSteered
+	| AgentAsked
+	| AgentAnswered
+	| AgentLeft
+	| AgentSettled;
 
 /** A launch was accepted: the first event of every agent, and of every later run of it. */
 export interface AgentQueued {
@@ -35,10 +42,17 @@ export interface AgentAnswered {
 	type: "agent_answered";
 }
 
+/** Who waited for the agent does not any more; it goes on in the background. */
+export interface AgentLeft {
+	type: "agent_left";
+}
+
 /** The run is over. */
 export interface AgentSettled {
 	type: "agent_settled";
 	outcome: Outcome;
+	/** What the agent came to, where the events that say so are not at hand. */
+	totals?: { turns: number; toolUses: number; usage: Usage };
 }
 
 /** What is fixed about an agent when it is launched. */
@@ -56,8 +70,14 @@ export interface AgentIdentity {
 	runner: RunnerName;
 	/** `provider/id`. */
 	model?: string;
+	/** The model as it was asked for. */
+	requestedModel?: string;
 	maxTurns?: number;
 	isBackground: boolean;
+	/** Its run goes on when the session that launched it ends. */
+	outlives?: boolean;
+	/** The directory of its present run's files, where some are kept. */
+	artifacts?: string;
 }
 
 export type RunnerName = "session" | "process" | "tmux";

@@ -14,6 +14,7 @@ export type {
 	AgentAsked,
 	AgentEvent,
 	AgentIdentity,
+	AgentLeft,
 	AgentQueued,
 	AgentSettled,
 	AgentStarted,
@@ -22,7 +23,7 @@ export type {
 	LifeCycleEvent,
 	RunnerName,
 } from "./event.ts";
-export type { AskedQuestion } from "./live.ts";
+export type { AdoptedRun, AskedQuestion } from "./live.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager.ts";
 export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./models.ts";
 export { defaultOutboxSettings, newOutbox, step as stepOutbox } from "./outbox.ts";
@@ -43,6 +44,7 @@ export type {
 } from "./resolve-input.ts";
 export {
 	type Checkpoint,
+	type Emit,
 	isThinkingLevel,
 	type Limits,
 	type ResolvedField,
@@ -50,6 +52,7 @@ export {
 	type RunIdentity,
 	type Runner,
 	type RunSpec,
+	runIdOf,
 	type SpecOrigin,
 	type Stop,
 	type ThinkingLevel,

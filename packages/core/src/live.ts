@@ -1,12 +1,13 @@
 /** What only the manager may touch of an agent that has not settled: handles, waiters, open questions. */
 import type { Outcome } from "@pi-subagents/progress";
 import type { Addressee, Answer, Question } from "./asking.ts";
-import type { Limits, Run, Runner, RunSpec, Stop } from "./runner.ts";
+import type { Clock } from "./clock.ts";
+import type { AgentIdentity } from "./event.ts";
+import type { Limits, Run, RunIdentity, RunSpec, Stop } from "./runner.ts";
 
 export interface LiveAgent {
 	readonly id: string;
-	readonly runner: Runner;
-	readonly spec: RunSpec;
+	readonly spec: RunSpec & RunIdentity;
 	/** The spec's, until a budget is extended. */
 	limits: Limits;
 	/** Absent while it is queued. */
@@ -27,12 +28,16 @@ export interface LiveAgent {
 	holds: number;
 	/** When the last of these ended; time counts anew from there. */
 	restedAt: number;
+	/** Nothing is too slow before this: what a rejoined run did in our absence, its end perhaps, is still being read. */
+	sparedUntil: number;
 	/** The timer of its next deadline. */
 	cancelDeadline?: () => void;
 }
 
 interface Waiter {
 	resolve: (outcome: Outcome) => void;
+	/** The agent lives on, but nobody here will hear how it settles. */
+	reject: (error: Error) => void;
 	/** Gives a waiting agent its slot back; before the slot of the one it waited for is freed. */
 	takeBack: () => void;
 }
@@ -51,10 +56,25 @@ export interface OpenQuestion {
 	answer(answer: Answer): void;
 }
 
-export function newLiveAgent(id: string, runner: Runner, spec: RunSpec): LiveAgent {
+/** What a launch says of an agent beside its spec. */
+export type Place = Pick<AgentIdentity, "name" | "parentAgentId" | "depth" | "isBackground">;
+
+/** A run that an earlier process started. Times are milliseconds since the epoch. */
+export interface AdoptedRun extends Place {
+	/** The agent's. */
+	id: string;
+	run: number;
+	spec: RunSpec;
+	queuedAt: number;
+	/** `queuedAt` when absent. */
+	startedAt?: number;
+	/** The directory of the run's files. */
+	artifacts: string;
+}
+
+export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 	return {
-		id,
-		runner,
+		id: spec.agentId,
 		spec,
 		limits: spec.limits,
 		abort: new AbortController(),
@@ -63,5 +83,59 @@ export function newLiveAgent(id: string, runner: Runner, spec: RunSpec): LiveAge
 		waiters: new Set(),
 		holds: 0,
 		restedAt: 0,
+		sparedUntil: 0,
 	};
+}
+
+/** What others hear of it when it is queued. */
+export function identityOf({ spec }: LiveAgent, place: Place): AgentIdentity {
+	const { type, description, task, cwd, runner, model, requestedModel, limits, outlives, artifacts } = spec;
+	return {
+		...place,
+		type,
+		description,
+		task,
+		cwd,
+		runner,
+		model,
+		...(requestedModel === undefined ? {} : { requestedModel }),
+		...(limits.maxTurns === undefined ? {} : { maxTurns: limits.maxTurns }),
+		...(outlives === undefined ? {} : { outlives }),
+		...(artifacts === undefined ? {} : { artifacts }),
+	};
+}
+
+/** All live agents. The process stays alive as long as one of them needs it; those that outlive it do not. */
+export class LiveAgents {
+	readonly #clock: Clock;
+	readonly #byId = new Map<string, LiveAgent>();
+	#needy = 0;
+	#letProcessEnd: (() => void) | undefined;
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	get(id: string): LiveAgent | undefined {
+		return this.#byId.get(id);
+	}
+
+	all(): LiveAgent[] {
+		return [...this.#byId.values()];
+	}
+
+	/** Whether this very one is still live; the agent may be in a later run. */
+	has(live: LiveAgent): boolean {
+		return this.#byId.get(live.id) === live;
+	}
+
+	add(live: LiveAgent): void {
+		this.#byId.set(live.id, live);
+		if (!live.spec.outlives && this.#needy++ === 0) this.#letProcessEnd = this.#clock.hold?.();
+	}
+
+	remove(live: LiveAgent): void {
+		this.#byId.delete(live.id);
+		if (!live.spec.outlives && --this.#needy === 0) this.#letProcessEnd?.();
+	}
 }

@@ -9,10 +9,10 @@ import type { Clock } from "./clock.ts";
 import { Conductor } from "./conductor.ts";
 import { AgentError } from "./error.ts";
 import type { AgentEvent, RunnerName } from "./event.ts";
-import type { AskedQuestion, LiveAgent } from "./live.ts";
+import type { AdoptedRun, AskedQuestion, LiveAgent } from "./live.ts";
 import { Questions } from "./questions.ts";
 import type { AgentRecord } from "./record.ts";
-import type { Runner, RunSpec, Stop } from "./runner.ts";
+import type { RunIdentity, Runner, RunSpec, Stop } from "./runner.ts";
 import { ManagerScope } from "./scope.ts";
 import type { SlotsSnapshot } from "./slots.ts";
 import type { SlotLimits } from "./slots-limits.ts";
@@ -27,8 +27,8 @@ export interface ManagerOptions {
 	store?: Store;
 	/** How many may run at once; 8, and the rest queue, when absent. */
 	slots?: SlotLimits;
-	/** How deep agents may launch agents; 4 when absent. */
-	maxDepth?: number;
+	/** How deep agents may launch agents, asked at each launch; 4 when absent. */
+	maxDepth?: () => number;
 	/** Who outside the tree can answer questions. Nobody when absent. */
 	audience?: Audience;
 	/** Hears of each question, with the one it goes to. */
@@ -75,7 +75,7 @@ export class Manager {
 	spawn(spec: RunSpec, { name, parentAgentId, isBackground = false }: LaunchOptions = {}): AgentRecord {
 		this.#assertOpen();
 		const depth = parentAgentId === undefined ? 1 : this.#recordOf(parentAgentId).depth + 1;
-		const maxDepth = this.#options.maxDepth ?? 4;
+		const maxDepth = this.#options.maxDepth?.() ?? 4;
 		if (depth > maxDepth) {
 			const message = `Agents may launch agents down to level ${maxDepth}, and this would be level ${depth}. Do the work here instead.`;
 			throw new AgentError("too_deep", message);
@@ -105,7 +105,30 @@ export class Manager {
 		return this.#recordOf(id);
 	}
 
-	/** Resolves when the agent has settled, at once if it has. Rejects only when `signal` ends the waiting. */
+	/**
+	 * Takes in an agent whose run an earlier process started, and rejoins that run. One that cannot be rejoined settles
+	 * as aborted by `lost`.
+	 */
+	adopt(adopted: AdoptedRun): AgentRecord {
+		this.#assertOpen();
+		const known = this.store.record(adopted.id);
+		if (known && !(known.outcome && adopted.run === known.run + 1)) {
+			const message = `Agent ${adopted.id} is ${known.status} here, in run ${known.run}; its run ${adopted.run} cannot be taken in.`;
+			throw new AgentError("wrong_state", message);
+		}
+		this.#conductor.adopt(adopted);
+		return this.#recordOf(adopted.id);
+	}
+
+	/** What a live agent was launched with, and where its present run is kept. */
+	specOf(id: string): (RunSpec & RunIdentity) | undefined {
+		return this.#conductor.live(id)?.spec;
+	}
+
+	/**
+	 * Resolves when the agent has settled, at once if it has. Rejects when `signal` ends the waiting, and when we shut
+	 * down and the agent lives on.
+	 */
 	wait(id: string, { signal, waiterId }: WaitOptions = {}): Promise<Outcome> {
 		const { outcome } = this.#recordOf(id);
 		const live = this.#conductor.live(id);
@@ -125,10 +148,20 @@ export class Manager {
 					signal?.removeEventListener("abort", onAbort);
 					resolve(settled);
 				},
+				reject: (error: Error) => {
+					signal?.removeEventListener("abort", onAbort);
+					reject(error);
+				},
 			};
 			signal?.addEventListener("abort", onAbort, { once: true });
 			live.waiters.add(waiter);
 		});
+	}
+
+	/** Nobody waits for the agent any more: it goes on in the background. */
+	leave(id: string): void {
+		this.#liveOf(id, "go on in the background");
+		this.#conductor.dispatch(id, { type: "agent_left" });
 	}
 
 	/** Gives a live agent a message; a queued one hears it when it starts. */
@@ -198,10 +231,10 @@ export class Manager {
 		}
 	}
 
-	/** Stops every live agent and resolves when all their children are gone. */
+	/** Stops every live agent, or lets it go where it outlives us, and resolves when the children of the stopped are gone. */
 	async shutdown(): Promise<void> {
 		this.#isShutDown = true;
-		this.#conductor.stopAll({ by: "shutdown" });
+		this.#conductor.close({ by: "shutdown" });
 		await this.#conductor.cleanedUp();
 	}
 

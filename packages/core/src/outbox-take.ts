@@ -108,7 +108,7 @@ function restore(state: OutboxState, input: OutboxInput & { type: "restored" }):
 		session: "busy",
 		running: known.running.filter(({ launch }) => !lost.has(launch.id)),
 		waiting: [...lost.values()].map((delivery) => ({
-			delivery: { ...delivery, isRestored: true },
+			delivery: { ...delivery, isQuiet: true },
 			settledAt: input.at,
 			readyAt: input.at,
 			isStraggler: false,

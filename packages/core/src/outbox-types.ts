@@ -23,8 +23,11 @@ export interface Delivery extends Launch {
 	bytes: number;
 	/** It ended in a way that may call for a decision. An abort that the user or the model asked for does not. */
 	isFailure: boolean;
-	/** It settled when nobody was there: it is told, but opening a session must not start a turn that nobody asked for. */
-	isRestored?: boolean;
+	/**
+	 * It is told, but starts no turn: it settled when nobody was there, and opening a session must not start one that
+	 * nobody asked for; or the user ended it, and knows.
+	 */
+	isQuiet?: boolean;
 }
 
 /**
@@ -85,8 +88,8 @@ export type OutboxInput = {
 	 * Comes first; then `branch` and `session`.
 	 */
 	| { type: "restored"; stored: readonly Delivery[]; held: readonly string[]; running: readonly Launch[] }
-	/** The process would end (print and JSON mode): wait for all agents, but not beyond the deadline. */
-	| { type: "drain"; deadline: number }
+	/** The process would end (print and JSON mode): wait for all agents, but not beyond the deadline. Null: not any more. */
+	| { type: "drain"; deadline: number | null }
 	| { type: "settings"; change: Partial<OutboxSettings> }
 );
 

@@ -87,7 +87,7 @@ function flush(state: OutboxState, at: number): OutboxStep {
 
 function voiceOf({ delivery }: Waiting, { settings }: OutboxState): Notify {
 	if (delivery.kind === "background") return "message";
-	return settings.notify === "turn" && delivery.isRestored ? "message" : settings.notify;
+	return settings.notify === "turn" && delivery.isQuiet ? "message" : settings.notify;
 }
 
 function markSent(state: OutboxState, batch: readonly Waiting[], at: number): OutboxState {

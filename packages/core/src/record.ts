@@ -25,8 +25,6 @@ export interface AgentRecord extends AgentIdentity {
 	compactions: number;
 	/** What it asked, while it waits for the answer. */
 	question?: string;
-	/** Where its files are. */
-	artifacts?: string;
 	/** What `describe` has to remember between two events. */
 	memory?: Memory;
 }

@@ -27,6 +27,8 @@ export function reduce(record: AgentRecord | undefined, event: AgentEvent): Agen
 			return settle(seen, event);
 		case "agent_steered":
 			return seen;
+		case "agent_left":
+			return { ...seen, isBackground: true };
 		case "agent_asked":
 			return record.status === "running" ? { ...seen, status: "waiting", question: event.question } : record;
 		case "agent_answered":
@@ -40,10 +42,14 @@ export function reduce(record: AgentRecord | undefined, event: AgentEvent): Agen
 function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): AgentRecord {
 	if (!record) return newRecord(event);
 	if (!record.outcome || event.agentId !== record.id || event.run !== record.run + 1) return record;
+	const { task, runner, isBackground, outlives, artifacts } = event.agent;
 	return {
-		...without(record, "outcome", "completedAt", "startedAt", "activity"),
-		task: event.agent.task,
-		isBackground: event.agent.isBackground,
+		...without(record, "outcome", "completedAt", "startedAt", "activity", "outlives", "artifacts"),
+		task,
+		runner,
+		isBackground,
+		...(outlives === undefined ? {} : { outlives }),
+		...(artifacts === undefined ? {} : { artifacts }),
 		status: "queued",
 		run: event.run,
 		queuedAt: event.at,
@@ -59,6 +65,7 @@ function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord
 function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecord {
 	return {
 		...without(record, "question", "memory"),
+		...event.totals,
 		status: event.outcome.status,
 		outcome: event.outcome,
 		completedAt: event.at,

@@ -50,6 +50,10 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	const model = resolveModel(input, layers);
 	const thinking = layers.pick("thinking", model.thinking);
 	const runner = layers.pick("runner") ?? "session";
+	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
+		warnings.push(
+			`Preset "${preset.name}" may launch agents of its own, but not with \`runner: ${runner}\`: it does all by itself.`,
+		);
 	const tools = resolveTools({ ...preset, preset: preset.name, isFromProject: preset.source.inProject }, facts.tools);
 	const override = defaults.override ?? {};
 	layers.note("tools", override.tools ? "settings" : preset.tools ? "preset" : "default");
@@ -61,6 +65,8 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		cwd: resolveCwd(facts.cwd, layers),
 		runner,
 		model: model.name,
+		presetSource: preset.path,
+		...(request.model === undefined ? {} : { requestedModel: request.model }),
 		...(thinking === undefined ? {} : { thinking }),
 		tools,
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),

@@ -25,6 +25,13 @@ export interface RunSpec {
 	skills?: boolean | readonly string[];
 	/** Which presets it may launch in turn; none when absent. */
 	subagents?: "*" | readonly string[];
+	/** The run goes on when the session that launched it ends. Only for runners that can `detach`. */
+	outlives?: boolean;
+	/** The directory that holds a directory for each run's files. Without it none are kept. */
+	runsDir?: string;
+	/** The preset's file, and the model as it was asked for: for those who read the run's files. */
+	presetSource?: string;
+	requestedModel?: string;
 	limits: Limits;
 	/** For each resolved field: who decided it. */
 	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
@@ -64,7 +71,17 @@ export interface RunIdentity {
 	agentId: string;
 	/** Counts from 1. */
 	run: number;
+	/** The directory of this run's files, where some are kept. */
+	artifacts?: string;
 }
+
+/** A run's id: the agent's own, then `id-2` and so on. */
+export function runIdOf({ agentId, run }: RunIdentity): string {
+	return run === 1 ? agentId : `${agentId}-${run}`;
+}
+
+/** Hears what a child does. `at` is when, where that was not now. */
+export type Emit = (event: ChildEvent, at?: number) => void;
 
 /**
  * Asked between two turns, before the model is asked again: the place to wait for a provider that wants a pause or for
@@ -81,7 +98,12 @@ export type Checkpoint = () => Promise<"go" | "end">;
  * - a steer or a wish to wrap up that comes before the child can hear it is delivered when it can.
  */
 export interface Runner {
-	start(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void, checkpoint?: Checkpoint): Run;
+	start(spec: RunSpec & RunIdentity, emit: Emit, checkpoint?: Checkpoint): Run;
+	/**
+	 * Rejoins a run that an earlier process started: everything it did is emitted again, from the beginning. One that
+	 * has ended meanwhile settles as it did, one whose process is gone as aborted by `lost`. Absent: runs end with us.
+	 */
+	attach?(spec: RunSpec & RunIdentity & { artifacts: string }, emit: Emit, checkpoint?: Checkpoint): Run;
 }
 
 /** One execution of a task. */
@@ -92,6 +114,11 @@ export interface Run {
 	steer(message: string): void;
 	/** Asks the child to answer now with what it has: no more tools. */
 	wrapUp(reason?: string): void;
+	/**
+	 * Lets go of a child that lives on without us: nothing is emitted any more, and `settled` stays open. Resolves when
+	 * nothing is left to do for it here.
+	 */
+	detach?(): Promise<void>;
 }
 
 /** Who stops a run, and why. */

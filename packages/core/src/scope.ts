@@ -32,6 +32,10 @@ export class ManagerScope {
 		return this.#options.manager.spawn(spec, { ...options, parentAgentId: this.parentId });
 	}
 
+	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground"> = {}): AgentRecord {
+		return this.#options.manager.resume(this.#own(id), spec, options);
+	}
+
 	/** The parent lends its slot while it waits. */
 	async wait(id: string, options: { signal?: AbortSignal } = {}): Promise<Outcome> {
 		return this.#options.manager.wait(this.#own(id), { ...options, waiterId: this.parentId });

@@ -4,23 +4,27 @@ import { type ChildScript, type CreateFixture, type FakeRun, fakeRunner } from "
 import { spec } from "./events.ts";
 
 export const fakeFixture: CreateFixture = async (script) => {
-	const asked = Promise.withResolvers<void>();
+	const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 	const released = Promise.withResolvers<void>();
 	const heard: string[] = [];
 	let requests = 0;
+	const request = () => asked[requests++]?.resolve();
 	const live = async (run: FakeRun) => {
 		await Promise.resolve(); // set-up takes a moment, in which a stop, a steer or a wish to wrap up may come
 		if (run.stops.length > 0) return;
 		if (run.spec.model !== spec.model) return run.settle({ status: "failed", error: "unknown model" });
 		heard.push(run.spec.task);
-		requests++;
-		asked.resolve();
-		if (script.does !== "work") return begin(run, script);
+		request();
+		if (script.does !== "work") {
+			begin(run, script);
+			if (script.does === "compact") request();
+			return;
+		}
 		await released.promise;
 		run.emit({ type: "tool_call", callId: "1", tool: "ls", args: { path: "." } });
 		run.emit({ type: "tool_result", callId: "1", tool: "ls", isError: false });
 		if ((await pass(run)) === "end") return;
-		requests++;
+		request();
 		heard.push(...run.steers);
 		if (run.wrapUps.length > 0) heard.push(`Finish now: ${run.wrapUps[0] ?? "no reason"}`);
 		run.answer(script.text);
@@ -28,7 +32,7 @@ export const fakeFixture: CreateFixture = async (script) => {
 	return {
 		runner: fakeRunner((run) => void live(run)),
 		spec: { ...spec, agentId: "a1", run: 1 },
-		asked: () => asked.promise,
+		asked: async (times = 1) => asked[times - 1]?.promise,
 		release: released.resolve,
 		requests: () => requests,
 		heard: () => heard,

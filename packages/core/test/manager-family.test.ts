@@ -25,7 +25,7 @@ describe("agents that launch agents", () => {
 	});
 
 	test("only as deep as is allowed", () => {
-		const { manager, spawn } = setUp({ maxDepth: 2 });
+		const { manager, spawn } = setUp({ maxDepth: () => 2 });
 		const { id } = manager.scope(spawn(nested).id).spawn({ ...spec, ...nested });
 		expect(codeOf(() => manager.scope(id).spawn(spec))).toBe("too_deep");
 	});

@@ -36,11 +36,11 @@ describe("after a restart", () => {
 
 	test("an unfinished run, settled as aborted by shutdown, is told once over two restarts", () => {
 		const first = reopened({});
-		const { type } = first.settle("a", { isFailure: true, isRestored: true })[0] ?? {};
+		const { type } = first.settle("a", { isFailure: true, isQuiet: true })[0] ?? {};
 		expect(type).toBe("store");
 		expect(first.messages).toEqual([{ at: 0, ids: ["a"], startsTurn: false }]);
-		const second = reopened({ stored: [deliveryOf("a", { isRestored: true })], held: ["a"] });
-		expect(second.settle("a", { isFailure: true, isRestored: true })).toEqual([]);
+		const second = reopened({ stored: [deliveryOf("a", { isQuiet: true })], held: ["a"] });
+		expect(second.settle("a", { isFailure: true, isQuiet: true })).toEqual([]);
 		expect(second.told()).toEqual([]);
 	});
 

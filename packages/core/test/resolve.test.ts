@@ -59,6 +59,7 @@ test("a plain request becomes a whole spec, and every value knows where it came 
 		task: "Find the auth flow.",
 		cwd: "/project",
 		runner: "session",
+		presetSource: "/project/.pi/subagents/scout.md",
 		model: "fake/large",
 		thinking: "low",
 		tools: ["read", "bash", "edit", "write"],
@@ -257,6 +258,17 @@ describe("what no runner can do yet", () => {
 		expect(resolve({ preset: { memory: "project", outputSchema: {} } }).warnings).toEqual([
 			'Preset "scout" sets memory, outputSchema, which is not supported yet and was ignored.',
 		]);
+	});
+
+	test("an agent in a process of its own cannot launch others, and that is said", () => {
+		const warning = (runner: string) =>
+			`Preset "scout" may launch agents of its own, but not with \`runner: ${runner}\`: it does all by itself.`;
+		const warnings = (preset: Partial<PresetFields>) => resolve({ preset }).warnings;
+		expect(warnings({ runner: "process", subagents: "*" })).toEqual([warning("process")]);
+		expect(warnings({ runner: "tmux", subagents: ["scout"] })).toEqual([warning("tmux")]);
+		expect(warnings({ runner: "process", subagents: [] })).toEqual([]);
+		expect(warnings({ runner: "process" })).toEqual([]);
+		expect(warnings({ subagents: "*" })).toEqual([]);
 	});
 
 	test("isolated means no extensions and no skills, whatever else is said", () => {

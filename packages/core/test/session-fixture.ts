@@ -76,7 +76,7 @@ export const sessionFixture: CreateFixture = async (script) => {
 	return {
 		runner: sessionRunner({ ...world.host, childTools: () => [endlessTool] }),
 		spec: world.spec,
-		asked: async () => void (await world.model.nextRequest()),
+		asked: async (times = 1) => void (await world.model.nextRequest(({ number }) => number === times)),
 		release: gate.open,
 		requests: () => world.model.requests.length,
 		heard: () => userTexts(world.model.requests),

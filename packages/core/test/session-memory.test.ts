@@ -25,7 +25,7 @@ test("a finished agent leaves nothing behind: no conversation, no listener, no f
 	const script = [when(onTurn(1), callTool("ls", { path: "." })), otherwise(say(WORDS))];
 	await using world = await sessionWorld(script);
 	const sessionDir = join(world.dir, "sessions");
-	const runner = sessionRunner({ ...world.host, sessionDir });
+	const runner = sessionRunner({ ...world.host, sessionDir: () => sessionDir });
 	const finished: unknown[] = [];
 	const launch = async (count: number) => {
 		for (let index = 0; index < count; index++) {

@@ -1,11 +1,11 @@
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
 import { callTool, createGate, hang, onTurn, otherwise, type Rule, say, when } from "@pi-subagents-dev/testkit";
 import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../src/index.ts";
-import { sessionRunner } from "../src/session/index.ts";
+import { conversationOf, sessionRunner } from "../src/session/index.ts";
 import { type SessionWorld, sessionWorld, type WorldOptions } from "./session-fixture.ts";
 
 const echo: Rule = (request) => say(`Re: ${request.lastUserText}`);
@@ -22,7 +22,7 @@ async function keptWorld(
 		...world,
 		sessionDir,
 		reports,
-		host: { ...world.host, sessionDir, report: (message) => void reports.push(message) },
+		host: { ...world.host, sessionDir: () => sessionDir, report: (message) => void reports.push(message) },
 	};
 }
 
@@ -48,6 +48,16 @@ describe("an agent whose conversation is kept", () => {
 			"user: Third.",
 		]);
 		expect(await readdir(join(world.sessionDir, "a1"))).toHaveLength(1);
+	});
+
+	test("is kept where the host says at that time, and in memory if it says nothing", async () => {
+		await using world = await keptWorld();
+		let sessionDir: string | undefined;
+		world.host.sessionDir = () => sessionDir;
+		await run(world, 1);
+		sessionDir = world.sessionDir;
+		await run(world, 1, { agentId: "b2" });
+		expect(await readdir(world.sessionDir)).toEqual(["b2"]);
 	});
 
 	test("has its own directory, which nobody else may read", async () => {
@@ -141,6 +151,50 @@ describe("an agent whose conversation is kept", () => {
 		expect(last?.systemPrompt).toContain("You are a judge.");
 		expect(last?.systemPrompt).not.toContain("You are a scout.");
 		expect(last?.tools.map(({ name }) => name)).toEqual(["read"]);
+	});
+});
+
+describe("a conversation that is shared", () => {
+	test("is the same file, so what is said later is in it, too", async () => {
+		await using world = await keptWorld();
+		const path = join(world.dir, "child-session.jsonl");
+		await run(world, 1, { task: "First." });
+		await conversationOf(world.host)("a1")(path);
+		await run(world, 2, { task: "Second." });
+		expect(await readFile(path, "utf8")).toContain("Re: Second.");
+		await expect(conversationOf(world.host)("a1")(path)).rejects.toThrow("EEXIST");
+	});
+
+	test.runIf(process.platform === "linux")("with another disk is copied to it", async () => {
+		await using world = await keptWorld();
+		await run(world, 1, { task: "First." });
+		const disk = await mkdtemp("/dev/shm/pi-subagents-");
+		try {
+			await conversationOf(world.host)("a1")(join(disk, "copy.jsonl"));
+			expect(await readFile(join(disk, "copy.jsonl"), "utf8")).toContain("Re: First.");
+		} finally {
+			await rm(disk, { recursive: true });
+		}
+	});
+
+	test("before there is one is nothing", async () => {
+		await using world = await keptWorld();
+		const path = join(world.dir, "child-session.jsonl");
+		await conversationOf(world.host)("a1")(path);
+		await mkdir(join(world.sessionDir, "b2"), { recursive: true });
+		await conversationOf(world.host)("b2")(path);
+		await conversationOf({})("a1")(path);
+		await expect(stat(path)).rejects.toThrow("ENOENT");
+	});
+
+	test("is the one of the session that was open at the launch", async () => {
+		await using world = await keptWorld();
+		let sessionDir: string | undefined = world.sessionDir;
+		const share = conversationOf({ sessionDir: () => sessionDir })("a1");
+		await run(world, 1);
+		sessionDir = undefined;
+		await share(join(world.dir, "child-session.jsonl"));
+		expect((await stat(join(world.dir, "child-session.jsonl"))).size).toBeGreaterThan(0);
 	});
 });
 

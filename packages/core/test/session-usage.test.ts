@@ -23,7 +23,7 @@ test("what a record counts is what pi's own statistics of the session say", asyn
 		),
 	);
 	const sessionDir = `${world.spec.cwd}/sessions`;
-	const runner = sessionRunner({ ...world.host, sessionDir });
+	const runner = sessionRunner({ ...world.host, sessionDir: () => sessionDir });
 	const manager = new Manager({ runners: { session: runner }, clock: systemClock, newId: () => "a1" });
 	const { agentId, run, ...spec } = world.spec;
 	await manager.wait(manager.spawn(spec).id);

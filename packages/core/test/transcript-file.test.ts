@@ -28,7 +28,7 @@ describe("the transcript of an agent", () => {
 	test("has what it was told and what it said, in order", async () => {
 		await using world = await sessionWorld([when(onTurn(1), callTool("ls", { path: "." })), otherwise(say("Seen."))]);
 		const sessionDir = join(world.dir, "sessions");
-		const runner = sessionRunner({ ...world.host, sessionDir });
+		const runner = sessionRunner({ ...world.host, sessionDir: () => sessionDir });
 		await runner.start(world.spec, () => undefined).settled;
 		const transcript = await openTranscript(sessionDir, "a1");
 		const roles = (await transcript.read(0, 99)).map((one) => (one.type === "message" ? one.message.role : one.type));
@@ -52,7 +52,7 @@ describe("the transcript of an agent", () => {
 			lengths.push(length);
 			if (length === 5) resolve();
 		});
-		await sessionRunner({ ...world.host, sessionDir }).start(world.spec, () => undefined).settled;
+		await sessionRunner({ ...world.host, sessionDir: () => sessionDir }).start(world.spec, () => undefined).settled;
 		await complete;
 		stop();
 		expect(lengths).toEqual([...lengths].sort((one, other) => one - other));

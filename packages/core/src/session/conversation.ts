@@ -1,5 +1,5 @@
 /** Where a child's conversation is kept: in memory, or in a pi session file that a later run of the agent continues. */
-import { access, constants, mkdir, readdir } from "node:fs/promises";
+import { access, constants, copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { messageOf, type Report } from "../best-effort.ts";
@@ -14,7 +14,8 @@ export async function openConversation(
 	{ sessionDir, report = () => undefined }: Pick<SessionHost, "sessionDir" | "report">,
 	{ agentId, run, cwd }: RunIdentity & { cwd: string },
 ): Promise<SessionManager> {
-	const dir = sessionDir === undefined ? undefined : conversationDir(sessionDir, agentId);
+	const parent = sessionDir?.();
+	const dir = parent === undefined ? undefined : conversationDir(parent, agentId);
 	if (run > 1) {
 		const file = dir === undefined ? undefined : await newestFile(dir);
 		if (dir === undefined || file === undefined) throw new Error(goneMessage(agentId));
@@ -50,6 +51,37 @@ export async function newestFile(dir: string): Promise<string | undefined> {
 	}
 }
 
+/**
+ * Makes the conversation of an agent that is launched now readable under another path, which must be free. As a link
+ * where that is possible: what is said later is then in it, too. Nothing happens if no conversation is kept.
+ *
+ * @example
+ * ```ts
+ * const recorder = recordRuns({ ...host, store, specOf, conversationOf: conversationOf(host) });
+ * ```
+ */
+export function conversationOf({
+	sessionDir,
+}: Pick<SessionHost, "sessionDir">): (agentId: string) => (path: string) => Promise<void> {
+	return (agentId) => {
+		const dir = sessionDir?.(); // when the run has ended, another session may be open, or none
+		return async (path) => {
+			if (dir !== undefined) await shareConversation(conversationDir(dir, agentId), path);
+		};
+	};
+}
+
+async function shareConversation(dir: string, path: string): Promise<void> {
+	const name = await newestFile(dir);
+	if (!name) return;
+	const file = join(dir, name);
+	try {
+		await link(file, path);
+	} catch {
+		await copyFile(file, path, constants.COPYFILE_EXCL); // it fails for the same reason, unless links were that
+	}
+}
+
 /** A disk that fills up while the child works must not end its run, as an error within pi would. */
 function forgiving(manager: SessionManager, agentId: string, report: Report): SessionManager {
 	const persist = manager._persist.bind(manager);
@@ -64,6 +96,6 @@ function forgiving(manager: SessionManager, agentId: string, report: Report): Se
 	return manager;
 }
 
-function goneMessage(agentId: string): string {
+export function goneMessage(agentId: string): string {
 	return `Agent ${agentId} cannot be resumed: its conversation is gone. Launch a new agent and tell it what it needs to know.`;
 }

@@ -29,7 +29,7 @@ export function wantsExtensions({ extensions }: RunSpec): boolean {
 export async function equipWithExtensions(host: SessionHost, place: Place, spec: RunSpec): Promise<Equipment> {
 	const { cwd, agentDir, isTrusted } = place;
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
-	const paths = choose(await candidates(host, place, settingsManager), spec);
+	const paths = await extensionPaths(host, place, spec, settingsManager);
 	const { replacement, additions } = promptParts(spec);
 	let skills: readonly Skill[] = [];
 	const resourceLoader = new DefaultResourceLoader({
@@ -58,7 +58,21 @@ export async function equipWithExtensions(host: SessionHost, place: Place, spec:
 	};
 }
 
-async function candidates(host: SessionHost, place: Place, settingsManager: SettingsManager): Promise<Candidate[]> {
+/** Of the extensions that the user's pi loads, those that the spec wants. Throws if one that it names is not there. */
+export async function extensionPaths(
+	host: Pick<SessionHost, "isOwnExtension">,
+	place: Place,
+	spec: RunSpec,
+	settingsManager: SettingsManager,
+): Promise<string[]> {
+	return wantsExtensions(spec) ? choose(await candidates(host, place, settingsManager), spec) : [];
+}
+
+async function candidates(
+	host: Pick<SessionHost, "isOwnExtension">,
+	place: Place,
+	settingsManager: SettingsManager,
+): Promise<Candidate[]> {
 	const packages = new DefaultPackageManager({ ...place, settingsManager });
 	// A launch is no moment to install what the user's pi did not.
 	const { extensions } = await packages.resolve(async () => "skip");

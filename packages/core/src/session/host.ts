@@ -12,8 +12,11 @@ export interface SessionHost {
 	isProjectTrusted: (cwd: string) => boolean;
 	/** Tools for this child alone, beside those that its spec names. */
 	childTools?: (spec: RunSpec & RunIdentity) => ToolDefinition[];
-	/** Where conversations are kept, each agent's in a directory of its own. Without it they live in memory. */
-	sessionDir?: string;
+	/**
+	 * Where conversations are kept, each agent's in a directory of its own; asked for each run, since it may depend on the
+	 * session that is open then. Without it they live in memory.
+	 */
+	sessionDir?: () => string | undefined;
 	/** Whether this is an extension of ours, which no child may load, beside those that our package names tell. */
 	isOwnExtension?: (path: string) => boolean;
 	/** The parent's bus: hears `subagents:child:session-created`, `:bound` and `:disposed`. */

@@ -1,4 +1,5 @@
 export { askTool } from "./ask-tool.ts";
+export { conversationOf } from "./conversation.ts";
 export type { SessionHost } from "./host.ts";
 export { previewSession, type SessionPreview } from "./preview.ts";
 export { sessionRunner } from "./runner.ts";

@@ -1,10 +1,10 @@
 /** Runs a child as a pi session inside this process: cheap to start, sharing the parent's models and credentials. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { type AssistantText, type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
+import { type AssistantText, normalize, type Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf } from "../best-effort.ts";
 import { systemClock } from "../clock.ts";
 import { abortedOutcome, outcomeOf } from "../outcome.ts";
-import type { Checkpoint, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
 import { standBetweenTurns } from "./between-turns.ts";
 import type { SessionHost } from "./host.ts";
 import { openChild } from "./open.ts";
@@ -27,7 +27,7 @@ export function sessionRunner(host: SessionHost): Runner {
 interface Surroundings {
 	host: SessionHost;
 	resources: SharedResources;
-	emit: (event: ChildEvent) => void;
+	emit: Emit;
 	checkpoint: Checkpoint | undefined;
 }
 

@@ -21,8 +21,8 @@ export type ChildScript =
 export interface RunnerFixture {
 	runner: Runner;
 	spec: RunSpec & RunIdentity;
-	/** Resolves when the child's model has been asked for the first time. */
-	asked(): Promise<void>;
+	/** Resolves when the child's model has been asked so often; once, when absent. */
+	asked(times?: number): Promise<void>;
 	/** Lets a child that works go on. */
 	release(): void;
 	/** How often the child's model was asked. */
@@ -50,7 +50,10 @@ export interface Started {
 	saw(type: ChildEvent["type"]): Promise<void>;
 	/** What the run's checkpoint does from now on. Resolves when it is asked. */
 	atCheckpoint(answer: Checkpoint): Promise<void>;
-	/** Stops the run and checks that this was the end of it: no event and no request follows. */
+	/**
+	 * Stops the run and checks that this was the end of it: no event and no request follows. A case that calls it waits
+	 * until no request is on its way: nobody could call back one of a child in another process.
+	 */
 	stop(stop: Stop, partialText?: string): Promise<void>;
 }
 

@@ -4,7 +4,8 @@
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { ChildEvent } from "@pi-subagents/progress";
-import { type ConformanceCase, conform, type Started } from "./conform.ts";
+import type { Run } from "../runner.ts";
+import { type ConformanceCase, conform, type RunnerFixture, type Started } from "./conform.ts";
 
 export type { ChildScript, ConformanceCase, CreateFixture, RunnerFixture } from "./conform.ts";
 
@@ -40,16 +41,20 @@ export const runnerConformance: readonly ConformanceCase[] = [
 			ok(outcome.status === "failed" && outcome.error.includes("out of credit"), JSON.stringify(outcome));
 		},
 	),
-	conform("a spec that cannot run throws before the first event, or fails", { does: "hang" }, async ({ fixture }) => {
-		const events: ChildEvent[] = [];
-		const spec = { ...fixture.spec, model: "nobody/nothing" };
-		try {
-			strictEqual((await fixture.runner.start(spec, (event) => events.push(event)).settled).status, "failed");
-		} catch (error) {
-			ok(error instanceof Error);
-		}
-		deepStrictEqual(events, []);
-	}),
+	{
+		name: "a spec that cannot run throws before the first event, or fails",
+		async run(create) {
+			const fixture = await create({ does: "hang" });
+			const events: ChildEvent[] = [];
+			try {
+				const run = startUnknownModel(fixture, events);
+				strictEqual((await run?.settled)?.status ?? "failed", "failed");
+			} finally {
+				await fixture.cleanup();
+			}
+			deepStrictEqual([events, fixture.requests()], [[], 0]);
+		},
+	},
 	conform("a stop before the child exists lets it ask nothing", { does: "hang" }, async (it) => {
 		await it.stop({ by: "parent", reason: "not needed" });
 		deepStrictEqual([it.events, it.fixture.heard()], [[], []]);
@@ -77,6 +82,7 @@ export const runnerConformance: readonly ConformanceCase[] = [
 	}),
 	conform("a stop while the context is shortened ends that", { does: "compact", text: "So far." }, async (it) => {
 		await it.saw("compacting");
+		await it.fixture.asked(2); // for the summary
 		await it.stop({ by: "user" }, "So far.");
 	}),
 	conform("a stop while the checkpoint waits settles", { does: "work", text: "Never said." }, async (it) => {
@@ -162,6 +168,16 @@ export const runnerConformance: readonly ConformanceCase[] = [
 		strictEqual(it.fixture.requests(), 1);
 	}),
 ];
+
+/** Nothing, if that throws as it may. */
+function startUnknownModel({ runner, spec }: RunnerFixture, events: ChildEvent[]): Run | undefined {
+	try {
+		return runner.start({ ...spec, model: "nobody/nothing" }, (event) => void events.push(event));
+	} catch (error) {
+		ok(error instanceof Error);
+		return undefined;
+	}
+}
 
 /** The child's model heard its task and one more message, whose words are the runner's own. */
 function toldToWrapUp({ fixture }: Started, reason = ""): void {

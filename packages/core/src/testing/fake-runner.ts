@@ -1,23 +1,26 @@
 /** A runner whose children are puppets: a test decides what each says and how it ends. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { abortedOutcome } from "../outcome.ts";
-import type { Checkpoint, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
 
-export interface FakeRunner extends Runner {
-	/** Every run started so far, oldest first. */
+export interface FakeRunner extends Required<Runner> {
+	/** Every run started or rejoined so far, oldest first. */
 	readonly runs: readonly FakeRun[];
 }
 
 /** A run in the hands of a test. */
-export interface FakeRun extends Run {
+export interface FakeRun extends Required<Run> {
 	readonly spec: RunSpec & RunIdentity;
+	/** It was rejoined, not started. */
+	readonly isAttached: boolean;
+	readonly isDetached: () => boolean;
 	readonly steers: readonly string[];
 	readonly stops: readonly Stop[];
 	/** The reasons of all wishes to wrap up, undefined for one without. */
 	readonly wrapUps: readonly (string | undefined)[];
 	/** What the runner was given to ask between two turns; the test asks, as nothing here takes turns. */
 	readonly checkpoint?: Checkpoint;
-	emit(event: ChildEvent): void;
+	emit(event: ChildEvent, at?: number): void;
 	/** Says `text` as the last message, then settles as completed: wrapped up, if that was wished for before. */
 	answer(text: string): void;
 	settle(outcome: Outcome): void;
@@ -27,42 +30,55 @@ export interface FakeRun extends Run {
  * @example
  * ```ts
  * const runner = fakeRunner();
- * const manager = new Manager({ runners: { session: runner }, now: clock.now, newId });
+ * const manager = new Manager({ runners: { session: runner }, clock: handClock(), newId });
  * const { id } = manager.spawn(spec);
  * runner.runs[0]?.answer("done");
  * ```
  */
 export function fakeRunner(onStart?: (run: FakeRun) => void): FakeRunner {
 	const runs: FakeRun[] = [];
+	const begin = (run: FakeRun): FakeRun => {
+		runs.push(run);
+		onStart?.(run);
+		return run;
+	};
 	return {
 		runs,
-		start(spec, emit, checkpoint) {
-			const run: FakeRun = { ...fakeRun(spec, emit), ...(checkpoint ? { checkpoint } : {}) };
-			runs.push(run);
-			onStart?.(run);
-			return run;
-		},
+		start: (spec, emit, checkpoint) => begin(fakeRun({ spec, emit, checkpoint, isAttached: false })),
+		attach: (spec, emit, checkpoint) => begin(fakeRun({ spec, emit, checkpoint, isAttached: true })),
 	};
 }
 
-function fakeRun(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void): FakeRun {
+interface FakeRunOptions {
+	spec: RunSpec & RunIdentity;
+	emit: Emit;
+	checkpoint: Checkpoint | undefined;
+	isAttached: boolean;
+}
+
+function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRun {
 	const { promise: settled, resolve } = Promise.withResolvers<Outcome>();
 	const steers: string[] = [];
 	const stops: Stop[] = [];
 	const wrapUps: (string | undefined)[] = [];
 	let isOver = false;
+	let isDetached = false;
 	let said: string | undefined;
 	const settle = (outcome: Outcome) => {
+		if (isDetached) return;
 		isOver = true;
 		resolve(outcome);
 	};
-	const say = (event: ChildEvent) => {
-		if (isOver) return;
+	const say = (event: ChildEvent, at?: number) => {
+		if (isOver || isDetached) return;
 		if (event.type === "assistant_text") said = event.text;
-		emit(event);
+		emit(event, at);
 	};
 	return {
 		spec,
+		isAttached,
+		isDetached: () => isDetached,
+		...(checkpoint ? { checkpoint } : {}),
 		settled,
 		steers,
 		stops,
@@ -80,5 +96,8 @@ function fakeRun(spec: RunSpec & RunIdentity, emit: (event: ChildEvent) => void)
 		},
 		steer: (message) => void steers.push(message),
 		wrapUp: (reason) => void wrapUps.push(reason),
+		async detach() {
+			isDetached = true;
+		},
 	};
 }

@@ -1,0 +1,82 @@
+/** What the log of a run says so far, for whoever has to tell how it ended. Pure: it reads no file. */
+import type { AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import { abortedOutcome, outcomeOf } from "../outcome.ts";
+import { type RunIdentity, runIdOf, type Stop } from "../runner.ts";
+import { addUsage, NO_USAGE } from "../usage.ts";
+import type { EventLine, ProcessIdentity, ResultFile } from "./layout.ts";
+
+export class Account {
+	/** pi itself, as soon as it was started. */
+	child: ProcessIdentity | undefined;
+	#startedAt: number | undefined;
+	#last: AssistantText | undefined;
+	#said: string | undefined;
+	#model: string | undefined;
+	#isIdle = false;
+	#turns = 0;
+	#toolUses = 0;
+	#usage: Usage = NO_USAGE;
+
+	add(line: EventLine): void {
+		this.#startedAt ??= line.at;
+		switch (line.type) {
+			case "child_started": {
+				const { pid, born, host, boot } = line;
+				this.child = { pid, born, host, boot };
+				return;
+			}
+			case "question":
+			case "question_over":
+			case "checkpoint":
+			case "notice":
+				return;
+			default:
+				this.#observe(line);
+		}
+	}
+
+	/** The last thing the child said that was not blank. */
+	get said(): string | undefined {
+		return this.#said;
+	}
+
+	/** How a run ended that nobody can tell any more. A child that had nothing left to do had given its answer. */
+	judge(reason: string): Outcome {
+		return this.#isIdle ? outcomeOf(this.#last, this.#said) : abortedOutcome({ by: "lost", reason }, this.#said);
+	}
+
+	stopped(stop: Stop): Outcome {
+		return abortedOutcome(stop, this.#said);
+	}
+
+	result(identity: RunIdentity, outcome: Outcome, now: number): ResultFile {
+		const text = outcome.status === "completed" ? outcome.text : outcome.partialText;
+		return {
+			format: 1,
+			runId: runIdOf(identity),
+			agentId: identity.agentId,
+			run: identity.run,
+			writtenBy: "watcher",
+			outcome,
+			...(text === undefined ? {} : { finalText: text }),
+			...(this.#last?.stopReason === undefined ? {} : { stopReason: this.#last.stopReason }),
+			...(this.#model === undefined ? {} : { resolvedModel: this.#model }),
+			startedAt: this.#startedAt ?? now,
+			completedAt: now,
+			turns: this.#turns,
+			toolUses: this.#toolUses,
+			usage: this.#usage,
+		};
+	}
+
+	#observe(event: ChildEvent): void {
+		this.#isIdle = event.type === "idle";
+		if (event.type === "turn") this.#turns++;
+		if (event.type === "tool_call") this.#toolUses++;
+		if (event.type === "usage") this.#usage = addUsage(this.#usage, event.usage);
+		if (event.type !== "assistant_text") return;
+		this.#last = event;
+		this.#model = event.model ?? this.#model;
+		if (event.text.trim() !== "") this.#said = event.text;
+	}
+}

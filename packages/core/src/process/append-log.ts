@@ -1,0 +1,73 @@
+/**
+ * Appends lines to a file behind whoever writes them: in order, in batches, with a bound on what waits in memory.
+ * What cannot be written is left out, and nothing else suffers.
+ */
+import { appendFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { MAX_LINE_BYTES } from "@pi-subagents/progress";
+import { messageOf, type Report } from "../best-effort.ts";
+
+export interface AppendLogOptions {
+	path: string;
+	/** Whether there is a place for the file; without one nothing is written, and nothing is said about it here. */
+	hasPlace: Promise<boolean>;
+	/** Hears once that something is missing from the file, and why. */
+	onLost: Report;
+}
+
+const MAX_WAITING_BYTES = 2 * MAX_LINE_BYTES;
+
+export class AppendLog {
+	readonly #options: AppendLogOptions;
+	readonly #lines: string[] = [];
+	/** Of the lines that wait and of those that are just being written. */
+	#bytes = 0;
+	#writing: Promise<void> | undefined;
+	#hasLost = false;
+	/** The file may end with half a line. */
+	#isTorn = false;
+
+	constructor(options: AppendLogOptions) {
+		this.#options = options;
+	}
+
+	/** Never waits and never throws. */
+	add(line: string): void {
+		const bytes = Buffer.byteLength(line) + 1;
+		if (bytes > MAX_LINE_BYTES) this.#lose(`a line of ${bytes} bytes is too long to be read again`);
+		else if (this.#bytes + bytes > MAX_WAITING_BYTES) this.#lose("the disk is too slow");
+		else {
+			this.#bytes += bytes;
+			this.#lines.push(`${line}\n`);
+			this.#writing ??= this.#write();
+		}
+	}
+
+	/** Resolves when all lines are written, or could not be. */
+	async flush(): Promise<void> {
+		await this.#writing;
+	}
+
+	async #write(): Promise<void> {
+		const hasPlace = await this.#options.hasPlace;
+		while (this.#lines.length > 0) {
+			const batch = this.#lines.splice(0).join("");
+			try {
+				if (hasPlace) await appendFile(this.#options.path, this.#isTorn ? `\n${batch}` : batch, { mode: 0o600 });
+				this.#isTorn = false;
+			} catch (error) {
+				// Tried anew with the next batch: space may become free again.
+				this.#isTorn = true;
+				this.#lose(messageOf(error));
+			}
+			this.#bytes -= Buffer.byteLength(batch);
+		}
+		this.#writing = undefined;
+	}
+
+	#lose(why: string): void {
+		if (this.#hasLost) return;
+		this.#hasLost = true;
+		this.#options.onLost(`${basename(this.#options.path)}: ${why}`);
+	}
+}

@@ -1,0 +1,55 @@
+/** A later run of an agent goes on with the conversation of the run before it, of which it gets a copy. */
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type RunIdentity, runIdOf } from "../runner.ts";
+import { goneMessage } from "../session/conversation.ts";
+import { codeOf } from "./code-of.ts";
+import { RUN_FILES } from "./layout.ts";
+import { parseJson } from "./read.ts";
+
+/** Throws if there was a conversation and it is gone: the child would not know what it was asked before. */
+export async function continueConversation(
+	dir: string,
+	{ agentId, run, cwd }: RunIdentity & { cwd: string },
+): Promise<void> {
+	// A run that was stopped before its model answered has none; then the one before it counts.
+	for (let number = run - 1; number >= 1; number--) {
+		const before = join(dirname(dir), runIdOf({ agentId, run: number }));
+		const conversation = await readIfThere(join(before, RUN_FILES.session));
+		if (conversation) {
+			const copy = withCwd(conversation, cwd);
+			if (!copy) throw new Error(goneMessage(agentId));
+			return writeFile(join(dir, RUN_FILES.session), copy, { flag: "wx", mode: 0o600 });
+		}
+		if (!(await isThere(before))) throw new Error(goneMessage(agentId));
+	}
+}
+
+/** pi would work where the first run did. A last line that was cut off would run into the next. */
+function withCwd(conversation: Buffer, cwd: string): Buffer | undefined {
+	const headerEnd = conversation.indexOf(LF);
+	const header = parseJson(conversation.toString("utf8", 0, Math.max(0, headerEnd)));
+	if (typeof header !== "object" || header === null) return undefined;
+	const rest = conversation.subarray(headerEnd, conversation.lastIndexOf(LF) + 1);
+	return Buffer.concat([Buffer.from(JSON.stringify({ ...header, cwd })), rest]);
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+	try {
+		return await readFile(path);
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}
+
+async function isThere(path: string): Promise<boolean> {
+	try {
+		return (await stat(path)).isDirectory();
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return false;
+		throw error;
+	}
+}
+
+const LF = 0x0a;

@@ -1,0 +1,45 @@
+/** Creates a file that is there whole or not at all, and that only the first of several can create. */
+import { link, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { codeOf } from "./code-of.ts";
+
+/** Ends the name of a file that is not whole yet. One that is left behind may be deleted. */
+export const UNFINISHED = ".tmp";
+
+/**
+ * Whether it was created: false when there is such a file already, which stays as it is. Only one that need not outlast
+ * a crash of the machine may be less than durable: it could then be there without its content.
+ */
+export async function createWhole(path: string, text: string, { isDurable = true } = {}): Promise<boolean> {
+	const unfinished = `${path}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
+	try {
+		await writeFile(unfinished, text, { flag: "wx", mode: 0o600, flush: isDurable });
+		return await publish(unfinished, path);
+	} finally {
+		await unlessGone(() => unlink(unfinished));
+	}
+}
+
+/** A link, unlike a rename, never replaces what somebody else was first with. */
+async function publish(unfinished: string, path: string): Promise<boolean> {
+	try {
+		await link(unfinished, path);
+		return true;
+	} catch (error) {
+		const code = codeOf(error);
+		if (code === "EEXIST") return false;
+		if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(code ?? "")) throw error;
+	}
+	// The file system knows no links. Two who come here in the same moment could both win; better than no file.
+	if (await unlessGone(() => stat(path))) return false;
+	await rename(unfinished, path);
+	return true;
+}
+
+async function unlessGone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+	try {
+		return await work();
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}

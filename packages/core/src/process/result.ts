@@ -1,0 +1,8 @@
+/** Writes how a run ended. Whoever is first decides: a second result changes nothing. */
+import { join } from "node:path";
+import { createWhole } from "./create.ts";
+import { type ResultFile, RUN_FILES } from "./layout.ts";
+
+export async function writeResult(dir: string, result: ResultFile): Promise<void> {
+	await createWhole(join(dir, RUN_FILES.result), `${JSON.stringify(result, null, "\t")}\n`);
+}

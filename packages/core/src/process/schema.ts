@@ -1,0 +1,188 @@
+/** The shapes of `layout.ts` as schemas, for those who read what others wrote. Fields that are not named here may be there. */
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import { type TProperties, type TSchema, Type } from "typebox";
+import type { RunSpec, Stop } from "../runner.ts";
+import type { Meta, PiLaunch, ProcessIdentity, ResultFile, WrapperEvent } from "./layout.ts";
+
+const text = Type.String();
+const maybeText = Type.Optional(text);
+const texts = Type.Array(text);
+const amount = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const maybeAmount = Type.Optional(amount);
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Milliseconds since the epoch that a date can tell. */
+const time = Type.Number({ minimum: 0, maximum: 8.64e15 });
+/** It becomes the name of a directory, so it must not lead elsewhere. */
+const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,255}$" });
+const runNumber = Type.Integer({ minimum: 1, maximum: 1_000_000 });
+
+function oneOf<const T extends string>(...values: T[]) {
+	return Type.Enum(values);
+}
+
+/** Fails to compile when a field of `Shape` has no schema. */
+function objectOf<Shape>() {
+	return <const Fields extends TProperties & Record<keyof Shape, TSchema>>(fields: Fields) => Type.Object(fields);
+}
+
+const usage = Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount });
+
+const aborter = oneOf("user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost");
+
+type Completed = Extract<Outcome, { status: "completed" }>;
+type Failed = Extract<Outcome, { status: "failed" }>;
+type Aborted = Extract<Outcome, { status: "aborted" }>;
+
+const outcome = Type.Union([
+	objectOf<Completed>()({
+		status: Type.Literal("completed"),
+		text,
+		wrappedUp: Type.Optional(Type.Literal(true)),
+	}),
+	objectOf<Failed>()({ status: Type.Literal("failed"), error: text, partialText: maybeText }),
+	objectOf<Aborted>()({ status: Type.Literal("aborted"), by: aborter, reason: maybeText, partialText: maybeText }),
+]);
+
+export const resultSchema = objectOf<ResultFile>()({
+	format: Type.Literal(1),
+	runId: id,
+	agentId: id,
+	run: runNumber,
+	writtenBy: oneOf("wrapper", "watcher", "parent"),
+	outcome,
+	finalText: maybeText,
+	stopReason: maybeText,
+	resolvedModel: maybeText,
+	startedAt: time,
+	completedAt: time,
+	turns: count,
+	toolUses: count,
+	usage,
+	exitCode: Type.Optional(Type.Integer()),
+	exitSignal: maybeText,
+	lost: Type.Optional(texts),
+});
+
+const limits = objectOf<RunSpec["limits"]>()({
+	maxTurns: maybeAmount,
+	graceTurns: maybeAmount,
+	timeoutMs: maybeAmount,
+	toolTimeoutMs: maybeAmount,
+	idleTimeoutMs: maybeAmount,
+	budgetTokens: maybeAmount,
+	budgetCost: maybeAmount,
+});
+
+const chosen = Type.Optional(Type.Union([Type.Boolean(), texts]));
+
+const spec = objectOf<RunSpec>()({
+	type: text,
+	description: text,
+	task: text,
+	cwd: text,
+	runner: oneOf("session", "process", "tmux"),
+	model: text,
+	thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
+	tools: texts,
+	systemPrompt: Type.Optional(Type.Object({ mode: oneOf("append", "replace"), text })),
+	extensions: chosen,
+	excludeExtensions: Type.Optional(texts),
+	skills: chosen,
+	subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
+	outlives: Type.Optional(Type.Boolean()),
+	runsDir: maybeText,
+	presetSource: maybeText,
+	requestedModel: maybeText,
+	limits,
+	origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
+	warnings: texts,
+});
+
+const launch = objectOf<PiLaunch>()({
+	command: text,
+	args: texts,
+	env: Type.Record(text, text),
+	showsProgress: Type.Boolean(),
+});
+
+export const metaSchema = objectOf<Meta>()({
+	format: Type.Literal(1),
+	createdBy: Type.Literal("pi-subagents"),
+	runId: id,
+	agentId: id,
+	run: runNumber,
+	createdAt: time,
+	parentSessionId: maybeText,
+	preset: text,
+	presetSource: maybeText,
+	task: text,
+	cwd: text,
+	tools: texts,
+	systemPrompt: maybeText,
+	systemPromptPath: maybeText,
+	requestedModel: maybeText,
+	resolvedModel: text,
+	spec,
+	launch: Type.Optional(launch),
+});
+
+const identity = {
+	pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+	born: Type.Union([text, Type.Null()]),
+	host: text,
+	boot: Type.Union([text, Type.Null()]),
+} satisfies Record<keyof ProcessIdentity, TSchema>;
+
+export const wrapperSchema = Type.Union([
+	Type.Object({ type: Type.Literal("started"), at: time, ...identity }),
+	Type.Object({ type: Type.Literal("given_up"), at: time }),
+]);
+
+export const ownerSchema = Type.Union([
+	Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identity }),
+	Type.Object({ type: Type.Literal("released"), at: time }),
+]);
+
+const stop = objectOf<Stop>()({ by: aborter, reason: maybeText });
+
+const answer = Type.Union([
+	Type.Object({ by: oneOf("agent", "session", "user", "default"), text }),
+	Type.Object({ by: Type.Literal("nobody") }),
+]);
+
+/** A line of `control.jsonl`. */
+export const controlSchema = Type.Union([
+	Type.Object({ type: Type.Literal("steer"), message: text }),
+	Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
+	Type.Object({ type: Type.Literal("abort"), stop }),
+	Type.Object({ type: Type.Literal("answer"), id: text, answer }),
+	Type.Object({ type: Type.Literal("pass"), id: text, word: oneOf("go", "end"), error: maybeText }),
+]);
+
+/** A line of `events.jsonl` by its `type`. */
+export const eventSchemas = {
+	assistant_text: event("assistant_text", { text, stopReason: maybeText, model: maybeText, error: maybeText }),
+	tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
+	tool_result: event("tool_result", { callId: maybeText, tool: text, isError: Type.Boolean() }),
+	usage: event("usage", { usage }),
+	turn: event("turn", { contextPercent: maybeAmount }),
+	compacting: event("compacting", {}),
+	compacted: event("compacted", { ok: Type.Boolean() }),
+	retrying: event("retrying", { attempt: amount, maxAttempts: amount, delayMs: amount, error: text }),
+	idle: event("idle", {}),
+	child_started: event("child_started", identity),
+	question: event("question", {
+		id: text,
+		question: text,
+		context: maybeText,
+		defaultAnswer: maybeText,
+		timeoutMs: maybeAmount,
+	}),
+	question_over: event("question_over", { id: text }),
+	checkpoint: event("checkpoint", { id: text }),
+	notice: event("notice", { text }),
+} satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>;
+
+function event<const Name extends string, const Fields extends TProperties>(type: Name, fields: Fields) {
+	return Type.Object({ type: Type.Literal(type), at: time, ...fields });
+}

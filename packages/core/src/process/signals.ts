@@ -1,0 +1,38 @@
+/** Ends processes that lead a group, with all that belongs to it, and never one that only got the number later. */
+import { hostname } from "node:os";
+import type { Clock } from "../clock.ts";
+import { codeOf } from "./code-of.ts";
+import { isAlive } from "./identity.ts";
+import type { ProcessIdentity } from "./layout.ts";
+
+/** How long a process may take to clean up behind itself: pi ends its tools, which lead groups of their own. */
+const GRACE_MS = 3_000;
+const LOOK_MS = 50;
+
+/** Asks it to end, and kills it if it does not. Resolves when it is gone. */
+export async function endGroup(leader: ProcessIdentity, clock: Clock): Promise<void> {
+	await signalGroup(leader, "SIGTERM");
+	if (await isGoneWithin(GRACE_MS, leader, clock)) return;
+	await signalGroup(leader, "SIGKILL");
+	await isGoneWithin(GRACE_MS, leader, clock);
+}
+
+/** Does nothing if it is gone, on another machine, or not known well enough to be told from a stranger. */
+export async function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
+	const isKnown = leader.born !== null || process.platform === "win32";
+	if (!isKnown || leader.host !== hostname() || !(await isAlive(leader))) return;
+	try {
+		process.kill(process.platform === "win32" ? leader.pid : -leader.pid, signal);
+	} catch (error) {
+		if (codeOf(error) !== "ESRCH") throw error; // it went in the meantime
+	}
+}
+
+async function isGoneWithin(ms: number, process: ProcessIdentity, clock: Clock): Promise<boolean> {
+	if (process.host !== hostname()) return true;
+	for (const deadline = clock.now() + ms; await isAlive(process); ) {
+		if (clock.now() >= deadline) return false;
+		await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+	}
+	return true;
+}

@@ -1,0 +1,136 @@
+/** Reads the lines of a file that another process still writes: those that are there, then each as it is completed. */
+import { type FSWatcher, watch } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { createLineSplitter } from "@pi-subagents/progress";
+import { messageOf, type Report } from "../best-effort.ts";
+import type { Clock } from "../clock.ts";
+import { codeOf } from "./code-of.ts";
+
+export interface FollowOptions {
+	clock: Clock;
+	report: Report;
+	/** Names of files beside it whose changes also make us look. */
+	beside?: readonly string[];
+	/** Everything that was there has been delivered. Called after each look, whether it found something or not. */
+	onQuiet?: () => void;
+}
+
+export interface LineFollower {
+	/** Resolves when all whole lines that are in the file now have been delivered. */
+	flush(): Promise<void>;
+	/** No line is delivered any more. */
+	close(): void;
+}
+
+/** Not every file system tells of changes, so we also look by ourselves. */
+const POLL_MS = 2_000;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Lines end with LF alone. The file need not exist yet; one over 8 MB is skipped and reported. */
+export function followLines(path: string, onLine: (line: string) => void, options: FollowOptions): LineFollower {
+	const follower = new Follower(path, onLine, options);
+	follower.begin();
+	return follower;
+}
+
+class Follower implements LineFollower {
+	readonly #path: string;
+	readonly #options: FollowOptions;
+	readonly #splitter: ReturnType<typeof createLineSplitter>;
+	readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+	#position = 0;
+	#watcher: FSWatcher | undefined;
+	#cancelPoll = (): void => undefined;
+	/** The look that is going on, and the one that must follow since something changed meanwhile. */
+	#looking: Promise<void> | undefined;
+	#next: Promise<void> | undefined;
+	#isClosed = false;
+	#hasComplained = false;
+
+	constructor(path: string, onLine: (line: string) => void, options: FollowOptions) {
+		this.#path = path;
+		this.#options = options;
+		this.#splitter = createLineSplitter({
+			onLine: (line) => {
+				if (!this.#isClosed) onLine(line);
+			},
+			onSkipped: (bytes) => options.report(`A line of ${bytes} bytes in ${path} is too long and was skipped.`),
+		});
+	}
+
+	begin(): void {
+		this.#watch();
+		this.#poll();
+		void this.flush();
+	}
+
+	flush(): Promise<void> {
+		if (!this.#looking) {
+			this.#looking = this.#look().finally(() => {
+				this.#looking = undefined;
+			});
+			return this.#looking;
+		}
+		this.#next ??= this.#looking.then(() => {
+			this.#next = undefined;
+			return this.flush();
+		});
+		return this.#next;
+	}
+
+	close(): void {
+		this.#isClosed = true;
+		this.#watcher?.close();
+		this.#cancelPoll();
+	}
+
+	#watch(): void {
+		const names = [basename(this.#path), ...(this.#options.beside ?? [])];
+		try {
+			this.#watcher = watch(dirname(this.#path), { persistent: false }, (_event, name) => {
+				if (!this.#isClosed && (name === null || names.includes(name))) void this.flush();
+			});
+			this.#watcher.on("error", () => this.#watcher?.close()); // the poll goes on without it
+		} catch {
+			this.#watcher = undefined; // too many watchers, or no directory any more: the poll must do
+		}
+	}
+
+	#poll(): void {
+		this.#cancelPoll = this.#options.clock.after(POLL_MS, () => {
+			void this.flush();
+			this.#poll();
+		});
+	}
+
+	async #look(): Promise<void> {
+		if (this.#isClosed) return;
+		try {
+			const file = await open(this.#path, "r");
+			try {
+				await this.#readOn(file);
+			} finally {
+				await file.close();
+			}
+		} catch (error) {
+			if (codeOf(error) !== "ENOENT") this.#complain(messageOf(error));
+		}
+		if (!this.#isClosed) this.#options.onQuiet?.();
+	}
+
+	/** Once: what cannot be read now may be readable at the next look. */
+	#complain(why: string): void {
+		if (!this.#hasComplained) this.#options.report(`${this.#path} cannot be read: ${why}`);
+		this.#hasComplained = true;
+	}
+
+	async #readOn(file: FileHandle): Promise<void> {
+		while (!this.#isClosed) {
+			const { bytesRead } = await file.read(this.#chunk, 0, CHUNK_BYTES, this.#position);
+			if (bytesRead === 0) return;
+			this.#position += bytesRead;
+			this.#splitter.push(this.#chunk.subarray(0, bytesRead));
+		}
+	}
+}

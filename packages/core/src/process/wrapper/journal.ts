@@ -1,0 +1,86 @@
+/** Everything a run writes while it goes on: its events, the lines people read, and what pi printed. */
+import { join } from "node:path";
+import { type ChildEvent, createDescriber, sanitize } from "@pi-subagents/progress";
+import type { Clock } from "../../clock.ts";
+import { type EventLine, RUN_FILES, type WrapperEvent } from "../layout.ts";
+import { GrowingFile } from "./growing-file.ts";
+
+/** What pi printed is for the curious; it may not fill the disk. */
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
+const MAX_NOTICE_LENGTH = 2_000;
+
+export interface JournalOptions {
+	dir: string;
+	clock: Pick<Clock, "now">;
+	/** Hears each line of the transcript. */
+	onLine: (line: string) => void;
+}
+
+export class Journal {
+	/** What could not be kept, in words. */
+	readonly lost: string[] = [];
+	readonly #options: JournalOptions;
+	readonly #events: GrowingFile;
+	readonly #transcript: GrowingFile;
+	readonly #stdout: GrowingFile;
+	readonly #stderr: GrowingFile;
+	readonly #describe = createDescriber();
+
+	constructor(options: JournalOptions) {
+		this.#options = options;
+		this.#events = this.#file(RUN_FILES.events);
+		this.#transcript = this.#file(RUN_FILES.transcript);
+		this.#stdout = this.#file(RUN_FILES.stdout, MAX_LOG_BYTES);
+		this.#stderr = this.#file(RUN_FILES.stderr, MAX_LOG_BYTES);
+	}
+
+	/** Returns when that was. */
+	childDid(event: ChildEvent): number {
+		const at = this.#options.clock.now();
+		this.#append({ at, ...event });
+		const line = this.#describe(event);
+		if (line !== undefined) this.#tell(line);
+		return at;
+	}
+
+	/** Whether anybody can know of it. */
+	say(event: WrapperEvent): boolean {
+		return this.#append({ at: this.#options.clock.now(), ...event });
+	}
+
+	notice(text: string): void {
+		const line = sanitize(text).slice(0, MAX_NOTICE_LENGTH);
+		this.say({ type: "notice", text: line });
+		this.#tell(line);
+	}
+
+	stdout(line: string): void {
+		this.#stdout.append(`${line}\n`);
+	}
+
+	stderr(bytes: Uint8Array): void {
+		this.#stderr.append(bytes);
+	}
+
+	close(): void {
+		for (const file of [this.#events, this.#transcript, this.#stdout, this.#stderr]) file.close();
+	}
+
+	#append(line: EventLine): boolean {
+		return this.#events.append(`${JSON.stringify(line)}\n`);
+	}
+
+	#tell(line: string): void {
+		this.#transcript.append(`${line}\n`);
+		this.#options.onLine(line);
+	}
+
+	#file(name: string, maxBytes?: number): GrowingFile {
+		const onLost = (what: string) => {
+			this.lost.push(what);
+			if (name !== RUN_FILES.events) this.say({ type: "notice", text: `Not everything is kept. ${what}` });
+		};
+		const path = join(this.#options.dir, name);
+		return new GrowingFile({ path, onLost, ...(maxBytes === undefined ? {} : { maxBytes }) });
+	}
+}

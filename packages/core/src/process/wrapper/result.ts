@@ -1,0 +1,40 @@
+/** What `result.json` says of a run. Pure. */
+import type { AssistantText, Outcome } from "@pi-subagents/progress";
+import type { AgentRecord } from "../../record.ts";
+import type { Meta, ResultFile } from "../layout.ts";
+import type { PiExit } from "./pi-process.ts";
+
+export interface Ended {
+	meta: Meta;
+	outcome: Outcome;
+	/** The child's last message. */
+	last: AssistantText | undefined;
+	record: AgentRecord;
+	exit: PiExit;
+	completedAt: number;
+	lost: readonly string[];
+}
+
+export function resultOf({ meta, outcome, last, record, exit, completedAt, lost }: Ended): ResultFile {
+	const { runId, agentId, run, resolvedModel } = meta;
+	const finalText = outcome.status === "completed" ? outcome.text : outcome.partialText;
+	return {
+		format: 1,
+		runId,
+		agentId,
+		run,
+		writtenBy: "wrapper",
+		outcome,
+		...(finalText === undefined ? {} : { finalText }),
+		...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
+		resolvedModel: record.model ?? resolvedModel,
+		startedAt: record.startedAt ?? record.queuedAt,
+		completedAt,
+		turns: record.turns,
+		toolUses: record.toolUses,
+		usage: record.usage,
+		...(exit.code === undefined ? {} : { exitCode: exit.code }),
+		...(exit.signal === undefined ? {} : { exitSignal: exit.signal }),
+		...(lost.length === 0 ? {} : { lost }),
+	};
+}

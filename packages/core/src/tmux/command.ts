@@ -1,0 +1,42 @@
+/** Calls tmux, and says in words what it did not do. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { sanitize } from "@pi-subagents/progress";
+import { codeOf } from "../process/code-of.ts";
+
+export interface Caller {
+	/** Where new windows are. */
+	cwd: string;
+	env: Readonly<Record<string, string | undefined>>;
+}
+
+/** tmux is there and answers, with a no. */
+export class Refusal extends Error {}
+
+const ANSWER_MS = 10_000;
+const WITHOUT = "or let the agent run without a window (`runner: process`)";
+
+/** Resolves with what it printed. */
+export function tmux(args: readonly string[], { cwd, env }: Caller): Promise<string> {
+	const options = { cwd, env: modest(env), timeout: ANSWER_MS, killSignal: "SIGKILL" } as const;
+	return new Promise((resolve, reject) => {
+		execFile("tmux", args, options, (error, stdout, stderr) => {
+			if (!error) resolve(stdout);
+			else if (codeOf(error) === "ENOENT") reject(new Error(whatIsMissing(cwd)));
+			else if (error.killed) reject(new Error(`tmux did not answer in ${ANSWER_MS / 1_000} s. End it, ${WITHOUT}.`));
+			else reject(new Refusal(`tmux opened no window: ${sanitize(stderr) || error.message}`));
+		});
+	});
+}
+
+function whatIsMissing(cwd: string): string {
+	if (!existsSync(cwd)) return `The agent's directory is gone: ${cwd}`;
+	return `tmux is not installed, or not on the PATH. Install it (\`apt install tmux\`, \`brew install tmux\`), ${WITHOUT}.`;
+}
+
+const NEEDED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMUX_TMPDIR)$/;
+
+/** A server that this call starts keeps its environment and gives it to all windows: none of the user's secrets. */
+function modest(env: Caller["env"]): Record<string, string | undefined> {
+	return Object.fromEntries(Object.entries(env).filter(([name]) => NEEDED.test(name)));
+}

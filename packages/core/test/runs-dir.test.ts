@@ -1,0 +1,152 @@
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTempDir } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { prepareRunsDir } from "../src/process/runs-dir.ts";
+
+/** A project, a place for temporary files, and a place that is nobody's business. */
+async function world() {
+	const temp = await createTempDir();
+	const [project, tmp, outside] = [join(temp.path, "project"), join(temp.path, "tmp"), join(temp.path, "outside")];
+	for (const dir of [project, tmp, outside]) await mkdir(dir);
+	const runs = join(project, ".pi", "subagents", "runs");
+	return {
+		project,
+		tmp,
+		outside,
+		runs,
+		prepare: () => prepareRunsDir(project, tmp),
+		[Symbol.asyncDispose]: temp.remove,
+	};
+}
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
+describe("the directory for runs", () => {
+	test("is made in the project, for us alone, and out of sight of git", async () => {
+		await using at = await world();
+		expect(await at.prepare()).toEqual({ dir: at.runs });
+		expect(await modeOf(at.runs)).toBe(0o700);
+		expect(await readFile(join(at.runs, ".gitignore"), "utf8")).toBe("*\n");
+	});
+
+	test("is the same the next time, with all that is in it", async () => {
+		await using at = await world();
+		await at.prepare();
+		await mkdir(join(at.runs, "a1"));
+		await writeFile(join(at.runs, ".gitignore"), "# mine\n*\n");
+		expect(await at.prepare()).toEqual({ dir: at.runs });
+		expect((await readdir(at.runs)).sort()).toEqual([".gitignore", "a1"]);
+		expect(await readFile(join(at.runs, ".gitignore"), "utf8")).toBe("# mine\n*\n");
+	});
+
+	test("is closed to others if it was open to them", async () => {
+		await using at = await world();
+		await mkdir(at.runs, { recursive: true, mode: 0o755 });
+		await at.prepare();
+		expect(await modeOf(at.runs)).toBe(0o700);
+	});
+
+	test("may be behind a link that stays in the project", async () => {
+		await using at = await world();
+		await mkdir(join(at.project, "config"));
+		await symlink("config", join(at.project, ".pi"));
+		expect(await at.prepare()).toEqual({ dir: at.runs });
+		expect(await readdir(join(at.project, "config", "subagents"))).toEqual(["runs"]);
+	});
+
+	test("can be made by several at once", async () => {
+		await using at = await world();
+		const made = await Promise.all(Array.from({ length: 20 }, at.prepare));
+		expect(made).toEqual(Array(20).fill({ dir: at.runs }));
+	});
+});
+
+describe("a project that has no place for runs", () => {
+	test.each([".pi", ".pi/subagents", ".pi/subagents/runs"])(
+		"because %s leads elsewhere is not followed",
+		async (name) => {
+			await using at = await world();
+			const path = join(at.project, name);
+			await mkdir(join(path, ".."), { recursive: true });
+			await symlink(at.outside, path);
+			const mode = await modeOf(at.outside);
+			const { dir, warning } = await at.prepare();
+			expect(join(dir, "..")).toBe(at.tmp);
+			expect(warning).toContain(`are kept in ${dir}, since the project has no place for them: ${path}`);
+			expect(await readdir(at.outside)).toEqual([]);
+			expect(await modeOf(at.outside)).toBe(mode);
+		},
+	);
+
+	test("because a link leads to nothing makes nothing there", async () => {
+		await using at = await world();
+		await symlink(join(at.outside, "nothing"), join(at.project, ".pi"));
+		expect((await at.prepare()).warning).toContain("ENOENT");
+		expect(await readdir(at.outside)).toEqual([]);
+	});
+
+	test("because the directory for runs is a link, even within it, leaves what it points at alone", async () => {
+		await using at = await world();
+		await mkdir(join(at.project, "src"));
+		await mkdir(join(at.runs, ".."), { recursive: true });
+		await symlink(join(at.project, "src"), at.runs);
+		expect((await at.prepare()).warning).toContain(`${at.runs} is not a directory`);
+		expect(await readdir(join(at.project, "src"))).toEqual([]);
+	});
+
+	test.each([".pi", ".pi/subagents", ".pi/subagents/runs"])("because %s is a file gets one elsewhere", async (name) => {
+		await using at = await world();
+		const path = join(at.project, name);
+		await mkdir(join(path, ".."), { recursive: true });
+		await writeFile(path, "");
+		const { dir, warning } = await at.prepare();
+		expect(warning).toContain(dir);
+		expect([await modeOf(dir), (await lstat(dir)).isDirectory()]).toEqual([0o700, true]);
+	});
+
+	test.runIf(process.platform === "linux")("because nothing can be made there gets one elsewhere", async () => {
+		await using at = await world();
+		const { dir, warning } = await prepareRunsDir("/proc/self", at.tmp);
+		expect(join(dir, "..")).toBe(at.tmp);
+		expect(warning).toContain("/proc/self/.pi");
+	});
+
+	test("gets the same one each time, and another project another", async () => {
+		await using at = await world();
+		const other = join(at.outside, "project");
+		await mkdir(other);
+		for (const root of [at.project, other]) await writeFile(join(root, ".pi"), "");
+		const [first, second] = [await at.prepare(), await at.prepare()];
+		expect(second).toEqual(first);
+		expect((await prepareRunsDir(other, at.tmp)).dir).not.toBe(first.dir);
+	});
+
+	test("shares no directory that others can read or that is a link: it gets a fresh one", async () => {
+		await using at = await world();
+		await writeFile(join(at.project, ".pi"), "");
+		const { dir: known } = await at.prepare();
+		for (const spoil of [
+			() => mkdir(known, { mode: 0o755 }),
+			() => symlink(at.outside, known),
+			() => writeFile(known, "theirs"),
+		]) {
+			await rm(known, { recursive: true, force: true });
+			await spoil();
+			const { dir } = await at.prepare();
+			expect(dir).toMatch(new RegExp(`^${known}-.{6}$`));
+			expect(await modeOf(dir)).toBe(0o700);
+		}
+		expect(await readdir(at.outside)).toEqual([]);
+		expect(await readFile(known, "utf8")).toBe("theirs");
+	});
+
+	test("nor a place for temporary files says both", async () => {
+		await using at = await world();
+		await writeFile(join(at.project, ".pi"), "");
+		const missing = join(at.tmp, "missing");
+		await expect(prepareRunsDir(at.project, missing)).rejects.toThrow(
+			/^There is no place for the files of agents: .*\.pi.*; ENOENT/,
+		);
+	});
+});
