@@ -20,10 +20,16 @@ async function resultOf(
 }
 
 test("an unknown preset names the known ones", async () => {
-	expect(await resultOf(callTool("subagent", { preset: "nobody", task: "x" }))).toEqual({
+	expect(await resultOf(callTool("subagent", { preset: "nobodyy", task: "x" }))).toEqual({
 		isError: true,
-		text: expect.stringMatching(/^There is no preset "nobody"\. Known: .*general-purpose, .*repo-scout, /),
+		text: expect.stringMatching(/^There is no preset "nobodyy"\. Known: .*general-purpose, .*repo-scout, /),
 	});
+});
+
+test("a word that presets mention finds them", async () => {
+	expect((await resultOf(callTool("subagent", { preset: "exploration", task: "x" }))).text).toContain(
+		"It is mentioned by: repo-scout (Fast repo exploration).",
+	);
 });
 
 test("an unknown model names the available ones", async () => {

@@ -45,8 +45,9 @@ export default defineConfig([
 		...bundle,
 		external: [...lentByPi, lazy],
 		noExternal: ["@pi-subagents/core", "@pi-subagents/progress"],
+		define: { "import.meta.url": "implUrl" }, // the files of other processes lie beside this one
 		banner: {
-			js: `const nodeRequire = require; module.exports = (host) => { const require = (id) => host[id] ?? nodeRequire(id === "${lazy}" ? "./presets.cjs" : id); const module = { exports: {} };`,
+			js: `const implUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (host) => { const require = (id) => host[id] ?? nodeRequire(id === "${lazy}" ? "./presets.cjs" : id); const module = { exports: {} };`,
 		},
 		footer: { js: "return module.exports; };" },
 	},
@@ -55,6 +56,14 @@ export default defineConfig([
 		...bundle,
 		external: ["./yaml.cjs"],
 		esbuildPlugins: [lazyYaml],
+	},
+	{
+		// What runs in processes of its own holds all that it needs: nothing is lent to it.
+		...library({ wrapper: "../core/src/process/wrapper/main.ts", child: "../core/src/process/child/entry.ts" }),
+		clean: false,
+		splitting: false,
+		minify: true,
+		noExternal: [/^(?!node:)/],
 	},
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ]);

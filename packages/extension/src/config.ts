@@ -1,7 +1,9 @@
-/** Reads the settings files that count for a directory. Small files, read at each launch, so that edits are live. */
-import { readFile } from "node:fs/promises";
+/** The settings that count for a directory, read anew for each launch, so that edits are live. */
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "@pi-subagents/core";
 import { readSettings, type Settings, type SettingsFile } from "./settings.ts";
+import { isMissing, readSmallFile } from "./small-file.ts";
 
 /** The user's answer to "do you trust this project?", as far as it is stored. */
 export type StoredTrust = "yes" | "no" | "unasked";
@@ -12,24 +14,88 @@ export interface Config {
 	problems: readonly string[];
 }
 
-const FILE = "subagents.json";
-const MOST_BYTES = 256 * 1024;
+/** Where the settings of the user, or of a project, are kept. */
+export type SettingsPlace = { agentDir: string } | { project: string };
 
-/** The project's own file counts only where the user has said yes: it decides what runs. */
-export async function readConfig(options: { agentDir: string; cwd: string; trust: StoredTrust }): Promise<Config> {
-	const { agentDir, cwd, trust } = options;
-	const paths = [join(agentDir, FILE), ...(trust === "yes" ? [join(cwd, ".pi", FILE)] : [])];
-	const problems: string[] = [];
+interface Source {
+	path: string;
+	under?: string;
+	/** Why it does not count. */
+	barred?: string;
+}
+
+/** Agents may work in many directories; those beyond this are forgotten. */
+const MOST_REMEMBERED = 50;
+
+const CONFIG_DIR = ".pi";
+
+/** Settings and problems stay the same objects while no file has changed. */
+export function createConfigReader(
+	agentDir: string,
+): (session: { cwd: string; trust: StoredTrust }) => Promise<Config> {
+	const remembered = new Map<string, { stamp: string; config: Config }>();
+	return async ({ cwd, trust }) => {
+		const key = JSON.stringify([cwd, trust]);
+		const sources = sourcesFor(agentDir, cwd, trust);
+		const stamps = await Promise.all(sources.map(stampOf));
+		const stamp = stamps.join("\n");
+		const known = remembered.get(key);
+		if (known?.stamp === stamp) return known.config;
+		const present = sources.filter((_, index) => stamps[index] !== undefined);
+		const config = { ...(await read(present)), trust };
+		if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+		remembered.set(key, { stamp, config });
+		return config;
+	};
+}
+
+/** The file of settings that is wholly ours; pi has one of its own beside it. */
+export function settingsPath(place: SettingsPlace): string {
+	return join("agentDir" in place ? place.agentDir : join(place.project, CONFIG_DIR), "subagents.json");
+}
+
+/** Weakest first. Files of a project count only where the user has said yes: they decide what runs. */
+function sourcesFor(agentDir: string, cwd: string, trust: StoredTrust): Source[] {
+	const own = settingsPath({ project: cwd });
+	return [
+		{ path: join(agentDir, "settings.json"), under: "subagents" },
+		{ path: settingsPath({ agentDir }) },
+		...(trust === "yes"
+			? [{ path: join(cwd, CONFIG_DIR, "settings.json"), under: "subagents" }, { path: own }]
+			: [{ path: own, barred: BARRED[trust] }]),
+	];
+}
+
+const BARRED = {
+	no: "not used, because you declined to trust this project (/trust changes that)",
+	unasked: "not used, because you have not said that you trust this project (/trust does)",
+};
+
+/** Another one when the file has changed; none when there is no file. */
+async function stampOf({ path }: Source): Promise<string | undefined> {
+	try {
+		const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+		return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
+	} catch (error) {
+		return isMissing(error) ? undefined : messageOf(error);
+	}
+}
+
+async function read(sources: readonly Source[]): Promise<Omit<Config, "trust">> {
 	const files: SettingsFile[] = [];
-	for (const path of paths) {
+	const problems: string[] = [];
+	for (const { path, under, barred } of sources) {
+		if (barred !== undefined) {
+			problems.push(`${path}: ${barred}`);
+			continue;
+		}
 		try {
-			const text = await readFile(path, "utf8");
-			if (text.length > MOST_BYTES) problems.push(`${path}: larger than ${MOST_BYTES / 1024} KB; ignored`);
-			else files.push({ path, text });
+			const text = await readSmallFile(path);
+			if (text !== undefined) files.push({ path, text, under });
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== "ENOENT") problems.push(`${path}: ${(error as Error).message}`);
+			problems.push(`${path}: ${messageOf(error)}; ignored`);
 		}
 	}
-	const read = readSettings(files);
-	return { settings: read.settings, trust, problems: [...problems, ...read.problems] };
+	const { settings, problems: more } = readSettings(files);
+	return { settings, problems: [...problems, ...more] };
 }

@@ -17,6 +17,8 @@ import { sanitize } from "@pi-subagents/progress";
 import type { StoredTrust } from "./config.ts";
 
 export interface Host extends SessionHost {
+	/** Whether only an extension of the user's knows this provider. */
+	isExtensionProvider(provider: string): boolean;
 	/** What is true now, for `resolveSpec`. `cwd` is what the caller asked for, if anything. */
 	facts(ctx: ExtensionContext, cwd: string | undefined): Promise<Facts>;
 	parent(ctx: ExtensionContext): ParentFields;
@@ -25,8 +27,10 @@ export interface Host extends SessionHost {
 	storedTrust(cwd: string): StoredTrust;
 	/** The manifests of the packages that the user has installed into pi. */
 	packageManifests(cwd: string): readonly string[];
-	/** Tells the user something, each thing once in a session. Where there is nobody to tell, nothing happens. */
+	/** Tells the user what is wrong, each thing once in a session. Where there is nobody to tell, nothing happens. */
 	tell(notice: string): void;
+	/** Tells the user something that is good to know. */
+	inform(notice: string): void;
 }
 
 export function createHost(pi: ExtensionAPI): Host {
@@ -53,9 +57,15 @@ export function createHost(pi: ExtensionAPI): Host {
 	return {
 		agentDir,
 		tell,
+		inform: (notice) => {
+			if (session?.hasUI) session.ui.notify(sanitize(notice), "info");
+		},
 		report: tell,
 		events: pi.events,
 		parentSessionId: () => session?.sessionManager.getSessionId(),
+		sessionDir: () =>
+			session && join(agentDir, "state", "subagents", "sessions", session.sessionManager.getSessionId()),
+		isExtensionProvider: (provider) => session?.modelRegistry.getRegisteredProviderIds().includes(provider) ?? false,
 		session: () => session,
 		storedTrust,
 		isProjectTrusted,

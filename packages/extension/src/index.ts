@@ -1,31 +1,87 @@
 /** Wires the packages into pi, in the order of their dependencies. There is no logic here. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { sessionRunner } from "@pi-subagents/core/session";
+import { type ProcessRunnerOptions, processRunner, type Recorder, recordRuns } from "@pi-subagents/core/process";
+import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
+import { tmuxRunner } from "@pi-subagents/core/tmux";
+import { announce, showBackground } from "./background.ts";
 import { isInsideChild } from "./child.ts";
 import { subagentCommand } from "./commands/subagent.ts";
+import { createDelivery, type Delivery } from "./delivery/delivery.ts";
+import { drainBeforeTheEnd } from "./delivery/drain.ts";
+import { followSession } from "./delivery/session-state.ts";
 import { createHost } from "./host.ts";
+import { createInterruptions } from "./interruptions.ts";
+import { createJournal, NOTIFICATION } from "./journal/journal.ts";
 import { createLauncher } from "./launch.ts";
-import { stopWithSession } from "./life.ts";
-import { createQuestions } from "./questions.ts";
+import { createLedger } from "./ledger.ts";
+import { stopOnEscape, stopWithSession } from "./life.ts";
+import { createQuestions, QUESTION } from "./questions.ts";
+import { renderNotification } from "./render/notification.ts";
+import { renderQuestion } from "./render/question.ts";
+import { restoreOnStart } from "./restore.ts";
+import { tidyUp } from "./tidy.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
 
 export default function subagents(pi: ExtensionAPI): void {
 	if (isInsideChild(process.env)) return;
 	const host = createHost(pi);
-	const launcher = createLauncher(host, (settings) => manager.setSlots(settings));
-	const questions = createQuestions(host);
+	const states = followSession(pi, host);
+	const questions = createQuestions(pi, host, states);
+	const launcher = createLauncher(host, (settings) => {
+		manager.setSlots(settings);
+		delivery.configure(settings);
+	});
+	const ask: ProcessRunnerOptions["ask"] = (id, question, signal) => manager.ask(id, question, signal);
+	const flushLogs = () => recorder.flush();
 	const manager: Manager = new Manager({
 		runners: {
-			session: sessionRunner({ ...host, childTools: (spec) => childTools(spec, { manager, launcher, host }) }),
+			session: sessionRunner({
+				...host,
+				childTools: (spec) => childTools(spec, { manager, launcher, host, flushLogs }),
+			}),
+			process: processRunner({ ...host, ask }),
+			tmux: tmuxRunner({ ...host, ask, onWindow: host.inform }),
 		},
 		clock: systemClock,
 		newId: () => crypto.randomUUID().slice(0, 8),
+		maxDepth: () => launcher.latest().maxDepth,
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
 	});
-	registerTools(pi, { manager, launcher, host });
-	pi.registerCommand("subagent", subagentCommand(pi, { host, launcher }));
-	stopWithSession(pi, manager);
+	const { store } = manager;
+	const recorder: Recorder = recordRuns({
+		...host,
+		store,
+		specOf: (id) => manager.specOf(id),
+		conversationOf: conversationOf(host),
+	});
+	const journal = createJournal(pi, host, store);
+	const delivery: Delivery = createDelivery(pi, {
+		store,
+		journal,
+		host,
+		states,
+		onSettled: (record) => announce(record, host),
+	});
+	showBackground(pi, { store, journal, host });
+	restoreOnStart(pi, { manager, journal, delivery, host });
+	drainBeforeTheEnd(pi, { manager, delivery, questions, seconds: () => launcher.latest().drainSeconds });
+	registerTools(pi, {
+		manager,
+		launcher,
+		host,
+		journal,
+		delivery,
+		ledger: createLedger(store),
+		interruptions: createInterruptions(pi),
+		flushLogs,
+	});
+	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
+	pi.registerMessageRenderer(QUESTION, renderQuestion);
+	pi.registerCommand("subagent", subagentCommand(pi, { host, launcher, manager }));
+	tidyUp(pi, { store, launcher, host });
+	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
+	stopWithSession(pi, manager, recorder);
 }

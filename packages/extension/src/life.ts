@@ -1,15 +1,28 @@
-/** Ties the agents to the session that launched them. */
+/** Ties the agents to the session that launched them, and to the user's Escape. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
+import type { Recorder } from "@pi-subagents/core/process";
+import type { Settings } from "./settings.ts";
 
 /** A child that does not let go must not keep pi from ending. */
 const SHUTDOWN_MS = 3_000;
 
-export function stopWithSession(pi: ExtensionAPI, manager: Manager): void {
+export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Recorder): void {
 	pi.on("session_shutdown", async () => {
 		const { promise: tooLong, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, SHUTDOWN_MS);
-		await Promise.race([manager.shutdown(), tooLong]);
+		await Promise.race([Promise.all([manager.shutdown(), recorder.flush()]), tooLong]);
 		clearTimeout(timer);
+	});
+}
+
+/** Agents that the turn waits for hear of its end by themselves; the others only where the user wants that. */
+export function stopOnEscape(pi: ExtensionAPI, manager: Manager, policy: () => Settings["interrupt"]): void {
+	pi.on("agent_end", ({ messages }) => {
+		const last = messages.findLast((message) => message.role === "assistant");
+		if (last?.role !== "assistant" || last.stopReason !== "aborted" || policy() !== "all") return;
+		for (const { id, outcome, outlives, parentAgentId } of manager.store.snapshot().records) {
+			if (!outcome && !outlives && parentAgentId === undefined) manager.abort(id, { by: "user" });
+		}
 	});
 }

@@ -10,6 +10,14 @@ export interface Presets {
 	list(cwd: string, config: Config): Promise<readonly Preset[]>;
 	/** Throws an error that names the known ones. */
 	find(name: string, cwd: string, config: Config): Promise<FoundPreset>;
+	survey(cwd: string, config: Config): Promise<Survey>;
+}
+
+/** Every preset, those that are switched off included, and every file that could not be used as it stands. */
+export interface Survey extends PresetList {
+	config: Config;
+	/** What the settings say about a preset. */
+	overrideOf(preset: Preset): Override;
 }
 
 interface FoundPreset {
@@ -28,6 +36,7 @@ export interface PresetsOptions {
 
 /** More in an error would bury the message. */
 const MOST_NAMES = 30;
+const MOST_MATCHES = 8;
 
 export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Presets {
 	const catalogues = new Map<string, Catalogue>();
@@ -59,6 +68,11 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 				);
 			for (const notice of trouble) tell(notice);
 			return { preset, override: fields };
+		},
+		async survey(cwd, config) {
+			const { parseOverride } = await loadPresets();
+			const overrideFor = ({ name }: Preset) => parseOverride(overrideOf(name, config));
+			return { ...(await read(cwd, config)), config, overrideOf: overrideFor };
 		},
 	};
 }
@@ -107,16 +121,29 @@ function unknownPreset(name: string, { presets, problems }: PresetList): string 
 		({ severity, preset }) => severity === "error" && preset?.toLowerCase() === name.toLowerCase(),
 	);
 	if (broken.length > 0) return `Preset "${name}" cannot be used: ${broken.map(placed).join("; ")}.`;
-	const names = presets.filter(({ enabled }) => enabled).map((preset) => preset.name);
+	const usable = presets.filter(({ enabled }) => enabled);
+	const names = usable.map((preset) => preset.name);
 	const hint = nearest(name, names);
 	const more = names.length - MOST_NAMES;
+	const matching = matches(name, usable);
 	return [
 		`There is no preset "${sanitize(name)}".`,
 		...(hint ? [`Did you mean "${hint}"?`] : []),
+		...(matching.length > 0 ? [`It is mentioned by: ${matching.join("; ")}.`] : []),
 		names.length > 0
 			? `Known: ${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? `, and ${more} more` : ""}.`
 			: "No presets exist yet: put markdown files into .pi/subagents/.",
 	].join(" ");
+}
+
+/** Not all presets are listed to the model; a word is the way to the others. */
+function matches(word: string, presets: readonly Preset[]): string[] {
+	const key = word.trim().toLowerCase();
+	if (key === "") return [];
+	const found = presets.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(key));
+	return found
+		.slice(0, MOST_MATCHES)
+		.map(({ name, description }) => `${name} (${sanitize(description).slice(0, 100)})`);
 }
 
 /** Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. */

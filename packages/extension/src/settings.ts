@@ -1,115 +1,143 @@
 /**
- * What the user can set, as one schema that gives types, defaults and checks. Pure.
- * A bad value falls back alone, and its problem says which file, which key, what was there and what was expected.
+ * From the texts of settings files to settings. Pure and total: a bad value falls back alone, and its problem says which
+ * file, which key, what was there and what was expected.
  */
-import { messageOf } from "@pi-subagents/core";
-import { type Static, type TSchema, Type } from "typebox";
+import { messageOf, nearest } from "@pi-subagents/core";
+import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
+import type { Settings } from "./settings-schema.ts";
+import { expected, isGroup, nameOf, partOf, type Shape, settingsShape } from "./settings-shape.ts";
 
-const count = (options: { default: number; description: string }) =>
-	Type.Integer({ minimum: 0, maximum: 100_000, ...options });
-
-const countOrCounts = (description: string) =>
-	Type.Union([Type.Integer({ minimum: 0 }), Type.Record(Type.String(), Type.Integer({ minimum: 0 }))], {
-		default: 0,
-		description,
-	});
-
-const settingsSchema = {
-	maxConcurrent: count({ default: 8, description: "How many agents may run at once; 0 is no limit." }),
-	maxPerProvider: countOrCounts("The same for each provider, or for those named."),
-	maxPerModel: countOrCounts("The same for each model, or for those named as provider/id."),
-	whenFull: Type.Union([Type.Literal("queue"), Type.Literal("refuse")], {
-		default: "queue",
-		description: "What happens to a launch when that many run.",
-	}),
-	defaultMaxTurns: count({
-		default: 0,
-		description: "After so many turns an agent is asked to finish; 0 is no limit.",
-	}),
-	graceTurns: count({ default: 5, description: "How many turns it then has left." }),
-	idleTimeoutMinutes: Type.Number({
-		minimum: 0,
-		default: 0,
-		description: "An agent in which nothing happens for so long is stopped; 0 is no limit.",
-	}),
-	builtins: Type.Boolean({ default: true, description: "Whether the built-in presets exist." }),
-	imports: Type.Array(Type.Union([Type.Literal("claude"), Type.Literal("opencode")]), {
-		default: [],
-		description: "Other tools whose agent files are used as presets.",
-	}),
-	projectPresets: Type.Union([Type.Literal("allow"), Type.Literal("trusted"), Type.Literal("off")], {
-		default: "allow",
-		description: "Whether presets of the project are used: always, only in projects you have trusted, or never.",
-	}),
-	scopeModels: Type.Union([Type.Literal("off"), Type.Literal("warn"), Type.Literal("deny")], {
-		default: "off",
-		description: "What happens when a model outside pi's enabled models is asked for.",
-	}),
-	defaultModel: Type.String({ default: "", description: "The model of presets that name none; empty: the session's." }),
-	agentOverrides: Type.Record(Type.String(), Type.Unknown(), {
-		default: {},
-		description: "Fields that replace those of the preset of this name.",
-	}),
-};
-
-type Key = keyof typeof settingsSchema;
-
-export type Settings = { readonly [K in Key]: Static<(typeof settingsSchema)[K]> };
+export type { Settings } from "./settings-schema.ts";
 
 export interface SettingsFile {
 	path: string;
 	text: string;
+	/** The key that is ours, in a file that is not. */
+	under?: string | undefined;
+}
+
+/** More would bury the first. */
+const MOST_PROBLEMS = 10;
+
+/** Nobody nests settings so deep, and what lies deeper could exhaust the stack of whoever walks it. */
+const MOST_LEVELS = 40;
+
+const MOST_SHOWN = 80;
+
+/** For editors, which look for it in the file itself. */
+const SCHEMA_LINK = "$schema";
+
+export function defaultSettings(): Settings {
+	return readSettings([]).settings;
 }
 
 /** Later files win, key by key. */
 export function readSettings(files: readonly SettingsFile[]): { settings: Settings; problems: string[] } {
-	const problems: string[] = [];
-	const values: Record<string, unknown> = {};
-	for (const { path, text } of files) {
-		const parsed = parseObject(text);
-		if (typeof parsed === "string") problems.push(`${path}: ${parsed}`);
-		else for (const key of keys) take(key, parsed, path, values, problems);
-	}
-	const defaults = Object.fromEntries(keys.map((key) => [key, (settingsSchema[key] as { default?: unknown }).default]));
-	return { settings: { ...defaults, ...values } as Settings, problems };
+	const layers = files.map(readFile);
+	const values = layers.reduce((weaker, { values }) => merge(settingsShape, weaker, values), defaultsOf(settingsShape));
+	return { settings: freeze(values) as Settings, problems: layers.flatMap(({ problems }) => problems) };
 }
 
-const keys = Object.keys(settingsSchema) as Key[];
-
-function take(key: Key, from: object, path: string, values: Record<string, unknown>, problems: string[]): void {
-	if (!Object.hasOwn(from, key)) return;
-	const value: unknown = (from as Record<string, unknown>)[key];
-	const schema: TSchema = settingsSchema[key];
-	if (Check(schema, value)) values[key] = value;
-	else
-		problems.push(
-			`${path}: "${key}" is ${JSON.stringify(value).slice(0, 80)}, expected ${expected(schema)}; the default is used`,
-		);
+function readFile({ path, text, under }: SettingsFile): { values: unknown; problems: string[] } {
+	const content = parseObject(text);
+	if (typeof content === "string") return { values: {}, problems: [`${sanitize(path)}: ${content}; ignored`] };
+	if (under !== undefined && !Object.hasOwn(content, under)) return { values: {}, problems: [] };
+	const isShared = under !== undefined;
+	const { values, complaints } = isShared ? usable(content[under], [under]) : usable(content);
+	const problems = complaints
+		.filter(({ isUnknown, hint }) => !(isShared && isUnknown && hint === undefined)) // others may keep theirs there
+		.map(({ text, hint }) => `${sanitize(path)}: ${text}; ${hint === undefined ? "ignored" : hint}`);
+	const more = problems.length - MOST_PROBLEMS;
+	if (more > 0) problems.splice(MOST_PROBLEMS, more, `${sanitize(path)}: and ${more} more problems`);
+	return { values, problems };
 }
 
-function parseObject(text: string): object | string {
+/** An object, or what is wrong with the text. */
+export function parseObject(text: string): Record<string, unknown> | string {
 	try {
 		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null && !Array.isArray(value) ? value : "not a JSON object; ignored";
+		if (!isObject(value)) return "not a JSON object";
+		return isWithin(MOST_LEVELS, value) ? value : "nested too deeply";
 	} catch (error) {
-		return `not valid JSON (${messageOf(error)}); ignored`;
+		return `not valid JSON (${sanitize(messageOf(error))})`;
 	}
 }
 
-/** In words, from the schema itself. */
-function expected(schema: { type?: string; anyOf?: { const?: unknown; type?: string }[]; items?: object }): string {
-	if (schema.anyOf?.every((option) => option.const !== undefined)) {
-		return `one of ${schema.anyOf.map((option) => JSON.stringify(option.const)).join(", ")}`;
-	}
-	if (schema.anyOf) return schema.anyOf.map(expected).join(" or ");
-	if (schema.type === "array") return `a list of ${expected(schema.items ?? {})}`;
-	return WORDS[schema.type ?? ""] ?? "an object";
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const WORDS: Record<string, string> = {
-	boolean: "true or false",
-	string: "a text",
-	integer: "a whole number from 0 on",
-	number: "a number from 0 on",
-};
+interface Complaint {
+	text: string;
+	isUnknown: boolean;
+	/** What the unknown key was meant to be, perhaps. */
+	hint?: string | undefined;
+}
+
+/** What of a value can be used as settings, and what is wrong with the rest. `at` is where in its file it stands. */
+export function usable(value: unknown, at: readonly string[] = []): { values: unknown; complaints: Complaint[] } {
+	const complaints: Complaint[] = [];
+	return { values: pick(settingsShape, value, at, complaints) ?? {}, complaints };
+}
+
+/** `undefined` when nothing of it can be used. */
+function pick(shape: Shape, value: unknown, at: readonly string[], complaints: Complaint[]): unknown {
+	if (isGroup(shape) ? !isObject(value) : !Check(shape, value)) {
+		complaints.push({ text: `${shown(at)} is ${quote(value)}, expected ${expected(shape)}`, isUnknown: false });
+		return undefined;
+	}
+	if (!isGroup(shape)) return value;
+	const entries = Object.entries(value as object).flatMap(([key, inner]): [string, unknown][] => {
+		const part = partOf(shape, key);
+		if (!part && key !== SCHEMA_LINK) complaints.push(unknownKey(key, at, shape));
+		const good = part && pick(part, inner, [...at, key], complaints);
+		return good === undefined ? [] : [[key, good]];
+	});
+	return Object.fromEntries(entries); // unlike an assignment, safe for a key like `__proto__`
+}
+
+function unknownKey(key: string, at: readonly string[], { properties = {} }: Shape): Complaint {
+	const meant = nearest(key, Object.keys(properties));
+	const hint = meant === undefined ? undefined : `did you mean ${shown([...at, meant])}?`;
+	return { text: `${shown([...at, key])} is not a setting`, isUnknown: true, hint };
+}
+
+function merge(shape: Shape, weaker: unknown, stronger: unknown): unknown {
+	if (!isGroup(shape) || !isObject(weaker) || !isObject(stronger)) return stronger;
+	const names = new Set(Object.keys(stronger).map((key) => nameOf(shape, key)));
+	const kept = Object.entries(weaker).filter(([key]) => !names.has(nameOf(shape, key)));
+	const changed = Object.entries(stronger).map(([key, value]): [string, unknown] => {
+		const part = partOf(shape, key);
+		return [key, part && Object.hasOwn(weaker, key) ? merge(part, weaker[key], value) : value];
+	});
+	return Object.fromEntries([...kept, ...changed]);
+}
+
+function defaultsOf({ properties, default: value }: Shape): unknown {
+	if (!properties) return structuredClone(value);
+	return Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, defaultsOf(part)]));
+}
+
+function freeze(value: unknown): unknown {
+	if (typeof value !== "object" || value === null) return value;
+	for (const inner of Object.values(value)) freeze(inner);
+	return Object.freeze(value);
+}
+
+function isWithin(levels: number, value: unknown): boolean {
+	if (typeof value !== "object" || value === null) return true;
+	return levels > 0 && Object.values(value).every((inner) => isWithin(levels - 1, inner));
+}
+
+function quote(value: unknown): string {
+	return sanitize(clip(JSON.stringify(value)));
+}
+
+function shown(at: readonly string[]): string {
+	return `"${sanitize(clip(at.join(".")))}"`;
+}
+
+function clip(text: string): string {
+	return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
+}

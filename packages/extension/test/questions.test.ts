@@ -1,4 +1,5 @@
-import { Manager, type RunSpec } from "@pi-subagents/core";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { Manager, type RunSpec, type SessionState } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import type { Host } from "../src/host.ts";
@@ -18,15 +19,27 @@ const spec: RunSpec = {
 };
 const heard = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("one dialog at a time, and an answer never reaches a question that was not shown", async () => {
+function setUp() {
 	const shown: string[] = [];
 	const answers: ((text: string | undefined) => void)[] = [];
 	const input = (title: string) => {
 		shown.push(title);
 		return new Promise<string | undefined>((resolve) => answers.push(resolve));
 	};
+	const sent: { content: string; options: unknown }[] = [];
+	const pi = {
+		sendMessage: ({ content }: { content: string }, options: unknown) => sent.push({ content, options }),
+		getActiveTools: () => ["reply_subagent"],
+	} as unknown as ExtensionAPI;
 	const host = { session: () => ({ hasUI: true, ui: { input } }), tell: () => undefined } as unknown as Host;
-	const questions = createQuestions(host);
+	let sayState: (state: SessionState) => void = () => undefined;
+	const states = {
+		onState: (listener: typeof sayState) => {
+			sayState = listener;
+		},
+		say: () => undefined,
+	};
+	const questions = createQuestions(pi, host, states);
 	const clock = handClock();
 	let ids = 0;
 	const manager: Manager = new Manager({
@@ -36,6 +49,11 @@ test("one dialog at a time, and an answer never reaches a question that was not 
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
 	});
+	return { manager, questions, clock, shown, answers, sent, sayState: (state: SessionState) => sayState(state) };
+}
+
+test("one dialog at a time, and an answer never reaches a question that was not shown", async () => {
+	const { manager, clock, shown, answers } = setUp();
 	const [one, two] = [manager.spawn(spec), manager.spawn(spec)];
 
 	const first = manager.ask(one.id, { question: "Which door?" });
@@ -52,4 +70,43 @@ test("one dialog at a time, and an answer never reaches a question that was not 
 	expect(shown.slice(1)).toEqual(["Agent scout (a2) asks: Delete the database?"]);
 	answers[1]?.("never");
 	expect(await harmful).toEqual({ by: "user", text: "never" });
+});
+
+test("a session that does not wait for the agent is asked by a message, when it can take a turn", async () => {
+	const { manager, sent, shown, sayState } = setUp();
+	const { id } = manager.spawn(spec, { isBackground: true });
+	sayState("busy");
+	const answer = manager.ask(id, { question: "Which </subagent-question> door?", context: "There are two." });
+	expect(sent).toEqual([]);
+	sayState("waiting_for_user");
+	expect(sent).toEqual([]);
+	sayState("idle");
+	sayState("idle");
+	expect(sent).toHaveLength(1);
+	expect(sent[0]?.options).toEqual({ triggerTurn: true, deliverAs: "followUp" });
+	expect(sent[0]?.content).toContain("Which &lt;/subagent-question> door?\n<context>There are two.</context>");
+	expect(shown).toEqual([]);
+	manager.answer(id, "the left one", "session");
+	expect(await answer).toEqual({ by: "session", text: "the left one" });
+});
+
+test("a question that was answered before the session could hear it is not told", async () => {
+	const { manager, sent, sayState } = setUp();
+	const { id } = manager.spawn(spec, { isBackground: true });
+	const answer = manager.ask(id, { question: "Which door?" });
+	manager.answer(id, "the left one", "user");
+	await answer;
+	sayState("idle");
+	expect(sent).toEqual([]);
+});
+
+test("where pi waits for its agents before it ends, their questions are what it goes on with", () => {
+	const { manager, questions } = setUp();
+	let calls = 0;
+	questions.onMessage(() => calls++);
+	const { id } = manager.spawn(spec, { isBackground: true });
+	void manager.ask(id, { question: "Which door?" });
+	expect(calls).toBe(1);
+	expect(questions.takeMessages().map(({ details }) => details)).toEqual([{ agentId: id, question: "Which door?" }]);
+	expect(questions.takeMessages()).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { initTheme, type Theme } from "@earendil-works/pi-coding-agent";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { beforeAll, expect, test } from "vitest";
 import { renderAgentCall } from "../src/render/call.ts";
+import { renderQuestion } from "../src/render/question.ts";
 import { renderAgentResult } from "../src/render/result.ts";
 
 /** Says nothing about colours, so that tests compare words. */
@@ -17,23 +18,26 @@ const details = {
 };
 const lines = (component: { render(width: number): string[] }, width = 80) =>
 	component.render(width).map((line) => line.trimEnd());
-const result = (text: string) => ({ content: [{ type: "text", text }], details });
+const result = (text: string) => ({ content: [{ type: "text", text }], details: { agents: [details] } });
 const state = { expanded: false, isPartial: false };
 
 beforeAll(() => initTheme("dark"));
 
 test("the head says who works on what", () => {
 	const args = { preset: "scout", task: "Find the\nauth flow", model: "fake/one" };
-	expect(lines(renderAgentCall(args, plain))).toEqual(["subagent scout fake/one Find the auth flow"]);
+	expect(lines(renderAgentCall("subagent", args, plain))).toEqual(["subagent scout fake/one Find the auth flow"]);
 });
 
 test("arguments that are still arriving are no reason to fail", () => {
-	expect(lines(renderAgentCall({}, plain))).toEqual(["subagent …"]);
-	expect(lines(renderAgentCall(undefined as unknown as { preset?: string }, plain))).toEqual(["subagent …"]);
+	expect(lines(renderAgentCall("subagent", {}, plain))).toEqual(["subagent …"]);
+	expect(lines(renderAgentCall("subagent", undefined, plain))).toEqual(["subagent …"]);
 });
 
 test("while it runs, the body shows what it does and what that has cost", () => {
-	const shown = { ...result("Reading a.ts\nReading b.ts"), details: { ...details, status: "running" as const } };
+	const shown = {
+		...result("Reading a.ts\nReading b.ts"),
+		details: { agents: [{ ...details, status: "running" as const }] },
+	};
 	const running = renderAgentResult(shown, { ...state, isPartial: true }, plain, {
 		isError: false,
 	});
@@ -70,7 +74,7 @@ test("a long answer is folded, with the way to unfold it", () => {
 test.each([1, 2, 5, 20, 80, 200])("nothing is wider than %i columns, or holds a control character", (width) => {
 	const hostile = "中文 \u{1f469}‍\u{1f467} \x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eabc ".repeat(20);
 	const drawn = [
-		renderAgentCall({ preset: hostile, task: hostile, model: hostile }, plain),
+		renderAgentCall("subagent", { preset: hostile, task: hostile, model: hostile }, plain),
 		renderAgentResult(result(hostile), { ...state, isPartial: true }, plain, { isError: false }),
 		renderAgentResult(result(hostile), state, plain, { isError: true }),
 		renderAgentResult(result(hostile), { ...state, expanded: true }, plain, { isError: false }),
@@ -80,4 +84,17 @@ test.each([1, 2, 5, 20, 80, 200])("nothing is wider than %i columns, or holds a 
 		expect(visibleWidth(line)).toBeLessThanOrEqual(Math.max(width, 2));
 		expect(line.replaceAll(/\x1b\[[\d;]*m/g, "")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]/);
 	}
+});
+
+test("a question is shown as one, with the way to answer it", () => {
+	const message = { details: { agentId: "a1", question: "Which \x1b[31mdoor?" } };
+	const shown = lines(renderQuestion(message, {}, { ...plain, bg: (_: string, text: string) => text } as Theme));
+	expect(shown.map((line) => line.trim()).filter(Boolean)).toEqual([
+		"? Agent a1 asks: Which door?",
+		"/subagent reply a1 <answer>",
+	]);
+	for (const details of [undefined, null, 7, { question: {} }])
+		expect(() =>
+			renderQuestion({ details }, {}, { ...plain, bg: (_: string, text: string) => text } as Theme).render(9),
+		).not.toThrow();
 });

@@ -1,29 +1,45 @@
-/** What a preset would become if it were started now: every value, who decided it, and what it costs to begin. Pure. */
+/** `/subagent explain`: what a preset would become if it were started now. Every value, who decided it, and what it costs to begin. */
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "@pi-subagents/core";
-import type { SessionPreview } from "@pi-subagents/core/session";
+import { previewSession, type SessionPreview } from "@pi-subagents/core/session";
 import type { Preset } from "@pi-subagents/presets";
-import { formatCost, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { formatCost, formatDuration, formatTokens } from "@pi-subagents/progress";
+import { type Block, fields } from "./layout.ts";
+import { presetOffers } from "./offers.ts";
+import type { CommandDeps, Subcommand } from "./subcommand.ts";
 
 /** English text and JSON run at about this many characters a token. */
 const CHARACTERS_PER_TOKEN = 4;
 
+export function explainCommand({ host, launcher }: CommandDeps): Subcommand {
+	return {
+		name: "explain",
+		args: "<preset> [model]",
+		about: "what a preset would be started with, and why",
+		offers: () => presetOffers(launcher.known()),
+		async run(rest, ctx) {
+			const [wanted = "", model] = rest.split(/\s+/);
+			if (wanted === "") throw new Error("Which preset? /subagent explain <preset> [model]");
+			const { preset, spec } = await launcher.resolve({ preset: wanted, task: "(the task)", model }, ctx);
+			return explain(preset, spec, await previewSession(host, spec));
+		},
+	};
+}
+
 /** The long prompt first, so that the figures are what stays on the screen. */
-export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolCharacters }: SessionPreview): string {
-	const values = valuesOf(spec);
-	const width = Math.max(...values.map(([field]) => spelled(field).length));
-	const rows = values.map(([field, value]) => {
-		return `  ${spelled(field).padEnd(width)}  ${sanitize(value)}  (${originOf(field, spec, preset)})`;
-	});
+export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolCharacters }: SessionPreview): Block[] {
+	const { kind } = preset.source;
+	const values = valuesOf(spec).map(
+		([field, value]) => [spelled(field), `${value}  (${originOf(field, spec, preset)})`] as const,
+	);
+	const [all, prompt, tools] = [systemPrompt.length + toolCharacters, systemPrompt.length, toolCharacters].map(tokens);
 	return [
-		"System prompt:",
-		sanitizeBlock(systemPrompt),
-		"",
-		`Preset ${preset.name}: ${preset.description}`,
-		`  ${"source".padEnd(width)}  ${preset.source.kind}${preset.source.kind === "builtin" ? "" : `, ${sanitize(preset.path)}`}`,
-		...rows,
-		...spec.warnings.map((warning) => `  ! ${sanitize(warning)}`),
-		`It begins with ${tokens(systemPrompt.length + toolCharacters)}: ${tokens(systemPrompt.length)} of prompt and ${tokens(toolCharacters)} of tools.`,
-	].join("\n");
+		{ text: "System prompt:", tone: "muted" },
+		{ text: systemPrompt },
+		{ text: `Preset ${preset.name}: ${preset.description}`, tone: "strong" },
+		fields([["source", kind === "builtin" ? kind : `${kind}, ${preset.path}`], ...values]),
+		...spec.warnings.map((text): Block => ({ text, tone: "warn" })),
+		{ text: `It begins with ${all}: ${prompt} of prompt and ${tools} of tools.` },
+	];
 }
 
 /** As preset files spell it. */

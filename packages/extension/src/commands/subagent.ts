@@ -1,81 +1,48 @@
-/** `/subagent`: what a person can ask about agents without the model. */
-import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { Text } from "@earendil-works/pi-tui";
+/** `/subagent`: what a person can do with agents without the model. */
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
-import { previewSession } from "@pi-subagents/core/session";
-import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import type { Host } from "../host.ts";
-import type { Launcher } from "../launch.ts";
-import { explain } from "./explain.ts";
+import { agentsCommand } from "./agents.ts";
+import { complete } from "./complete.ts";
+import { doctorCommand } from "./doctor.ts";
+import { explainCommand } from "./explain.ts";
+import { helpBlocks, helpCommand, notUnderstood } from "./help.ts";
+import { listCommand } from "./list.ts";
+import { registerNotes, show } from "./note.ts";
+import { replyCommand } from "./reply.ts";
+import { startCommand } from "./start.ts";
+import { stopCommand } from "./stop.ts";
+import type { CommandDeps, Subcommand } from "./subcommand.ts";
+import { viewCommand } from "./view.ts";
+import { firstWord } from "./words.ts";
 
 type Command = Parameters<ExtensionAPI["registerCommand"]>[1];
 
-const NOTE = "subagents:note";
-
-const HELP = `/subagent agents                    list the presets
-/subagent explain <preset> [model]  what a preset would be started with, and why`;
-
-export function subagentCommand(pi: ExtensionAPI, deps: { host: Host; launcher: Launcher }): Command {
-	pi.registerEntryRenderer<{ text: string }>(
-		NOTE,
-		(entry) => new Text(sanitizeBlock(String(entry.data?.text ?? "")), 1, 0),
-	);
+export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): Command {
+	registerNotes(pi);
+	const subcommands: Subcommand[] = [
+		startCommand(deps),
+		listCommand(deps),
+		viewCommand(deps),
+		stopCommand(deps),
+		replyCommand(deps),
+		agentsCommand(deps),
+		explainCommand(deps),
+		doctorCommand(deps),
+		helpCommand(() => subcommands),
+	];
 	return {
-		description: "List and explain sub-agent presets",
-		getArgumentCompletions(prefix) {
-			const typed = prefix.toLowerCase();
-			const options = ["agents", "explain", ...deps.launcher.known().map(({ name }) => `explain ${name}`)];
-			const level = options.filter((option) => option.includes(" ") === typed.includes(" "));
-			const matching = level.filter((option) => option.toLowerCase().startsWith(typed));
-			// An offer of what is already there would take the Enter key for itself.
-			return matching.filter((option) => option.toLowerCase() !== typed).map((value) => ({ value, label: value }));
-		},
+		description: "Start, watch, stop and answer agents; list and explain presets",
+		getArgumentCompletions: (typed) => complete(subcommands, typed),
 		async handler(args, ctx) {
-			const [command = "", ...words] = args.trim().split(/\s+/);
+			const [name, rest] = firstWord(args);
+			const subcommand = subcommands.find((each) => each.name === name.toLowerCase());
 			try {
-				show(pi, ctx, await answer(command, words, deps, ctx));
+				if (subcommand) show(pi, ctx, await subcommand.run(rest, ctx));
+				else if (name === "") show(pi, ctx, helpBlocks(subcommands));
+				else show(pi, ctx, [notUnderstood(name, subcommands), ...helpBlocks(subcommands)], "error");
 			} catch (error) {
-				show(pi, ctx, messageOf(error));
+				show(pi, ctx, [{ text: messageOf(error), tone: "bad" }], "error");
 			}
 		},
 	};
-}
-
-async function answer(
-	command: string,
-	[preset = "", model]: readonly string[],
-	{ host, launcher }: { host: Host; launcher: Launcher },
-	ctx: ExtensionCommandContext,
-): Promise<string> {
-	switch (command) {
-		case "agents": {
-			const presets = await launcher.presets(ctx);
-			const width = Math.max(0, ...presets.map(({ name }) => name.length));
-			const lines = presets.map(
-				({ name, source, description }) =>
-					`${name.padEnd(width)}  ${source.kind.padEnd(7)}  ${firstSentence(description)}`,
-			);
-			return lines.join("\n") || "No presets.";
-		}
-		case "explain": {
-			if (preset === "") return `Which one?\n\n${HELP}`;
-			const { preset: found, spec } = await launcher.resolve({ preset, task: "(the task)", model }, ctx);
-			return explain(found, spec, await previewSession(host, spec));
-		}
-		default:
-			return HELP;
-	}
-}
-
-/** Enough to choose by, and short enough for most terminals. */
-function firstSentence(description: string): string {
-	const [sentence = ""] = sanitize(description).split(/(?<=[.!?]) /, 1);
-	return sentence.length > 90 ? `${sentence.slice(0, 89)}…` : sentence;
-}
-
-/** In pi's screen a note that the model does not read; elsewhere whatever reaches the person. */
-function show(pi: ExtensionAPI, ctx: ExtensionCommandContext, text: string): void {
-	if (ctx.mode === "tui") pi.appendEntry(NOTE, { text });
-	else if (ctx.hasUI) ctx.ui.notify(sanitizeBlock(text), "info");
-	else console.log(sanitizeBlock(text));
 }

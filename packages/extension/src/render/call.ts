@@ -3,13 +3,26 @@ import type { Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, Text } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
 
+interface Args {
+	preset?: string | undefined;
+	task?: string | undefined;
+	model?: string | undefined;
+	tasks?: readonly Args[] | undefined;
+}
+
 const TASK_CHARACTERS = 160;
 
-export function renderAgentCall(args: { preset?: string; task?: string; model?: string }, theme: Theme): Component {
-	const preset = sanitize(String(args?.preset ?? "…"));
+export function renderAgentCall(tool: string, args: Args | undefined, theme: Theme): Component {
+	const title = theme.fg("toolTitle", theme.bold(tool));
+	if (!Array.isArray(args?.tasks)) return new Text(`${title} ${assignment(args, theme)}`, 0, 0);
+	const lines = args.tasks.map((each, index) => `${theme.fg("dim", `${index + 1}.`)} ${assignment(each, theme)}`);
+	return new Text([title, ...lines].join("\n"), 0, 0);
+}
+
+function assignment(args: Args | undefined, theme: Theme): string {
+	const preset = theme.fg("accent", sanitize(String(args?.preset ?? "…")));
 	const task = sanitize(String(args?.task ?? ""));
 	const model = args?.model ? theme.fg("dim", ` ${sanitize(String(args.model))}`) : "";
 	const shortTask = task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task;
-	const head = `${theme.fg("toolTitle", theme.bold("subagent"))} ${theme.fg("accent", preset)}${model}`;
-	return new Text(shortTask === "" ? head : `${head} ${theme.fg("muted", shortTask)}`, 0, 0);
+	return shortTask === "" ? `${preset}${model}` : `${preset}${model} ${theme.fg("muted", shortTask)}`;
 }

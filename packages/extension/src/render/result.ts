@@ -9,7 +9,7 @@ const LINES_COLLAPSED = 6;
 
 interface Shown {
 	content: readonly { type: string; text?: string }[];
-	details?: AgentDetails | undefined;
+	details?: { agents: readonly AgentDetails[] } | undefined;
 }
 
 export function renderAgentResult(
@@ -24,7 +24,8 @@ export function renderAgentResult(
 	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
 	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
 	else row.addChild(new Text(collapsed(text, theme), 0, 0));
-	if (result.details && !context.isError) row.addChild(new Text(stats(result.details, theme), 0, 0));
+	const agents = result.details?.agents ?? [];
+	if (!context.isError) for (const agent of agents) row.addChild(new Text(stats(agent, theme), 0, 0));
 	return row;
 }
 

@@ -3,22 +3,26 @@ import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type Manager, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import { askTool } from "@pi-subagents/core/session";
 import type { Host } from "../host.ts";
-import type { Launcher } from "../launch.ts";
+import type { Launcher, LaunchParams } from "../launch.ts";
 import { nestedTools } from "./nested.ts";
 
 export interface ChildDeps {
 	manager: Manager;
 	launcher: Launcher;
 	host: Host;
+	flushLogs: () => Promise<void>;
 }
 
-export function childTools(spec: RunSpec & RunIdentity, { manager, launcher, host }: ChildDeps): ToolDefinition[] {
+export function childTools(
+	spec: RunSpec & RunIdentity,
+	{ manager, launcher, host, flushLogs }: ChildDeps,
+): ToolDefinition[] {
 	const ask = askTool(manager, spec.agentId);
 	if (!spec.subagents || spec.subagents.length === 0) return [ask];
-	const resolve: Parameters<typeof nestedTools>[0]["resolve"] = async (params) => {
+	const resolve = async (params: LaunchParams) => {
 		const session = host.session();
 		if (!session) throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
-		return (await launcher.resolve(params, session, spec)).spec;
+		return (await launcher.resolve({ ...params, keepsFiles: true }, session, spec)).spec;
 	};
-	return [ask, ...nestedTools({ scope: manager.scope(spec.agentId), resolve })];
+	return [ask, ...nestedTools({ scope: manager.scope(spec.agentId), store: manager.store, resolve, flushLogs })];
 }

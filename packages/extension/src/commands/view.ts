@@ -1,0 +1,113 @@
+/** `/subagent view`: everything about one agent, or about one preset. */
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { AgentError, type AgentRecord, billedTokens, systemClock, workTokens } from "@pi-subagents/core";
+import { formatCost, formatCount, formatDuration, formatTokens, outcomeText, sanitize } from "@pi-subagents/progress";
+import { findAgent } from "../agents.ts";
+import { loadPresets } from "../presets.lazy.ts";
+import { type Block, fields, type Tone } from "./layout.ts";
+import { listBlocks } from "./list.ts";
+import { agentOffers, presetOffers } from "./offers.ts";
+import type { CommandDeps, Subcommand } from "./subcommand.ts";
+import { presetDetails } from "./view-preset.ts";
+import { called, durationOf, STATUS_TONES } from "./words.ts";
+
+/** It is kept in the session file, and nobody reads more than that in passing. */
+const TEXT_CHARACTERS = 4_000;
+const TASK_CHARACTERS = 1_000;
+
+export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
+	const agents = () => manager.store.snapshot().records;
+	return {
+		name: "view",
+		args: "[id or preset]",
+		about: "everything about an agent, or about a preset",
+		offers: () => [...agentOffers(agents()), ...presetOffers(launcher.known())],
+		async run(wanted, ctx) {
+			const now = systemClock.now();
+			if (wanted === "") return [...listBlocks(agents(), now), { text: HINT, tone: "muted" }];
+			if (isNamed(agents(), wanted)) return agentDetails(findAgent(agents(), wanted), now);
+			const preset = await findPreset(wanted, ctx);
+			if (preset) return preset;
+			if (agents().some(({ id }) => id.toLowerCase().startsWith(wanted.toLowerCase())))
+				return agentDetails(findAgent(agents(), wanted), now);
+			throw new AgentError("unknown_agent", `There is no agent and no preset "${sanitize(wanted)}". ${WHERE}`);
+		},
+	};
+
+	async function findPreset(name: string, ctx: ExtensionCommandContext): Promise<Block[] | undefined> {
+		const [library, { presets }] = await Promise.all([loadPresets(), launcher.survey(ctx)]);
+		const preset = library.findPreset(presets, name);
+		return preset && presetDetails(preset, library.fields);
+	}
+}
+
+const HINT = "/subagent view <id> shows everything about one of them.";
+const WHERE = "/subagent list shows the agents, /subagent agents the presets.";
+
+/** A whole id or name: it beats a preset of that name, which beats the beginning of an id. */
+function isNamed(agents: readonly AgentRecord[], wanted: string): boolean {
+	const key = wanted.toLowerCase();
+	return agents.some(({ id, name }) => id.toLowerCase() === key || name?.toLowerCase() === key);
+}
+
+export function agentDetails(record: AgentRecord, now: number): Block[] {
+	const { outcome, description, artifacts, question } = record;
+	const said = outcome?.status === "completed" ? outcome.text : outcome?.partialText;
+	const more = (said?.length ?? 0) - TEXT_CHARACTERS;
+	const rest = artifacts === undefined ? "" : `; all of it is in ${artifacts}/result.json`;
+	return [
+		{ text: `${called(record)}: ${sanitize(description)}`, tone: "strong" },
+		fields(fieldsOf(record, now)),
+		...(said === undefined || said.trim() === "" ? [] : [{ text: said.slice(0, TEXT_CHARACTERS) }]),
+		...(more > 0 ? [{ text: `(${formatCount(more, "more character")}${rest})`, tone: "muted" as const }] : []),
+		...(question === undefined
+			? []
+			: [{ text: `Answer with /subagent reply ${record.id} <text>.`, tone: "muted" as const }]),
+	];
+}
+
+function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, Tone | undefined])[] {
+	const { status, task, model, cwd, runner, run, parentAgentId, question, artifacts } = record;
+	const pairs: [string, string | undefined, Tone?][] = [
+		["status", statusText(record, now), STATUS_TONES[status]],
+		["asks", question, "warn"],
+		["task", task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task],
+		["model", model],
+		["cwd", cwd],
+		["runner", runner === "session" ? undefined : runner],
+		["run", run > 1 ? String(run) : undefined],
+		["launched by", parentAgentId],
+		["usage", usageText(record)],
+		["last", lastText(record, now)],
+		["files", artifacts],
+	];
+	return pairs.flatMap(([label, text, tone]) => (text === undefined ? [] : [[label, text, tone] as const]));
+}
+
+/** What it did last; once it has settled, the outcome says more. */
+function lastText({ outcome, activity, lastEventAt }: AgentRecord, now: number): string | undefined {
+	if (outcome || activity === undefined) return undefined;
+	return `${activity} (${formatDuration(Math.max(0, now - lastEventAt))} ago)`;
+}
+
+function statusText(record: AgentRecord, now: number): string {
+	const { status, outcome, turns, maxTurns } = record;
+	const durationMs = durationOf(record, now);
+	if (!outcome) {
+		const limit = maxTurns === undefined ? "" : ` of ${maxTurns}`;
+		return `${status} for ${formatDuration(durationMs)}, ${formatCount(turns, "turn")}${limit}`;
+	}
+	return outcomeText(outcome, { durationMs });
+}
+
+function usageText({ turns, toolUses, usage, contextPercent, compactions }: AgentRecord): string {
+	const cached = billedTokens(usage) - workTokens(usage);
+	return [
+		formatCount(turns, "turn"),
+		formatCount(toolUses, "tool call"),
+		`${formatTokens(workTokens(usage))} tokens${cached > 0 ? ` and ${formatTokens(cached)} from the cache` : ""}`,
+		...(usage.cost > 0 ? [formatCost(usage.cost)] : []),
+		...(contextPercent === undefined || contextPercent < 1 ? [] : [`context ${Math.round(contextPercent)}% full`]),
+		...(compactions > 0 ? [formatCount(compactions, "compaction")] : []),
+	].join(", ");
+}

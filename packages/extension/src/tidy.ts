@@ -1,0 +1,43 @@
+/** Deletes the files of old runs and old conversations, some time after a session was opened: nobody should wait for it. */
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
+import { pruneConversations, pruneRuns } from "@pi-subagents/core/process";
+import type { Host } from "./host.ts";
+import type { Launcher } from "./launch.ts";
+
+export interface TidyDeps {
+	store: Store;
+	launcher: Launcher;
+	host: Host;
+	clock?: Clock;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function tidyUp(pi: ExtensionAPI, { store, launcher, host, clock = systemClock }: TidyDeps): void {
+	let cancel = (): void => undefined;
+	pi.on("session_start", (_event, ctx) => {
+		cancel = clock.after(
+			PATIENCE_MS,
+			() => void bestEffort("deleting old files of agents", host.tell, () => tidy(ctx)),
+		);
+	});
+	pi.on("session_shutdown", () => cancel());
+
+	const tidy = async (ctx: ExtensionContext) => {
+		const { retention } = await launcher.settings(ctx);
+		const limits = { ...retention, now: clock.now() };
+		const records = () => store.snapshot().records;
+		// What this session remembers can still be read in it.
+		const keep = new Set(records().map(({ id: agentId, run }) => runIdOf({ agentId, run })));
+		const dir = await launcher.runsDir(ctx);
+		await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
+		const sessions = join(host.agentDir, "state", "subagents", "sessions");
+		await pruneConversations({
+			...limits,
+			dir: sessions,
+			isLive: (sessionId) => sessionId === host.parentSessionId?.(),
+		});
+	};
+}

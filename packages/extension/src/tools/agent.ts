@@ -1,0 +1,143 @@
+/** `Agent`: hand a task to an agent and go on; its result comes as a message. Inside an agent it waits unless told not to. */
+import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { AgentError, type AgentRecord, isThinkingLevel, type RunSpec, type Store } from "@pi-subagents/core";
+import { sanitize } from "@pi-subagents/progress";
+import { type Static, Type } from "typebox";
+import { type Agents, findAgent } from "../agents.ts";
+import type { LaunchParams } from "../launch.ts";
+import type { Ledger } from "../ledger.ts";
+import { renderAgentCall } from "../render/call.ts";
+import { renderAgentResult } from "../render/result.ts";
+import { type AgentDetails, detailsOf } from "./details.ts";
+import { type ForegroundOptions, finish, type Launched } from "./foreground.ts";
+import type { ModelParameter } from "./model-parameter.ts";
+import { reportFor } from "./report.ts";
+
+export interface AgentToolDeps {
+	agents: Agents;
+	store: Store;
+	/** From what was asked for to a spec. */
+	resolve: (params: LaunchParams, ctx: ExtensionContext) => Promise<RunSpec>;
+	ledger?: Ledger;
+	/** Whose tool it is. An agent's own agents report to nobody, so it waits for them by default. */
+	caller: "session" | "agent";
+	/** What becomes of an agent when the call that waits for it is given up. */
+	onGivenUp: ForegroundOptions["onGivenUp"];
+	/** What `model` may be. */
+	model: ModelParameter;
+	/** What the model can choose from, in words. */
+	presets: string;
+}
+
+const parametersFor = (model: ModelParameter, isBackground: boolean) =>
+	Type.Object({
+		prompt: Type.String({ description: "The task, self-contained: it knows nothing of this conversation" }),
+		description: Type.String({ description: "3-5 words" }),
+		subagent_type: Type.Optional(Type.String({ description: "Preset; default general-purpose" })),
+		name: Type.Optional(Type.String({ description: "To call it by, besides its id" })),
+		model,
+		thinking: Type.Optional(Type.String({ description: "off … max" })),
+		max_turns: Type.Optional(Type.Integer({ minimum: 1 })),
+		run_in_background: Type.Optional(Type.Boolean({ description: `Default ${isBackground}` })),
+		resume: Type.Optional(Type.String({ description: "Id of a finished agent that goes on with this prompt" })),
+		isolated: Type.Optional(Type.Boolean({ description: "Without extensions and skills" })),
+	});
+
+type Params = Static<ReturnType<typeof parametersFor>>;
+
+const SAYS = {
+	session: "Hand a task to an agent and keep working: a message brings its result, so do not poll.",
+	agent: "Hand a self-contained task to an agent of your own and wait for its answer.",
+};
+
+export function agentTool(
+	deps: AgentToolDeps,
+): ToolDefinition<ReturnType<typeof parametersFor>, { agents: AgentDetails[] }> {
+	const { agents, store, ledger, caller, onGivenUp, presets } = deps;
+	const isBackgroundByDefault = caller === "session";
+	return defineTool({
+		name: "Agent",
+		label: "Agent",
+		description: `${SAYS[caller]} Several calls in one message run in parallel.${presets}`,
+		promptSnippet: "Delegate a task to an agent",
+		parameters: parametersFor(deps.model, isBackgroundByDefault),
+		async execute(_callId, params, signal, onUpdate, ctx) {
+			const isBackground = params.run_in_background ?? isBackgroundByDefault;
+			const launched = await launch(params, isBackground, deps, ctx, signal);
+			if (isBackground) return started(launched, caller);
+			const [finished] = await finish([launched], {
+				agents,
+				store,
+				signal,
+				onGivenUp,
+				onProgress: (lines, details) =>
+					onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
+			});
+			if (!finished) throw new Error("The agent was lost.");
+			const { outcome, record, warnings } = finished;
+			const text = reportFor(outcome, record, warnings);
+			if (outcome.status !== "completed") throw new Error(text);
+			return {
+				content: [{ type: "text", text }],
+				details: { agents: [detailsOf(record)] },
+				...(ledger ? { usage: ledger.owed([record.id]) } : {}),
+			};
+		},
+		renderCall: ({ subagent_type, description, model }, theme) =>
+			renderAgentCall("Agent", { preset: subagent_type ?? "general-purpose", task: description, model }, theme),
+		renderResult: renderAgentResult,
+	});
+}
+
+async function launch(
+	params: Params,
+	isBackground: boolean,
+	{ agents, resolve }: AgentToolDeps,
+	ctx: ExtensionContext,
+	signal: AbortSignal | undefined,
+): Promise<Launched> {
+	const { thinking } = params;
+	if (thinking !== undefined && !isThinkingLevel(thinking))
+		throw new AgentError(
+			"bad_request",
+			`"${sanitize(thinking)}" is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
+		);
+	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
+	const spec = await resolve(
+		{
+			preset: params.subagent_type ?? resumed?.type ?? "general-purpose",
+			task: params.prompt,
+			description: params.description,
+			model: params.model,
+			thinking,
+			maxTurns: params.max_turns,
+			isolated: params.isolated,
+			...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
+		},
+		ctx,
+	);
+	signal?.throwIfAborted();
+	const record = resumed
+		? agents.resume(resumed.id, spec, { isBackground })
+		: agents.spawn(spec, { isBackground, ...(params.name === undefined ? {} : { name: params.name }) });
+	return { record, warnings: spec.warnings };
+}
+
+function settledAgent(agents: Agents, wanted: string): AgentRecord {
+	const record = findAgent(agents.list(), wanted);
+	if (record.outcome) return record;
+	throw new AgentError(
+		"wrong_state",
+		`Agent ${record.id} is ${record.status}; give it another instruction with steer_subagent.`,
+	);
+}
+
+function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]) {
+	const { id, type, status } = record;
+	const next =
+		caller === "session"
+			? "A message will bring its result; go on with something else, or end your turn."
+			: "Read its result with get_subagent_result.";
+	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
+	return { content: [{ type: "text" as const, text }], details: { agents: [detailsOf(record)] } };
+}

@@ -1,0 +1,70 @@
+/** `background_agent`: start a run that outlives this session, and go on at once. */
+import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { type Manager, runIdOf } from "@pi-subagents/core";
+import { sanitize } from "@pi-subagents/progress";
+import { Type } from "typebox";
+import { backgroundRecords, type Counts, countsOf } from "../background.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Launcher } from "../launch.ts";
+import { renderAgentCall } from "../render/call.ts";
+import { countsText } from "./background-status.ts";
+import type { ModelParameter } from "./model-parameter.ts";
+
+const parametersFor = (model: ModelParameter) =>
+	Type.Object({
+		preset: Type.String(),
+		task: Type.String({ description: "Self-contained" }),
+		model,
+		cwd: Type.Optional(Type.String()),
+	});
+
+export interface BackgroundDeps {
+	manager: Manager;
+	launcher: Launcher;
+	journal: Journal;
+	/** What `model` may be. */
+	model: ModelParameter;
+}
+
+export interface BackgroundHandle {
+	runId: string;
+	preset: string;
+	model: string;
+	artifacts?: string;
+	counts: Counts;
+}
+
+export function backgroundAgentTool({
+	manager,
+	launcher,
+	journal,
+	model,
+}: BackgroundDeps): ToolDefinition<ReturnType<typeof parametersFor>, BackgroundHandle> {
+	return defineTool({
+		name: "background_agent",
+		label: "Background agent",
+		description:
+			"Start a preset agent that goes on even when this session ends. Returns at once; a message tells when it is done.",
+		promptSnippet: "Start an agent that outlives this session",
+		parameters: parametersFor(model),
+		async execute(_callId, params, signal, _onUpdate, ctx) {
+			const { spec } = await launcher.resolve({ ...params, outlives: true }, ctx);
+			signal?.throwIfAborted();
+			const { id: agentId, run, status, artifacts } = manager.spawn(spec, { isBackground: true });
+			const runId = runIdOf({ agentId, run });
+			const counts = countsOf(backgroundRecords(manager.store, journal));
+			const text = [
+				`Background run ${runId} (${spec.type}) is ${status}. ${countsText(counts)}.`,
+				"You will be told when it has finished; look at it with background_agent_status.",
+				...(artifacts === undefined ? [] : [`Its files: ${artifacts}`]),
+				...spec.warnings.map(sanitize),
+			].join("\n");
+			const details = { runId, preset: spec.type, model: spec.model, counts };
+			return {
+				content: [{ type: "text", text }],
+				details: artifacts === undefined ? details : { ...details, artifacts },
+			};
+		},
+		renderCall: ({ preset, task }, theme) => renderAgentCall("background_agent", { preset, task }, theme),
+	});
+}

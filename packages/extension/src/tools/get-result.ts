@@ -1,0 +1,106 @@
+/** `get_subagent_result`: what an agent found, or what it is doing. */
+import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { AgentError, type AgentRecord, type Outcome, runIdOf } from "@pi-subagents/core";
+import { readResult } from "@pi-subagents/core/process";
+import { formatTokens, sanitize } from "@pi-subagents/progress";
+import { Type } from "typebox";
+import { type Agents, findAgent } from "../agents.ts";
+import type { Delivery } from "../delivery/delivery.ts";
+import type { Ledger } from "../ledger.ts";
+import { formatPeek, peek, peekParameter } from "../peek.ts";
+import { detailsOf } from "./details.ts";
+import { reportFor } from "./report.ts";
+import { told } from "./told.ts";
+
+const parameters = Type.Object({
+	agent_id: Type.String({ description: "Id, start of an id, or name" }),
+	wait: Type.Optional(Type.Boolean({ description: "Until it has settled" })),
+	verbose: Type.Optional(Type.Boolean({ description: "With its task, model, usage and last steps" })),
+	peek: Type.Optional(peekParameter),
+});
+
+export interface ResultDeps {
+	agents: Agents;
+	/** Resolves when the logs hold what has happened so far. */
+	flushLogs: () => Promise<void>;
+	delivery?: Delivery;
+	ledger?: Ledger;
+	/** Ends a wait when the user has something to say. */
+	untilSteered?: () => { signal: AbortSignal; stop: () => void };
+}
+
+export function getResultTool(deps: ResultDeps): ToolDefinition<typeof parameters> {
+	return defineTool({
+		name: "get_subagent_result",
+		label: "Agent result",
+		description: "Read an agent's result, wait for it, or peek at its log. Not for polling.",
+		parameters,
+		async execute(_callId, { agent_id, wait = false, verbose = false, peek: glance }, signal) {
+			const { agents, delivery, ledger, flushLogs } = deps;
+			const { id } = findAgent(agents.list(), agent_id);
+			if (glance || verbose) await flushLogs();
+			if (glance) return told(await glanceAt(findAgent(agents.list(), id), glance));
+			if (wait) await settledOrSteered(id, deps, signal);
+			const record = findAgent(agents.list(), id);
+			const { outcome } = record;
+			if (!outcome) return told(progressOf(record));
+			delivery?.claim(record);
+			const text = [
+				reportFor(await wholeOutcome(record, outcome), record),
+				...(verbose ? [await closeUp(record)] : []),
+			].join("\n\n");
+			if (outcome.status !== "completed") throw new Error(text);
+			return { ...told(text), details: detailsOf(record), ...(ledger ? { usage: ledger.owed([id]) } : {}) };
+		},
+	});
+}
+
+/** Giving up the waiting leaves the agent alone. */
+async function settledOrSteered(
+	id: string,
+	{ agents, delivery, untilSteered }: ResultDeps,
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	const { run, outcome } = findAgent(agents.list(), id);
+	if (outcome) return;
+	const release = delivery?.expect(runIdOf({ agentId: id, run }));
+	const steered = untilSteered?.();
+	const signals = [signal, steered?.signal].filter((each) => each !== undefined);
+	try {
+		await agents.wait(id, { signal: AbortSignal.any(signals) });
+	} catch (error) {
+		if (!steered?.signal.aborted) throw error; // the user comes first; the model sees how far the agent is
+	} finally {
+		steered?.stop();
+		release?.();
+	}
+}
+
+async function glanceAt({ id, artifacts }: AgentRecord, glance: { lines?: number; regex?: string; after?: number }) {
+	if (artifacts === undefined) throw new AgentError("wrong_state", `Agent ${id} keeps no log.`);
+	return formatPeek(await peek(`${artifacts}/transcript.log`, glance));
+}
+
+/** After a restart the session knows only how an answer begins; all of it is in the run's files. */
+async function wholeOutcome({ id: agentId, run, artifacts }: AgentRecord, known: Outcome): Promise<Outcome> {
+	const kept = artifacts === undefined ? undefined : await readResult(artifacts);
+	const isSame =
+		typeof kept === "object" && kept.runId === runIdOf({ agentId, run }) && kept.outcome.status === known.status;
+	return isSame ? kept.outcome : known;
+}
+
+function progressOf(record: AgentRecord): string {
+	const { id, type, status, activity, toolUses, turns, question } = record;
+	const asks = question === undefined ? "" : ` It asks: ${sanitize(question)} Answer with reply_subagent.`;
+	return `Agent ${id} (${sanitize(type)}) is ${status}, ${turns} turns, ${toolUses} tool calls. Last: ${sanitize(activity ?? "nothing yet")}.${asks}`;
+}
+
+async function closeUp(record: AgentRecord): Promise<string> {
+	const { task, model, turns, usage, artifacts } = record;
+	const log =
+		artifacts === undefined
+			? ""
+			: `\nLog (${artifacts}/transcript.log):\n${formatPeek(await peek(`${artifacts}/transcript.log`, { lines: 20 }))}`;
+	const tokens = `${formatTokens(usage.input + usage.cacheRead)} in, ${formatTokens(usage.output)} out`;
+	return `Task: ${sanitize(task).slice(0, 500)}\nModel: ${model ?? "?"}, ${turns} turns, ${tokens}${log}`;
+}

@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import { newFile, open, spec } from "./fake-session.ts";
+
+const entryTypes = (file: ReturnType<typeof newFile>) => file.entries.map(({ customType }) => customType);
+
+test("a result reaches an idle session as one message that starts a turn", async () => {
+	const file = newFile();
+	const it = await open(file);
+	const { id } = it.launch();
+	await it.answer(id, "Two doors.");
+	await it.turn();
+	expect(it.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: true }]);
+	expect(entryTypes(file)).toEqual(["subagents:record", "subagents:record", "subagent-notification"]);
+	expect(it.settled.map((record) => record.id)).toEqual([id]);
+	it.clock.advance(60_000);
+	expect(it.sent).toHaveLength(1);
+});
+
+test("a launch is in the session's file before anything is started", async () => {
+	const file = newFile();
+	const it = await open(file);
+	let entriesAtStart = 0;
+	it.manager.store.subscribe((event) => {
+		if (event.type === "agent_started") entriesAtStart = file.entries.length;
+	});
+	it.launch();
+	expect(entriesAtStart).toBe(1);
+});
+
+test("those launched in one turn are told together", async () => {
+	const it = await open(newFile());
+	await it.turn(() => {
+		for (const task of ["one", "two", "three"]) it.launch(task);
+	});
+	await it.turn(); // the session goes on with something else
+	for (const id of ["a1", "a2"]) await it.answer(id, `answer of ${id}`);
+	it.clock.advance(1_000);
+	expect(it.sent).toEqual([]);
+	await it.answer("a3", "answer of a3");
+	expect(it.sent).toHaveLength(1);
+	for (const id of ["a1", "a2", "a3"]) expect(it.sent[0]?.content).toContain(`answer of ${id}`);
+});
+
+test("while the session works nothing is told, and afterwards everything at once", async () => {
+	const it = await open(newFile());
+	const [one, two] = [it.launch("one"), it.launch("two")];
+	await it.turn(async () => {
+		await it.answer(one.id, "first");
+		it.clock.advance(5_000);
+		await it.answer(two.id, "second");
+		expect(it.sent).toEqual([]);
+	});
+	expect(it.sent).toHaveLength(1);
+});
+
+test("a result that somebody reads in time is not told again, also not after a restart", async () => {
+	const file = newFile();
+	const it = await open(file);
+	const { id } = it.launch();
+	await it.turn(async () => {
+		const release = it.delivery.expect(id);
+		await it.answer(id, "Two doors.");
+		it.delivery.claim(it.manager.store.record(id) ?? it.launch());
+		release();
+	});
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	expect((await open(file)).sent).toEqual([]);
+});
+
+test("an agent that the user stopped is told without starting a turn", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	it.manager.abort(id, { by: "user" });
+	await it.turn();
+	expect(it.sent).toEqual([{ content: expect.stringContaining("Stopped by you"), startsTurn: false }]);
+});
+
+test("while a dialog is open nothing is told", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.emit("ui_prompt_start");
+	await it.answer(id, "Two doors.");
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	await it.emit("ui_prompt_end");
+	expect(it.sent).toHaveLength(1);
+});
+
+test("after the user broke off a turn no other begins behind their back", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.turn(() => it.emit("agent_end", { messages: [{ role: "assistant", stopReason: "aborted" }] }));
+	await it.emit("agent_end", { messages: [{ role: "assistant", stopReason: "aborted" }] });
+	await it.emit("ui_prompt_end"); // anything that makes us look again
+	await it.answer(id, "Two doors.");
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	await it.turn();
+	expect(it.sent).toHaveLength(1);
+});
+
+test("a foreground agent is none of the outbox's business", async () => {
+	const it = await open(newFile());
+	const { id } = it.manager.spawn(spec);
+	await it.answer(id, "Two doors.");
+	await it.turn();
+	expect(it.sent).toEqual([]);
+});
+
+describe("after a restart", () => {
+	test("what had settled but was not told is told, without starting a turn", async () => {
+		const file = newFile();
+		const before = await open(file);
+		const { id } = before.launch();
+		await before.emit("agent_start");
+		await before.answer(id, "Two doors.");
+		expect(before.sent).toEqual([]);
+		const after = await open(file);
+		expect(after.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: false }]);
+		expect((await open(file)).sent).toEqual([]);
+	});
+
+	test("what ended with the process is told once, as interrupted", async () => {
+		const file = newFile();
+		(await open(file)).launch(); // and then the process is killed
+		const after = await open(file);
+		expect(after.sent).toEqual([{ content: expect.stringContaining("Interrupted"), startsTurn: false }]);
+		expect((await open(file)).sent).toEqual([]);
+		expect((await open(file)).manager.store.record("a1")?.outcome).toEqual({ status: "aborted", by: "shutdown" });
+	});
+
+	test("what ended with a session that was closed properly is told once, too", async () => {
+		const file = newFile();
+		const before = await open(file);
+		before.launch();
+		await before.shutdown();
+		expect(before.sent).toEqual([]);
+		expect((await open(file)).sent).toHaveLength(1);
+		expect((await open(file)).sent).toEqual([]);
+	});
+
+	test("what was told stays told, and its record can still be read", async () => {
+		const file = newFile();
+		const before = await open(file);
+		const { id } = before.launch();
+		before.run(id)?.emit({ type: "usage", usage: { input: 5, output: 7, cacheRead: 0, cacheWrite: 0, cost: 0.5 } });
+		before.run(id)?.emit({ type: "turn" });
+		await before.answer(id, "Two doors.");
+		await before.turn();
+		const after = await open(file, { firstId: 9 });
+		expect(after.sent).toEqual([]);
+		expect(after.settled).toEqual([]);
+		expect(after.manager.store.record(id)).toMatchObject({
+			status: "completed",
+			outcome: { status: "completed", text: "Two doors." },
+			turns: 1,
+			usage: { input: 5, output: 7 },
+		});
+	});
+
+	test("a message that got lost on the way is sent again", async () => {
+		const file = newFile();
+		const before = await open(file);
+		const { id } = before.launch();
+		await before.answer(id, "Two doors.");
+		await before.turn();
+		file.entries = file.entries.filter(({ type }) => type !== "custom_message"); // killed before it was written
+		file.leaf = file.entries.at(-1)?.id ?? null;
+		expect((await open(file)).sent).toHaveLength(1);
+	});
+
+	test("entries that are damaged or not ours change nothing", async () => {
+		const file = newFile();
+		const before = await open(file);
+		before.append({ type: "custom", customType: "subagents:record", data: { type: "launched", runId: "../x" } });
+		before.append({ type: "custom", customType: "subagents:record", data: null });
+		before.append({ type: "custom", customType: "pi-subagents:bg-run", data: { type: "settled", runId: "a1" } });
+		before.append({ type: "custom_message", customType: "subagent-notification", details: { runIds: 7 } });
+		const after = await open(file);
+		expect([after.sent, after.told, after.manager.store.snapshot().records]).toEqual([[], [], []]);
+	});
+});
+
+describe("in a tree", () => {
+	test("a result is told on the branch that launched it, however late the user comes back", async () => {
+		const file = newFile();
+		const it = await open(file);
+		it.append({ type: "message", customType: "" });
+		const root = file.leaf;
+		const { id } = it.launch();
+		const launch = file.leaf;
+		await it.walkTo(root);
+		it.append({ type: "message", customType: "" });
+		await it.answer(id, "Two doors.");
+		it.clock.advance(60_000);
+		await it.turn();
+		expect(it.sent).toEqual([]);
+		await it.walkTo(launch);
+		expect(it.sent).toHaveLength(1);
+	});
+
+	test("also when the session was closed and opened in between", async () => {
+		const file = newFile();
+		const it = await open(file);
+		it.append({ type: "message", customType: "" });
+		const root = file.leaf;
+		const { id } = it.launch();
+		const launch = file.leaf;
+		await it.walkTo(root);
+		await it.answer(id, "Two doors.");
+		const after = await open(file);
+		expect(after.sent).toEqual([]);
+		await after.walkTo(launch);
+		expect(after.sent).toHaveLength(1);
+	});
+});
