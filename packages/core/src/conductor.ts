@@ -5,6 +5,7 @@
 import type { AssistantText, ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf } from "./best-effort.ts";
 import type { Clock } from "./clock.ts";
+import { speaksAnew } from "./deadlines.ts";
 import { AgentError } from "./error.ts";
 import type { LifeCycleEvent, RunnerName } from "./event.ts";
 import { Family } from "./family.ts";
@@ -52,7 +53,8 @@ export class Conductor {
 		this.family = new Family(store);
 		this.#lives = new LiveAgents(clock);
 		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
-		this.#watchdog = new Watchdog({ clock, store, lives: this.#lives, onLate });
+		const isKept = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
+		this.#watchdog = new Watchdog({ clock, store, lives: this.#lives, isKept, onLate });
 		this.#purse = new Purse({ conductor: this, store, mayExtend: options.mayExtend });
 		this.#gate = new RateGate({ clock, random: options.random });
 		this.slots = new Slots({ limits: options.slots, gate: this.#gate, onGrant: (id) => this.#start(id) });
@@ -193,7 +195,13 @@ export class Conductor {
 		if (live.stop) this.#cleanUp(live, live.run, live.stop); // its first event made somebody stop it
 		for (const say of live.early.splice(0)) say(live.run);
 		this.#watchdog.watch(live);
-		const isOver = (outcome: Outcome) => this.#settle(live, outcome);
+		const isOver = (outcome: Outcome) => {
+			if (!this.#lives.has(live)) return;
+			this.#settle(live, outcome);
+			// What it launched reports to it alone: nobody would ever hear of them.
+			const reason = "the agent that launched it has ended";
+			for (const { id } of this.family.childrenOf(live.id)) this.stop(id, { by: "parent", reason });
+		};
 		// The contract says that this cannot reject; a runner that breaks it must not leave its agent running for ever.
 		live.run.settled.then(isOver, (error) => isOver({ status: "aborted", by: "lost", reason: messageOf(error) }));
 	}
@@ -222,6 +230,7 @@ export class Conductor {
 		const happenedAt = Math.min(at ?? now, now); // nothing has happened yet that is still to come
 		if (isSpoken(event)) live.said = event.text;
 		if (event.type === "usage") this.#purse.spend(live.id, event.usage);
+		if (speaksAnew(event)) live.tools.clear();
 		if (event.type === "tool_call")
 			live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: happenedAt });
 		if (event.type === "tool_result") live.tools.delete(event.callId ?? event.tool);

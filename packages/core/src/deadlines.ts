@@ -1,5 +1,5 @@
 /** When a running agent has taken too long, and over what. Pure: the present is an argument. */
-import { formatDuration } from "@pi-subagents/progress";
+import { type ChildEvent, formatDuration } from "@pi-subagents/progress";
 import type { AgentRecord } from "./record.ts";
 import type { Limits, Stop } from "./runner.ts";
 
@@ -11,6 +11,11 @@ export interface Pace {
 	holds: number;
 	/** When it last stopped waiting for such a thing. */
 	restedAt: number;
+}
+
+/** The model speaks only when all its tools have ended, also those whose result was lost on the way. */
+export function speaksAnew({ type }: ChildEvent): boolean {
+	return type === "assistant_text" || type === "turn";
 }
 
 export interface Deadline {

@@ -2,6 +2,7 @@
  * The caller's mistakes, as one error class with a closed set of codes.
  * A run that fails is not an error but an `Outcome`; a bad file among good ones is a problem beside the results.
  */
+import { sanitize } from "@pi-subagents/progress";
 
 export type AgentErrorCode =
 	/** No agent has this id. */
@@ -49,4 +50,20 @@ export class AgentError extends Error {
 		super(message);
 		this.code = code;
 	}
+}
+
+/** More of what somebody wrote would bury the message. */
+const MOST_QUOTED = 80;
+
+/**
+ * What somebody wrote, as an error repeats it: in quotes, on one line, and not all of it if it is long.
+ *
+ * @example
+ * ```ts
+ * throw new AgentError("unknown_preset", `There is no preset ${quoted(name)}.`);
+ * ```
+ */
+export function quoted(text: string): string {
+	const line = sanitize(text);
+	return `"${line.length > MOST_QUOTED ? `${line.slice(0, MOST_QUOTED - 1).replace(/[\ud800-\udbff]$/, "")}…` : line}"`;
 }

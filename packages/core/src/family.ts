@@ -23,6 +23,10 @@ export class Family {
 		return found;
 	}
 
+	childrenOf(id: string): AgentRecord[] {
+		return [...(this.#children.get(id) ?? [])].flatMap((each) => this.#store.record(each) ?? []);
+	}
+
 	/** Parents before their children. */
 	descendantsOf(id: string): AgentRecord[] {
 		const ids = new Set<string>([id]);

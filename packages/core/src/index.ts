@@ -8,7 +8,7 @@ export type {
 export { type Addressee, type Answer, type Audience, addresseeOf, type Question } from "./asking.ts";
 export { bestEffort, messageOf, type Report } from "./best-effort.ts";
 export { type Clock, systemClock } from "./clock.ts";
-export { AgentError, type AgentErrorCode } from "./error.ts";
+export { AgentError, type AgentErrorCode, quoted } from "./error.ts";
 export type {
 	AgentAnswered,
 	AgentAsked,

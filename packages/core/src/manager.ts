@@ -49,6 +49,9 @@ export interface WaitOptions {
 	waiterId?: string;
 }
 
+/** It stands in lists and messages beside many others. */
+const LONGEST_NAME = 100;
+
 export class Manager {
 	readonly store: Store;
 	readonly #options: ManagerOptions;
@@ -72,8 +75,14 @@ export class Manager {
 	}
 
 	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
-	spawn(spec: RunSpec, { name, parentAgentId, isBackground = false }: LaunchOptions = {}): AgentRecord {
+	spawn(spec: RunSpec, { name: asked = "", parentAgentId, isBackground = false }: LaunchOptions = {}): AgentRecord {
 		this.#assertOpen();
+		const name = asked.trim();
+		if (name.length > LONGEST_NAME)
+			throw new AgentError(
+				"bad_request",
+				`The name is too long: ${name.length} characters, and at most ${LONGEST_NAME} can be used.`,
+			);
 		const depth = parentAgentId === undefined ? 1 : this.#recordOf(parentAgentId).depth + 1;
 		const maxDepth = this.#options.maxDepth?.() ?? 4;
 		if (depth > maxDepth) {
@@ -83,7 +92,7 @@ export class Manager {
 		if (parentAgentId !== undefined) this.#liveOf(parentAgentId, "launch agents");
 		const id = this.#unusedId();
 		this.#conductor.queue(id, spec, {
-			...(name === undefined ? {} : { name }),
+			...(name === "" ? {} : { name }),
 			...(parentAgentId === undefined ? {} : { parentAgentId }),
 			depth,
 			isBackground,

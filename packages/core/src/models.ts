@@ -2,7 +2,7 @@
  * From the name a person or a model wrote to one available model: exactly, else by its parts, else not at all.
  * Pure. Never guesses between two.
  */
-import { AgentError } from "./error.ts";
+import { AgentError, quoted } from "./error.ts";
 import { isThinkingLevel, type ThinkingLevel } from "./runner.ts";
 
 /** A model that can be used now. */
@@ -30,8 +30,8 @@ export function matchModel(wanted: string, models: readonly ModelFact[], preferP
 	throw new AgentError(
 		found.length === 0 ? "unknown_model" : "ambiguous_model",
 		found.length === 0
-			? `No available model matches "${wanted}". ${listed("Available", models)}`
-			: `"${wanted}" could be ${found.length} models; give the full name. ${listed("Candidates", found)}`,
+			? `No available model matches ${quoted(wanted)}. ${listed("Available", models)}`
+			: `${quoted(wanted)} could be ${found.length} models; give the full name. ${listed("Candidates", found)}`,
 	);
 }
 

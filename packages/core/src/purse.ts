@@ -7,6 +7,7 @@ import { type Overrun, overrun } from "./budget.ts";
 import type { Conductor } from "./conductor.ts";
 import type { LiveAgent } from "./live.ts";
 import type { AgentRecord } from "./record.ts";
+import type { Limits } from "./runner.ts";
 import type { Store } from "./store.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 
@@ -46,7 +47,7 @@ export class Purse {
 		for (;;) {
 			if (live.abort.signal.aborted) return false;
 			const payer = this.#options.conductor.live(payerId);
-			const over = payer && overrun(this.#treeUsage.get(payerId) ?? NO_USAGE, payer.limits);
+			const over = payer && overrun(this.#treeUsage.get(payerId) ?? NO_USAGE, payer.run?.granted ?? payer.limits);
 			if (!payer || !over) return true;
 			const asking = this.#extensions.get(payerId) ?? this.#askToExtend(live, payer, over);
 			this.#extensions.set(payerId, asking);
@@ -58,7 +59,7 @@ export class Purse {
 		const record = this.#options.store.record(payer.id);
 		try {
 			const isGranted = record !== undefined && (await this.#options.mayExtend(asker.id, record, used));
-			if (isGranted) payer.limits = extended;
+			if (isGranted) grant(payer, extended);
 			// A question that ended because the asker was stopped is no refusal: whoever else waits asks again.
 			else if (!asker.abort.signal.aborted)
 				this.#options.conductor.stop(payer.id, { by: "budget", reason: `it used ${used}` });
@@ -66,4 +67,9 @@ export class Purse {
 			this.#extensions.delete(payer.id);
 		}
 	}
+}
+
+function grant(payer: LiveAgent, limits: Limits): void {
+	payer.limits = limits;
+	if (payer.run) payer.run.granted = limits;
 }

@@ -42,20 +42,18 @@ export function reduce(record: AgentRecord | undefined, event: AgentEvent): Agen
 function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): AgentRecord {
 	if (!record) return newRecord(event);
 	if (!record.outcome || event.agentId !== record.id || event.run !== record.run + 1) return record;
-	const { task, runner, isBackground, outlives, artifacts } = event.agent;
 	return {
-		...without(record, "outcome", "completedAt", "startedAt", "activity", "outlives", "artifacts"),
-		task,
-		runner,
-		isBackground,
-		...(outlives === undefined ? {} : { outlives }),
-		...(artifacts === undefined ? {} : { artifacts }),
+		...without(record, "outcome", "completedAt", "startedAt", "activity", ...OF_A_RUN),
+		...event.agent, // it may be another preset, with another model, that goes on
 		status: "queued",
 		run: event.run,
 		queuedAt: event.at,
 		lastEventAt: event.at,
 	};
 }
+
+/** What a later run may do without. */
+const OF_A_RUN = ["outlives", "artifacts", "model", "requestedModel", "maxTurns"] as const;
 
 function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
 	if (record.status !== "queued" || event.run !== record.run) return record;

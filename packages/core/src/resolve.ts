@@ -14,6 +14,9 @@ const NOT_YET = ["memory", "inheritContext", "outputSchema", "fallbackModels"] a
 /** What decides how things are executed: in a file of the project it counts only with the user's yes. */
 const NEEDS_TRUST = ["runner", "extensions", "skills"] as const;
 
+/** It stands in lists and messages, where a few words are expected. */
+const MOST_DESCRIPTION = 200;
+
 const LIMITS = [
 	"maxTurns",
 	"graceTurns",
@@ -33,7 +36,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	if (!preset.enabled) {
 		throw new AgentError(
 			"disabled_preset",
-			`Preset "${preset.name}" is switched off (\`enabled: false\` in ${preset.path}).`,
+			`Preset "${preset.name}" is switched off (\`enabled: false\` in ${defaults.override?.enabled === false ? "your settings" : preset.path}).`,
 		);
 	}
 	if (preset.isolation === "worktree") {
@@ -60,7 +63,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	layers.note("promptMode", override.promptMode ? "settings" : "preset");
 	return {
 		type: preset.name,
-		description: request.description?.trim() || firstWords(task),
+		description: request.description?.trim().slice(0, MOST_DESCRIPTION) || firstWords(task),
 		task,
 		cwd: resolveCwd(facts.cwd, layers),
 		runner,
@@ -102,7 +105,7 @@ function layersOf({ request, preset, defaults, parent }: ResolveInput, warnings:
 	};
 	/** `fromModel` is what a model name like `provider/id:high` adds: as strong as the name it came with. */
 	const pick = <K extends keyof Tunable & ResolvedField>(field: K, fromModel?: Tunable[K]): Tunable[K] | undefined => {
-		const called = request[field];
+		const called = isBlank(request[field]) ? undefined : request[field]; // models fill in what they need not
 		if (called !== undefined && locked.has(field)) {
 			warnings.push(`Preset "${preset.name}" locks \`${field}\`, so the call's value was not used.`);
 		} else if (called !== undefined) {
@@ -121,6 +124,10 @@ function layersOf({ request, preset, defaults, parent }: ResolveInput, warnings:
 }
 
 type Layers = ReturnType<typeof layersOf>;
+
+function isBlank(value: unknown): boolean {
+	return typeof value === "string" && value.trim() === "";
+}
 
 function resolveModel({ preset, defaults, parent, facts }: ResolveInput, layers: Layers) {
 	const wanted = layers.pick("model")?.trim();

@@ -98,6 +98,11 @@ export type Checkpoint = () => Promise<"go" | "end">;
  * - a steer or a wish to wrap up that comes before the child can hear it is delivered when it can.
  */
 export interface Runner {
+	/**
+	 * Its runs keep the limits on their time themselves. Who watches one from another process must not judge by what it
+	 * has heard: it may have been suspended, or still be reading. Absent: the manager keeps them.
+	 */
+	readonly keepsTime?: true;
 	start(spec: RunSpec & RunIdentity, emit: Emit, checkpoint?: Checkpoint): Run;
 	/**
 	 * Rejoins a run that an earlier process started: everything it did is emitted again, from the beginning. One that
@@ -114,6 +119,11 @@ export interface Run {
 	steer(message: string): void;
 	/** Asks the child to answer now with what it has: no more tools. */
 	wrapUp(reason?: string): void;
+	/**
+	 * What whoever pays has granted beyond the spec's limits. Set by the manager; a run that may outlive us keeps it, and
+	 * knows it again when it is rejoined.
+	 */
+	granted?: Limits | undefined;
 	/**
 	 * Lets go of a child that lives on without us: nothing is emitted any more, and `settled` stays open. Resolves when
 	 * nothing is left to do for it here.

@@ -24,15 +24,12 @@ export class ManagerScope {
 	}
 
 	spawn(spec: RunSpec, options: Omit<LaunchOptions, "parentAgentId"> = {}): AgentRecord {
-		const allowed = this.#options.allowed() ?? [];
-		if (allowed !== "*" && !allowed.some((name) => name.toLowerCase() === spec.type.toLowerCase())) {
-			const known = allowed.length > 0 ? `Allowed: ${allowed.join(", ")}.` : "Its preset allows none.";
-			throw new AgentError("forbidden_preset", `This agent may not launch "${spec.type}". ${known}`);
-		}
+		this.#assertAllowed(spec);
 		return this.#options.manager.spawn(spec, { ...options, parentAgentId: this.parentId });
 	}
 
 	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground"> = {}): AgentRecord {
+		this.#assertAllowed(spec);
 		return this.#options.manager.resume(this.#own(id), spec, options);
 	}
 
@@ -64,6 +61,13 @@ export class ManagerScope {
 	/** Parents before their children. */
 	list(): AgentRecord[] {
 		return this.#options.family.descendantsOf(this.parentId);
+	}
+
+	#assertAllowed(spec: RunSpec): void {
+		const allowed = this.#options.allowed() ?? [];
+		if (allowed === "*" || allowed.some((name) => name.toLowerCase() === spec.type.toLowerCase())) return;
+		const known = allowed.length > 0 ? `Allowed: ${allowed.join(", ")}.` : "Its preset allows none.";
+		throw new AgentError("forbidden_preset", `This agent may not launch "${spec.type}". ${known}`);
 	}
 
 	#own(id: string): string {

@@ -9,6 +9,8 @@ export interface WatchdogOptions {
 	clock: Clock;
 	store: Store;
 	lives: LiveAgents;
+	/** Whether the limits on this one's time are kept elsewhere. */
+	isKept: (live: LiveAgent) => boolean;
 	/** A deadline has passed. */
 	onLate: (id: string, stop: Stop) => void;
 }
@@ -36,10 +38,10 @@ export class Watchdog {
 
 	/** Sets the timer of the agent's next deadline anew, after something that moved it. */
 	watch(live: LiveAgent): void {
-		const { clock, store, lives, onLate } = this.#options;
+		const { clock, store, lives, isKept, onLate } = this.#options;
 		live.cancelDeadline?.();
 		const record = store.record(live.id);
-		if (!record || !lives.has(live)) return;
+		if (!record || !lives.has(live) || isKept(live)) return;
 		const deadline = nextDeadline(record, live.limits, live);
 		if (!deadline) return;
 		const at = Math.max(deadline.at, live.sparedUntil);

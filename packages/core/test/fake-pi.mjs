@@ -4,7 +4,7 @@
  * directory of its run.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const runDir = process.env.PI_SUBAGENTS_RUN_DIR;
@@ -70,6 +70,12 @@ async function turn({ goesOn = true } = {}) {
 const scenarios = {
 	answers() {
 		process.stderr.write("Warning: something is deprecated.\n");
+		finish("Done.");
+	},
+	/** Lets everybody read its conversation, and prints nothing but events. */
+	careless() {
+		process.umask(0);
+		writeFileSync(join(runDir, "child-session.jsonl"), "{}\n");
 		finish("Done.");
 	},
 	/** Says its last word, but never that it is idle, and does not end with its input. */
@@ -159,7 +165,11 @@ const scenarios = {
 		call();
 		child.stdout.once("data", () => process.kill(process.pid, "SIGKILL"));
 	},
-	hangs: stay,
+	/** Its model is silent. */
+	hangs() {
+		print({ type: "agent_start" });
+		stay();
+	},
 	tool() {
 		call();
 		stay();

@@ -72,11 +72,11 @@ describe("agents that launch agents", () => {
 		expect(manager.store.record(grandchild.id)?.outcome).toEqual({ status: "aborted", by: "parent" });
 	});
 
-	test("go on when the one that launched them is done", async () => {
+	test("end with the one that launched them, since nobody else would hear of them", async () => {
 		const { child, grandchild, runOf, status, heard, manager } = family();
 		runOf(child.id)?.answer("I am done.");
 		await heard();
-		expect([child.id, grandchild.id].map(status)).toEqual(["completed", "running"]);
+		expect([child.id, grandchild.id].map(status)).toEqual(["completed", "aborted"]);
 		expect(codeOf(() => manager.scope(child.id).spawn(spec))).toBe("forbidden_preset");
 	});
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isYes } from "../src/budget.ts";
+import { fakeRunner } from "../src/testing/index.ts";
 import { reading, said } from "./events.ts";
 import { setUp } from "./manager-fixture.ts";
 
@@ -63,6 +64,26 @@ describe("time", () => {
 		expect(agent.record()?.outcome).toMatchObject({ by: "timeout", reason: "bash ran longer than 30s" });
 	});
 
+	test("a tool whose end was never told has ended when the model speaks again", () => {
+		const { clock, spawn } = setUp();
+		const agent = spawn({ limits: { toolTimeoutMs: 30_000 } });
+		agent.run.emit({ type: "tool_call", callId: "lost", tool: "bash", args: {} });
+		agent.run.emit({ type: "assistant_text", text: "And now?", stopReason: "toolUse" });
+		clock.advance(60_000);
+		expect(agent.status()).toBe("running");
+		agent.run.emit({ type: "tool_call", callId: "slow", tool: "bash", args: {} });
+		clock.advance(30_000);
+		expect(agent.record()?.outcome).toMatchObject({ by: "timeout" });
+	});
+
+	test("a run that keeps its time itself is not judged by what was heard of it", () => {
+		const { clock, spawn } = setUp({ runners: { session: { ...fakeRunner(), keepsTime: true } } });
+		const agent = spawn({ limits: { timeoutMs: 1_000, idleTimeoutMs: 1_000, toolTimeoutMs: 1_000 } });
+		clock.advance(3_600_000);
+		expect(agent.status()).toBe("running");
+		expect(clock.waiting()).toBe(0);
+	});
+
 	test("a queued agent has no time to lose, and a settled one leaves no timer", () => {
 		const { manager, clock, spawn } = setUp({ slots: { maxConcurrent: 1, whenFull: "queue" } });
 		const [first, second] = [spawn({ limits: { timeoutMs: 1_000_000 } }), spawn({ limits: { timeoutMs: 1_000 } })];
@@ -91,6 +112,7 @@ describe("budgets", () => {
 		});
 		manager.answer(agent.id, "Yes, go on.", "user");
 		expect(await going).toBe("go");
+		expect(agent.run.granted).toEqual({ budgetCost: 1.05 }); // for a run that goes on without us
 		agent.run.emit(usage(0.4));
 		expect(await agent.run.checkpoint?.()).toBe("go");
 	});

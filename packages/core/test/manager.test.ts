@@ -5,6 +5,13 @@ import { reading, said, spec } from "./events.ts";
 import { codeOf, setUp } from "./manager-fixture.ts";
 
 describe("a launch", () => {
+	test("a name is short; a blank one is none", () => {
+		const { spawn } = setUp();
+		expect(spawn({}, { name: " digger " }).record()?.name).toBe("digger");
+		expect(spawn({}, { name: " " }).record()).not.toHaveProperty("name");
+		expect(codeOf(() => spawn({}, { name: "x".repeat(101) }))).toBe("bad_request");
+	});
+
 	test("starts the runner with the spec and who it is", () => {
 		const { spawn } = setUp();
 		const { run, record } = spawn();

@@ -1,9 +1,12 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
-import type { Answer, Question } from "../src/index.ts";
-import { type EventLine, identityOf, isAlive } from "../src/process/index.ts";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Answer, type Clock, type Limits, Manager, type Question } from "../src/index.ts";
+import { type EventLine, identityOf, isAlive, processRunner } from "../src/process/index.ts";
+import type { ControlLine } from "../src/process/layout.ts";
 import { handClock } from "../src/testing/index.ts";
-import { attach, deadProcess, liveProcess, resultOf, runDir, runSpec } from "./process-fixture.ts";
+import { attach, deadProcess, liveProcess, type RunDir, resultOf, runDir, runSpec } from "./process-fixture.ts";
 
 const looking: EventLine = { type: "assistant_text", at: 10, text: "I look first.", stopReason: "toolUse" };
 const reading: EventLine = { type: "tool_call", at: 20, callId: "1", tool: "read", args: { path: "a" } };
@@ -158,6 +161,27 @@ describe("a run whose wrapper is gone without a result", () => {
 		await dir.log({ type: "child_started", at: 1, ...child.identity });
 		await attach(dir).run.settled;
 		expect(await child.exited).toEqual([null, "SIGKILL"]);
+	});
+
+	test.skipIf(process.platform !== "linux")("leaves nothing in its child's group, though that is gone", async () => {
+		const dir = await runDir();
+		const script = `import { spawn } from "node:child_process";
+			const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); console.log(process.pid)";
+			const member = spawn(process.execPath, ["-e", stubborn], {
+				env: { ...process.env, PI_SUBAGENTS_RUN_DIR: process.argv[1] },
+				stdio: ["ignore", "pipe", "inherit"],
+			});
+			member.stdout.once("data", (pid) => process.stdout.write(pid, () => process.exit()));`;
+		const leader = await liveProcess(script, dir.path);
+		const [pid] = await once(leader.child.stdout as Readable, "data");
+		const member = await identityOf(Number(pid));
+		onTestFinished(async () => void ((await isAlive(member)) && process.kill(member.pid, "SIGKILL")));
+		await leader.exited;
+		expect(await isAlive(member)).toBe(true);
+		await dir.wrappedBy(await deadProcess());
+		await dir.log({ type: "child_started", at: 1, ...leader.identity });
+		await attach(dir).run.settled;
+		expect(await isAlive(member)).toBe(false);
 	});
 
 	test("is found out by asking after its process when its exit cannot be seen", async () => {
@@ -322,6 +346,97 @@ describe("what a run asks", () => {
 		await expect
 			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
 			.toEqual([{ type: "pass", id: "c1", ...word }]);
+	});
+});
+
+/** Rejoins the run in this directory as a manager does. */
+function adopt(dir: RunDir, { limits, clock = handClock(1_000) }: { limits: Limits; clock?: Clock }) {
+	const { agentId: id, run, ...spec } = { ...runSpec, limits, outlives: true };
+	const process = processRunner({ agentDir: "/nowhere", isProjectTrusted: () => false, clock });
+	const manager = new Manager({ runners: { process }, clock, newId: () => "b2" });
+	manager.adopt({ id, run, spec, artifacts: dir.path, depth: 1, isBackground: true, queuedAt: 1 });
+	onTestFinished(() => manager.shutdown());
+	return { manager };
+}
+
+test("a run that took its time while we could not hear it is judged by its wrapper alone", async () => {
+	const dir = await runDir();
+	const clock = handClock(1_000);
+	await dir.wrappedBy((await liveProcess()).identity);
+	await dir.log(looking, reading);
+	const limits = { timeoutMs: 1_000, idleTimeoutMs: 1_000, toolTimeoutMs: 1_000 };
+	const { manager } = adopt(dir, { limits, clock });
+	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
+	clock.advance(3_600_000);
+	await dir.log(read, answer, idle);
+	await dir.result({ status: "completed", text: "All done." });
+	expect(await manager.wait("a1")).toEqual({ status: "completed", text: "All done." });
+});
+
+describe("a budget that was extended", () => {
+	const checkpoint: EventLine = { type: "checkpoint", at: 60, id: "c1" };
+	const passed = { type: "pass", id: "c1", word: "go", limits: { budgetTokens: 40 } };
+
+	test("is told to the wrapper", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(checkpoint);
+		const { run } = attach(dir, {
+			async checkpoint() {
+				run.granted = passed.limits;
+				return "go";
+			},
+		});
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+	});
+
+	test("is known to whoever rejoins the run", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(usage, { type: "granted", at: 50, limits: passed.limits }, usage, checkpoint);
+		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+		expect(manager.store.record("a1")?.status).toBe("running");
+	});
+});
+
+describe("a reply that cannot be written", () => {
+	const blocked = async (line: EventLine) => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		await dir.wrappedBy((await liveProcess()).identity);
+		await mkdir(dir.file("control"));
+		await dir.log(line);
+		const { run, reports } = attach(dir, { clock });
+		const complaint = /^An agent waits for an answer that could not be written: EISDIR/;
+		await expect.poll(() => reports, { timeout: 30_000 }).toContainEqual(expect.stringMatching(complaint));
+		return { dir, clock, run, reports };
+	};
+
+	test.each([
+		[
+			{ type: "checkpoint", at: 1, id: "c1" },
+			{ type: "pass", id: "c1", word: "go" },
+		],
+		[
+			{ type: "question", at: 1, id: "q1", question: "?" },
+			{ type: "answer", id: "q1", answer: { by: "nobody" } },
+		],
+	] satisfies [EventLine, ControlLine][])("is written as soon as it can be: %o", async (line, reply) => {
+		const { dir, clock, reports } = await blocked(line);
+		const complaints = reports.length;
+		const timer = setInterval(() => clock.advance(2_000), 10);
+		onTestFinished(() => clearInterval(timer));
+		await rmdir(dir.file("control"));
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([reply]);
+		expect(reports.length).toBe(complaints);
+	});
+
+	test("is dropped when the question is over", async () => {
+		const { dir, clock } = await blocked({ type: "question", at: 1, id: "q1", question: "?" });
+		const waiting = clock.waiting();
+		await dir.log({ type: "question_over", at: 2, id: "q1" });
+		await expect.poll(() => clock.waiting(), { timeout: 30_000 }).toBeLessThan(waiting);
 	});
 });
 

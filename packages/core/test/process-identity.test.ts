@@ -47,6 +47,23 @@ test("a process on another machine counts as alive, since nobody here can tell",
 	expect(await isAlive({ pid: 2 ** 22 + 1, born: "1", host: "elsewhere.example", boot: null })).toBe(true);
 });
 
+test.skipIf(process.platform !== "linux")("a machine that was given another name is still the same", async () => {
+	const { pid, end } = sleeper();
+	const identity = { ...(await identityOf(pid)), host: "before.example" };
+	expect(await isAlive(identity)).toBe(true);
+	await end();
+	expect(await isAlive(identity)).toBe(false);
+});
+
+test.skipIf(process.platform !== "linux")("a process in another container counts as alive", async () => {
+	const { pid, end } = sleeper();
+	const identity = await identityOf(pid);
+	await end();
+	expect(await isAlive({ ...identity, space: "pid:[1]" })).toBe(true);
+	const { space: _, ...earlier } = identity;
+	expect(await isAlive(earlier)).toBe(false);
+});
+
 test.skipIf(process.platform !== "linux")("one that has ended but was not waited for is gone", async () => {
 	// The shell starts a child, says its number, and becomes a program that never waits for it.
 	const shell = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"], { stdio: ["ignore", "pipe", "ignore"] });

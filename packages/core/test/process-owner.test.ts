@@ -114,3 +114,19 @@ test("of many processes that claim the run of a dead owner at once, one gets it"
 	for (const { stdin } of claimers) stdin.end();
 	await Promise.all(ends);
 });
+
+test("a run that one session of a process owns is not another's, also within the process", async () => {
+	const dir = await runDir();
+	expect(await claimRun(dir, { sessionId: "s1" })).toEqual({ isOurs: true });
+	expect(await claimRun(dir, { sessionId: "s2" })).toEqual({ isOurs: false, owner: await identityOf(process.pid) });
+	releaseRun(dir, { sessionId: "s2" });
+	expect(await owners(dir)).toEqual(["owner-1.json"]);
+	releaseRun(dir, { sessionId: "s1" });
+	expect(await claimRun(dir, { sessionId: "s2" })).toEqual({ isOurs: true });
+});
+
+test("who cannot see the owner, from another container, does not take its run", async () => {
+	const dir = await runDir();
+	await ownedBy({ pid: 2 ** 22 + 1, boot: (await identityOf(process.pid)).boot, space: "pid:[1]" }, dir);
+	expect(await claimRun(dir)).toMatchObject({ isOurs: false, owner: { space: "pid:[1]" } });
+});

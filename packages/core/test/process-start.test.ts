@@ -115,6 +115,15 @@ describe("a run that is started", () => {
 		expect(await readResult(dir)).toMatchObject({ writtenBy: "watcher", outcome: { by: "lost", reason } });
 	});
 
+	test("that cannot load its wrapper says why", async () => {
+		const { run } = await start(join(await tempDir(), "a1"), 'import "./nowhere.js";');
+		expect(await run.settled).toEqual({
+			status: "aborted",
+			by: "lost",
+			reason: expect.stringMatching(/^it ended with exit code 1: Error \[ERR_MODULE_NOT_FOUND\]: Cannot find module/),
+		});
+	});
+
 	test("keeps its sign of life open until it has settled", async () => {
 		const dir = await newRun();
 		const script = `${begin}

@@ -100,6 +100,11 @@ describe("who decides the model", () => {
 		expect(errorOf({ request: { model: "  " } }, preset)).toMatchObject({ code: "no_model" });
 	});
 
+	test("a blank one in the call is none", () => {
+		const { model, origins } = resolve({ request: { model: " " }, preset: { model: "small" } }, preset);
+		expect([model, origins.model]).toEqual(["fake/small", "preset"]);
+	});
+
 	test("inherit takes the session's, everywhere, also over a weaker layer", () => {
 		expect(resolve({ preset: { model: "inherit" } }, preset)).toMatchObject({
 			model: "fake/large",
@@ -285,6 +290,7 @@ test("a description is made from the task when there is none", () => {
 		"Please look at every single file in this…",
 	);
 	expect(resolve({ request: { description: " map the code " } }).description).toBe("map the code");
+	expect(resolve({ request: { description: "x".repeat(10_000) } }).description).toHaveLength(200);
 });
 
 test("a preset without a body adds no prompt", () => {

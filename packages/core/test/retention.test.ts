@@ -293,11 +293,13 @@ describe("conversations", () => {
 
 	test("stay as long as an agent may need them, here or in another pi", async () => {
 		await using at = await sessions();
-		await at.talk("s1", "live", 20);
+		await at.talk("open", "old", 20);
+		await at.talk("s1", "open", 20);
 		await at.talk("s1", "kept", 20);
 		await at.talk("s1", "recent", 0.5, 600);
-		await at.prune({ megabytes: 0.1, isLive: (id) => id === "live", keep: new Set(["kept"]) });
-		expect((await readdir(join(at.dir, "s1"))).sort()).toEqual(["kept", "live", "recent"]);
+		await at.prune({ megabytes: 0.1, isLive: (session) => session === "open", keep: new Set(["kept"]) });
+		expect((await readdir(join(at.dir, "s1"))).sort()).toEqual(["kept", "recent"]);
+		expect(await readdir(join(at.dir, "open"))).toEqual(["old"]);
 	});
 
 	test("leave what others put there, and links alone", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
@@ -28,6 +29,17 @@ describe("the directory for runs", () => {
 		expect(await at.prepare()).toEqual({ dir: at.runs });
 		expect(await modeOf(at.runs)).toBe(0o700);
 		expect(await readFile(join(at.runs, ".gitignore"), "utf8")).toBe("*\n");
+	});
+
+	test("lies where nobody else can put anything, whatever the user lets others do", async () => {
+		await using at = await world();
+		const module = new URL("../src/process/runs-dir.ts", import.meta.url).href;
+		const script = `process.umask(0);
+			const { prepareRunsDir } = await import(${JSON.stringify(module)});
+			await prepareRunsDir(${JSON.stringify(at.project)});`;
+		execFileSync(process.execPath, ["--input-type=module", "-C", "@pi-subagents/source", "-e", script]);
+		const dirs = [join(at.project, ".pi"), join(at.project, ".pi", "subagents"), at.runs];
+		expect(await Promise.all(dirs.map(modeOf))).toEqual([0o755, 0o755, 0o700]);
 	});
 
 	test("is the same the next time, with all that is in it", async () => {

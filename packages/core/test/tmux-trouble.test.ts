@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { requireTool, say, startTerminal } from "@pi-subagents-dev/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readResult } from "../src/process/index.ts";
+import { identityOf, isAlive, readResult } from "../src/process/index.ts";
 import { tmuxRunner } from "../src/tmux/index.ts";
 import { openWindow } from "../src/tmux/window.ts";
 import { hintFor, windowName } from "../src/tmux/words.ts";
@@ -77,17 +77,39 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, (
 			wrapper,
 			`import { connect } from "node:net";
 			for (const signal of ["SIGHUP", "SIGTERM", "SIGINT"]) process.on(signal, () => {});
-			connect(process.argv[3]).resume();
+			import { writeFileSync } from "node:fs";
+			connect(process.argv[3]).once("data", () => writeFileSync("tied", "")).resume();
 			setInterval(() => {}, 1e6);`,
 		);
 		const reports: string[] = [];
 		const report = (message: string) => void reports.push(message);
 		const run = tmuxRunner({ ...world.options, wrapper, report }).start(world.spec, () => undefined);
-		await expect.poll(world.windows, patient).toHaveLength(1);
+		await expect.poll(() => readdir(world.env.cwd), patient).toContain("tied");
 		run.abort({ by: "parent" });
 		expect(await run.settled).toEqual({ status: "aborted", by: "parent" });
 		expect(reports).toEqual([expect.stringContaining("did not stop")]);
 		await expect.poll(world.windows, patient).toEqual([]);
+	});
+
+	test("a run that is stopped while its window opens is stopped at once, and nothing is left of it", async () => {
+		await using world = await tmuxWorld(() => say("Done."));
+		const wrapper = join(world.env.root, "slow.mjs");
+		const script = `import fs from "node:fs";
+			process.on("SIGHUP", () => {});
+			fs.writeFileSync("pid", String(process.pid));
+			setInterval(() => {}, 1e6);`;
+		await writeFile(wrapper, script);
+		const reports: string[] = [];
+		const report = (message: string) => void reports.push(message);
+		const run = tmuxRunner({ ...world.options, wrapper, report }).start(world.spec, () => undefined);
+		await expect.poll(() => readdir(world.env.cwd), patient).toContain("pid");
+		const slow = await identityOf(Number(await readFile(join(world.env.cwd, "pid"), "utf8")));
+		run.abort({ by: "user" });
+		expect(await run.settled).toEqual({ status: "aborted", by: "user" });
+		expect(await readResult(world.spec.artifacts)).toMatchObject({ outcome: { status: "aborted", by: "user" } });
+		expect(reports).toEqual([]);
+		expect(await world.windows()).toEqual([]);
+		expect(await isAlive(slow)).toBe(false);
 	});
 
 	test("a wrapper that cannot start has failed, and nothing is left of it", async () => {

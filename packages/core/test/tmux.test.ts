@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -15,6 +15,7 @@ import {
 import { describe, expect, test } from "vitest";
 import type { RunIdentity, RunSpec } from "../src/index.ts";
 import { readResult } from "../src/process/index.ts";
+import { parseEvent } from "../src/process/read.ts";
 import { type TmuxRunnerOptions, tmuxRunner } from "../src/tmux/index.ts";
 import { type TmuxWorld, tmuxWorld } from "./tmux-world.ts";
 
@@ -83,6 +84,30 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_00
 		await world.server.nextRequest();
 		await world.tmux("send-keys", "-t", "pi-subagents:0", "C-c");
 		expect(await run.settled).toEqual({ status: "aborted", by: "user", reason: "Ctrl+C in its window" });
+		await expect.poll(world.windows, patient).toEqual([]);
+	});
+
+	test("goes on when somebody presses Ctrl+S in its window", async () => {
+		const gate = createGate();
+		await using world = await tmuxWorld((request) =>
+			hasUsedTool(request) ? say("All seen.") : callTool("ls", { path: "." }, { gate }),
+		);
+		const { run } = start(world);
+		await world.server.nextRequest();
+		await world.tmux("send-keys", "-t", "pi-subagents:0", "C-s");
+		gate.open();
+		expect(await run.settled).toEqual({ status: "completed", text: "All seen." });
+	});
+
+	test("tells its result at once also when no file can hold it", async () => {
+		await using world = await tmuxWorld(() => hang());
+		const { run } = start(world);
+		await world.server.nextRequest();
+		await mkdir(join(world.spec.artifacts, "result.json"));
+		const events = (await readFile(join(world.spec.artifacts, "events.jsonl"), "utf8")).split("\n");
+		const pi = events.map((line) => parseEvent(line)).find((event) => event?.type === "child_started");
+		process.kill((pi as { pid: number }).pid, "SIGKILL");
+		expect(await run.settled).toMatchObject({ status: "failed", error: expect.stringContaining("ended by SIGKILL") });
 		await expect.poll(world.windows, patient).toEqual([]);
 	});
 

@@ -150,6 +150,24 @@ describe("a transcript file", () => {
 		expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(5_000_000);
 	});
 
+	test("in a directory that comes later is watched once it was looked for, and says where it is", async () => {
+		await using place = await handWritten();
+		const reports: string[] = [];
+		const dir = join(place.dir, "later");
+		const transcript = await openTranscriptFile({ dir, report: (message) => void reports.push(message) });
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const stop = transcript.onAppend((length) => length === 2 && resolve());
+		expect(await transcript.path()).toBeUndefined();
+		await mkdir(dir);
+		const file = join(dir, "2026.jsonl");
+		await writeFile(file, line("one"));
+		await transcript.refresh();
+		await appendFile(file, line("two"));
+		await promise;
+		stop();
+		expect([await transcript.path(), reports]).toEqual([file, []]);
+	});
+
 	test("calls nobody who has stopped listening", async () => {
 		await using place = await handWritten(line("one"));
 		const transcript = await openTranscriptFile(place);

@@ -202,3 +202,17 @@ test("who watched and let go, or is gone, is not waited for", async () => {
 	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first"}');
 	expect(await world.saw("question_over")).toMatchObject({ id });
 });
+
+test("a budget that was extended stays so when nobody watches any more", async () => {
+	await using world = await fakeWorld("loops", { spec: { limits: { budgetTokens: 20 } } });
+	await world.watch();
+	const { ended } = world.start();
+	const { id } = await world.saw("checkpoint");
+	await world.tell({ type: "pass", id, word: "go", limits: { budgetTokens: 40 } });
+	expect(await world.saw("granted")).toMatchObject({ limits: { budgetTokens: 40 } });
+	await writeFile(join(world.runDir, "owner-2.json"), JSON.stringify({ type: "released", at: 1 }));
+	expect((await ended).result).toMatchObject({
+		outcome: { status: "aborted", by: "budget", reason: "it used 45 of 40 tokens" },
+		turns: 3,
+	});
+});

@@ -83,11 +83,13 @@ test("a description of the run that cannot be used is said, and nothing is start
 });
 
 test("only the user can read what a run writes", async () => {
-	await using world = await fakeWorld("answers");
+	await using world = await fakeWorld("careless");
 	await world.run();
-	for (const name of ["events.jsonl", "transcript.log", "stdout.log", "wrapper.json", "result.json"]) {
+	const ours = ["events.jsonl", "transcript.log", "stdout.log", "stderr.log", "wrapper.json", "result.json"];
+	for (const name of [...ours, "child-session.jsonl"]) {
 		expect([name, (await stat(join(world.runDir, name))).mode & 0o077]).toEqual([name, 0]);
 	}
+	expect(await world.read("stderr.log")).toBe("");
 });
 
 test("a file that may grow only so far keeps its beginning", async () => {

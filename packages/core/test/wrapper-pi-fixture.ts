@@ -25,6 +25,8 @@ export type PiWorld = WrapperWorld & Pick<Bench, "server" | "env">;
 export interface Around {
 	spec?: Partial<RunSpec>;
 	bench?: Omit<Parameters<typeof createBench>[0], "rules">;
+	/** The source of an extension of the user's that it loads. */
+	extension?: string;
 	/** Both from their sources, when absent. */
 	built?: { wrapper: string; childEntry: string };
 }
@@ -32,11 +34,13 @@ export interface Around {
 export async function piWorld(
 	pi: PiBinary,
 	rule: Rule,
-	{ spec, bench: options, built }: Around = {},
+	{ spec, bench: options, extension, built }: Around = {},
 ): Promise<PiWorld> {
 	const bench = await createBench({ rules: [rule], ...options });
 	onTestFinished(bench.close);
 	const { env } = bench;
+	const extensions = extension === undefined ? [] : [join(env.root, "extension.js")];
+	for (const path of extensions) await writeFile(path, extension ?? "");
 	const whole: RunSpec = { ...anySpec, model: "fake/fake-1", cwd: env.cwd, tools: ["ls"], ...spec };
 	const [command, ...leading] = pi.command;
 	const world = await wrapperWorld({
@@ -45,7 +49,7 @@ export async function piWorld(
 		...(built ? { wrapper: [built.wrapper] } : {}),
 		launch: (runDir) => {
 			const childEntry = built?.childEntry ?? CHILD_ENTRY;
-			const facts = { runDir, childEntry, isProjectTrusted: false, extensions: [] };
+			const facts = { runDir, childEntry, isProjectTrusted: false, extensions };
 			return { command, args: [...leading, ...piArguments(whole, facts)] };
 		},
 	});

@@ -34,6 +34,14 @@ describe.each(await availablePis())("pi $version", { timeout: 60_000 }, (pi) => 
 		expect(await processesOf(world.runDir)).toEqual([]);
 	});
 
+	test("has failed when another extension takes the task for itself", async () => {
+		const extension = 'export default (pi) => pi.on("input", () => ({ action: "handled" }));';
+		await using world = await piWorld(pi, worksThenSays("All done."), { extension });
+		const { result } = await world.run();
+		expect(result?.outcome).toEqual({ status: "failed", error: expect.stringMatching(/^An extension took the task/) });
+		expect(world.server.requests).toEqual([]);
+	});
+
 	test("asks whoever watches and goes on with the answer", async () => {
 		const question = { question: "Which one?", context: "There are two.", default_answer: "the first", timeout: 600 };
 		await using world = await piWorld(pi, (request) =>

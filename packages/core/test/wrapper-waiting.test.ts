@@ -46,6 +46,14 @@ test("a sign of life moves the deadline, and a tool that ended has none", () => 
 	expect(clock.waiting()).toBe(0);
 });
 
+test("a tool whose result pi never printed has ended when the model speaks again", () => {
+	const { clock, stops, stopwatch } = timed({ toolTimeoutMs: 1_000 });
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "read", args: {} }, clock.now());
+	stopwatch.observe({ type: "assistant_text", text: "A large file.", stopReason: "stop" }, clock.now());
+	clock.advance(60_000);
+	expect(stops).toEqual([]);
+});
+
 interface AtDesk {
 	desk: Desk;
 	clock: HandClock;

@@ -3,6 +3,7 @@ import type { AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/pr
 import { abortedOutcome, outcomeOf } from "../outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../runner.ts";
 import { addUsage, NO_USAGE } from "../usage.ts";
+import { identityIn } from "./identity.ts";
 import type { EventLine, ProcessIdentity, ResultFile } from "./layout.ts";
 
 export class Account {
@@ -20,14 +21,13 @@ export class Account {
 	add(line: EventLine): void {
 		this.#startedAt ??= line.at;
 		switch (line.type) {
-			case "child_started": {
-				const { pid, born, host, boot } = line;
-				this.child = { pid, born, host, boot };
+			case "child_started":
+				this.child = identityIn(line);
 				return;
-			}
 			case "question":
 			case "question_over":
 			case "checkpoint":
+			case "granted":
 			case "notice":
 				return;
 			default:

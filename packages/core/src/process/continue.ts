@@ -1,11 +1,15 @@
 /** A later run of an agent goes on with the conversation of the run before it, of which it gets a copy. */
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type RunIdentity, runIdOf } from "../runner.ts";
 import { goneMessage } from "../session/conversation.ts";
 import { codeOf } from "./code-of.ts";
 import { RUN_FILES } from "./layout.ts";
+import { readPlain } from "./plain-file.ts";
 import { parseJson } from "./read.ts";
+
+/** With all its pictures. */
+const MAX_CONVERSATION_BYTES = 512 * 1024 * 1024;
 
 /** Throws if there was a conversation and it is gone: the child would not know what it was asked before. */
 export async function continueConversation(
@@ -15,7 +19,7 @@ export async function continueConversation(
 	// A run that was stopped before its model answered has none; then the one before it counts.
 	for (let number = run - 1; number >= 1; number--) {
 		const before = join(dirname(dir), runIdOf({ agentId, run: number }));
-		const conversation = await readIfThere(join(before, RUN_FILES.session));
+		const conversation = await readPlain(join(before, RUN_FILES.session), MAX_CONVERSATION_BYTES);
 		if (conversation) {
 			const copy = withCwd(conversation, cwd);
 			if (!copy) throw new Error(goneMessage(agentId));
@@ -32,15 +36,6 @@ function withCwd(conversation: Buffer, cwd: string): Buffer | undefined {
 	if (typeof header !== "object" || header === null) return undefined;
 	const rest = conversation.subarray(headerEnd, conversation.lastIndexOf(LF) + 1);
 	return Buffer.concat([Buffer.from(JSON.stringify({ ...header, cwd })), rest]);
-}
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-	try {
-		return await readFile(path);
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return undefined;
-		throw error;
-	}
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -1,9 +1,11 @@
 /** What a watcher says to the wrapper of a run: lines in a file, in the order in which they were said. */
-import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "./code-of.ts";
 import { type ControlLine, RUN_FILES } from "./layout.ts";
+import { appendPlain, readPlain } from "./plain-file.ts";
 import { parseControl } from "./wrapper/control.ts";
+
+/** More than anybody says to a run. */
+const MAX_CONTROL_BYTES = 64 * 1024 * 1024;
 
 export class Control {
 	readonly #path: Promise<string>;
@@ -28,20 +30,16 @@ export class Control {
 	async #append(line: ControlLine): Promise<void> {
 		const text = `${this.#isBroken ? "\n" : ""}${JSON.stringify(line)}\n`;
 		this.#isBroken = true;
-		await appendFile(await this.#path, text, { mode: 0o600 });
+		await appendPlain(await this.#path, text);
 		this.#isBroken = false;
 	}
 }
 
 /** The ids of what has been replied to before. */
 export async function readReplies(dir: string): Promise<ReadonlySet<string>> {
-	try {
-		const lines = (await readFile(join(dir, RUN_FILES.control), "utf8")).split("\n").map(parseControl);
-		return new Set(lines.flatMap((line) => (line?.type === "answer" || line?.type === "pass" ? line.id : [])));
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return new Set();
-		throw error;
-	}
+	const said = await readPlain(join(dir, RUN_FILES.control), MAX_CONTROL_BYTES);
+	const lines = (said?.toString("utf8") ?? "").split("\n").map(parseControl);
+	return new Set(lines.flatMap((line) => (line?.type === "answer" || line?.type === "pass" ? line.id : [])));
 }
 
 const ignore = (): void => undefined;

@@ -6,8 +6,8 @@ import { codeOf } from "./code-of.ts";
 export const UNFINISHED = ".tmp";
 
 /**
- * Whether it was created: false when there is such a file already, which stays as it is. Only one that need not outlast
- * a crash of the machine may be less than durable: it could then be there without its content.
+ * Whether it was created: false when there is such a file already, which stays as it is. What is not durable may be
+ * there without its content after a crash of the machine.
  */
 export async function createWhole(path: string, text: string, { isDurable = true } = {}): Promise<boolean> {
 	const unfinished = `${path}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;

@@ -130,7 +130,17 @@ export class Watch {
 	}
 
 	async #result(): Promise<ResultFile | undefined> {
-		return this.#ofThisRun(await readResult(this.#options.dir));
+		return this.#ofThisRun(await this.#unlessUnreadable(() => readResult(this.#options.dir)));
+	}
+
+	/** What cannot be read says nothing yet. The run may still end in another way. */
+	async #unlessUnreadable<File>(read: () => Promise<File | undefined>): Promise<File | undefined> {
+		try {
+			return await read();
+		} catch (error) {
+			this.#complain(messageOf(error));
+			return undefined;
+		}
 	}
 
 	#ofThisRun(result: ResultFile | undefined): ResultFile | undefined {
@@ -158,7 +168,7 @@ export class Watch {
 	}
 
 	async #wrapperFile(): Promise<WrapperFile | undefined> {
-		this.#wrapper ??= await readWrapper(this.#options.dir);
+		this.#wrapper ??= await this.#unlessUnreadable(() => readWrapper(this.#options.dir));
 		return this.#wrapper;
 	}
 }

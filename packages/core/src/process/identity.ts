@@ -1,6 +1,6 @@
 /** Tells one process from another that got its number later, also after this one and the machine were started again. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 import { codeOf } from "./code-of.ts";
@@ -8,8 +8,8 @@ import type { ProcessIdentity } from "./layout.ts";
 
 /** Of a process that runs now. */
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
-	const [found, boot] = await Promise.all([look(pid), bootId()]);
-	return { pid, born: typeof found === "object" ? found.born : null, host: hostname(), boot };
+	const [found, { boot, space }] = await Promise.all([look(pid), surroundings()]);
+	return { pid, born: typeof found === "object" ? found.born : null, host: hostname(), boot, space };
 }
 
 /** Of this process. It stays the same, and some systems can only be asked by starting another process. */
@@ -20,19 +20,41 @@ export function ownIdentity(): Promise<ProcessIdentity> {
 
 let own: Promise<ProcessIdentity> | undefined;
 
-/** Whether it still runs. One on another machine cannot be judged from here, so it counts as alive. */
-export async function isAlive({ pid, born, host, boot }: ProcessIdentity): Promise<boolean> {
-	if (host !== hostname()) return true;
-	const here = await bootId();
-	if (boot !== null && here !== null && boot !== here) return false;
+/** Only that of something that says more. */
+export function identityIn({ pid, born, host, boot, space }: ProcessIdentity): ProcessIdentity {
+	return { pid, born, host, boot, ...(space === undefined ? {} : { space }) };
+}
+
+/** Whether it still runs. One on another machine or in another container cannot be judged, so it counts as alive. */
+export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+	const { pid, born } = identity;
+	const place = await placeOf(identity);
+	if (place !== "here") return place === "elsewhere";
 	if (!answers(pid)) return false;
 	const found = await look(pid);
 	if (found === "gone") return false;
 	return found === "unknown" || born === null || found.born === born;
 }
 
+/** Whether its number is one that this process can ask after, and send signals to. */
+export async function isHere(identity: ProcessIdentity): Promise<boolean> {
+	return (await placeOf(identity)) === "here";
+}
+
 export function isSame(a: ProcessIdentity, b: ProcessIdentity): boolean {
-	return a.pid === b.pid && a.born === b.born && a.host === b.host && a.boot === b.boot;
+	const isSameSpace = a.space === undefined || b.space === undefined || a.space === b.space;
+	return a.pid === b.pid && a.born === b.born && a.host === b.host && a.boot === b.boot && isSameSpace;
+}
+
+/** `past`: this machine, before it was started again. */
+async function placeOf({ host, boot, space }: ProcessIdentity): Promise<"here" | "past" | "elsewhere"> {
+	const here = await surroundings();
+	// A name can change while the machine runs, and two machines can have the same.
+	const isSameStart = boot === null || here.boot === null ? undefined : boot === here.boot;
+	if (isSameStart === false) return host === hostname() ? "past" : "elsewhere";
+	if (isSameStart === undefined && host !== hostname()) return "elsewhere";
+	const isSameSpace = space === undefined || space === null || here.space === null || space === here.space;
+	return isSameSpace ? "here" : "elsewhere";
 }
 
 /** A process of somebody else's refuses our signal, and lives. */
@@ -80,19 +102,25 @@ async function askPs(pid: number): Promise<Found> {
 	}
 }
 
-/** Asked once: this process ends before the machine starts again. */
-async function bootId(): Promise<string | null> {
-	if (process.platform !== "linux") return null;
-	boot ??= readBootId();
-	return boot;
+interface Surroundings {
+	boot: string | null;
+	space: string | null;
 }
 
-let boot: Promise<string | null> | undefined;
+/** Asked once: this process ends before the machine starts again, and does not leave its container. */
+async function surroundings(): Promise<Surroundings> {
+	if (process.platform !== "linux") return { boot: null, space: null };
+	around ??= lookAround();
+	return around;
+}
 
-async function readBootId(): Promise<string | null> {
-	try {
-		return (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
-	} catch {
-		return null; // not every sandbox shows it; then a number and a time of birth must do
-	}
+let around: Promise<Surroundings> | undefined;
+
+async function lookAround(): Promise<Surroundings> {
+	const unlessHidden = (text: Promise<string>) => text.then((found) => found.trim()).catch(() => null);
+	const [boot, space] = await Promise.all([
+		unlessHidden(readFile("/proc/sys/kernel/random/boot_id", "utf8")),
+		unlessHidden(readlink("/proc/self/ns/pid")),
+	]);
+	return { boot, space }; // not every sandbox shows them; then a number and a time of birth must do
 }

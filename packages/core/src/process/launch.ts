@@ -78,6 +78,7 @@ export async function launchRun(
 		env: { ...env, ...scriptVariables(process.execPath) },
 		runDir,
 		title: `${spec.type}: ${spec.description}`,
+		signal,
 	});
 }
 

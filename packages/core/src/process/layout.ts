@@ -8,7 +8,7 @@
  */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import type { Answer, Question } from "../asking.ts";
-import type { RunSpec, Stop } from "../runner.ts";
+import type { Limits, RunSpec, Stop } from "../runner.ts";
 
 export const RUN_FILES = {
 	meta: "meta.json",
@@ -68,6 +68,8 @@ export interface ProcessIdentity {
 	host: string;
 	/** Changes with every start of the machine; null where that cannot be found out. */
 	boot: string | null;
+	/** Within which the number means something: containers count their own. Null where that cannot be found out. */
+	space?: string | null;
 }
 
 /** `wrapper.json`. Whoever creates it first decides: a wrapper that starts, or a watcher that gave up waiting for one. */
@@ -90,6 +92,8 @@ export type WrapperEvent =
 	| { type: "question_over"; id: string }
 	/** The child would go on. It waits for `pass`, as long as somebody watches. */
 	| { type: "checkpoint"; id: string }
+	/** From now on these limits count, also when nobody watches. */
+	| { type: "granted"; limits: Limits }
 	/** Something that a person should know: a line that was skipped, a file that could not be written. */
 	| { type: "notice"; text: string };
 
@@ -99,8 +103,8 @@ export type ControlLine =
 	| { type: "wrap_up"; reason?: string }
 	| { type: "abort"; stop: Stop }
 	| { type: "answer"; id: string; answer: Answer }
-	/** `error`: the checkpoint itself failed, and nothing may pass it. */
-	| { type: "pass"; id: string; word: "go" | "end"; error?: string };
+	/** `limits`: more than the spec's were granted. `error`: the checkpoint itself failed, and nothing may pass it. */
+	| { type: "pass"; id: string; word: "go" | "end"; limits?: Limits; error?: string };
 
 /** `result.json`: written atomically, by the wrapper as the very last thing, or by a watcher that found the wrapper gone. */
 export interface ResultFile {

@@ -32,8 +32,6 @@ export function metaOf(
 
 /** The directory must be there, and empty. */
 export async function writeMeta(dir: string, meta: Meta): Promise<void> {
-	await Promise.all([
-		writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 }),
-		createWhole(join(dir, RUN_FILES.meta), `${JSON.stringify(meta, null, "\t")}\n`),
-	]);
+	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
+	await createWhole(join(dir, RUN_FILES.meta), `${JSON.stringify(meta, null, "\t")}\n`);
 }

@@ -2,19 +2,29 @@
  * Who watches a run: one process at a time. Each owner is a file with the next number, so taking over from one that is
  * gone is creating a file, which only one of several can do.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "./code-of.ts";
 import { createWhole } from "./create.ts";
-import { isAlive, isSame, ownIdentity } from "./identity.ts";
+import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
 import type { OwnerFile, ProcessIdentity } from "./layout.ts";
+import { readPlain, readPlainSync } from "./plain-file.ts";
 import { parseOwner } from "./read.ts";
+
+const MAX_OWNER_BYTES = 64 * 1024;
+/** Each time somebody else was first. More often than that it is not others who keep us from it. */
+const MAX_ATTEMPTS = 50;
 
 export type Claim = { isOurs: true } | { isOurs: false; owner: ProcessIdentity };
 
+/** Which session of a process it is: one process may have several. */
+interface Claimant {
+	sessionId?: string | undefined;
+}
+
 /**
- * Makes this process the owner of a run, unless a living one is.
+ * Makes this process, and its session if one is named, the owner of a run, unless a living one is.
  *
  * @example
  * ```ts
@@ -22,13 +32,12 @@ export type Claim = { isOurs: true } | { isOurs: false; owner: ProcessIdentity }
  * if (!claim.isOurs) console.log(`Watched by process ${claim.owner.pid}.`);
  * ```
  */
-export async function claimRun(dir: string, { sessionId }: { sessionId?: string | undefined } = {}): Promise<Claim> {
+export async function claimRun(dir: string, { sessionId }: Claimant = {}): Promise<Claim> {
 	const us = await ownIdentity();
-	for (;;) {
-		const last = newest(await readdir(dir));
-		const owner = last === 0 ? undefined : parseOwner(await readFile(ownerPath(dir, last), "utf8"));
+	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+		const { last, owner } = await newestOwner(dir);
 		if (owner?.type === "owned") {
-			if (isSame(owner, us)) return { isOurs: true };
+			if (isSame(owner, us) && isSameSession(owner, sessionId)) return { isOurs: true };
 			if (await isAlive(owner)) return { isOurs: false, owner: identityIn(owner) };
 		}
 		const next: OwnerFile = {
@@ -41,13 +50,15 @@ export async function claimRun(dir: string, { sessionId }: { sessionId?: string 
 		if (await createWhole(ownerPath(dir, last + 1), JSON.stringify(next), { isDurable })) return { isOurs: true };
 		// Somebody else was first: look again who that is.
 	}
+	throw new Error(`${dir} cannot be claimed: the numbers of its owner files are too high. Delete those files.`);
 }
 
 /** Lets go of a run that this process owns. Synchronous: the process may be about to end. */
-export function releaseRun(dir: string): void {
+export function releaseRun(dir: string, { sessionId }: Claimant = {}): void {
 	const last = newest(readdirSync(dir));
-	const owner = last === 0 ? undefined : parseOwner(readFileSync(ownerPath(dir, last), "utf8"));
-	if (owner?.type !== "owned" || owner.pid !== process.pid) return;
+	const owner =
+		last === 0 ? undefined : parseOwner(readPlainSync(ownerPath(dir, last), MAX_OWNER_BYTES).toString("utf8"));
+	if (owner?.type !== "owned" || owner.pid !== process.pid || !isSameSession(owner, sessionId)) return;
 	const released: OwnerFile = { type: "released", at: Date.now() };
 	try {
 		writeFileSync(ownerPath(dir, last + 1), JSON.stringify(released), { flag: "wx", mode: 0o600 });
@@ -59,13 +70,23 @@ export function releaseRun(dir: string): void {
 /** Whether a living process watches the run. What cannot be read says no. */
 export async function isWatched(dir: string): Promise<boolean> {
 	try {
-		const last = newest(await readdir(dir));
-		const owner = last === 0 ? undefined : parseOwner(await readFile(ownerPath(dir, last), "utf8"));
+		const { owner } = await newestOwner(dir);
 		return owner?.type === "owned" && (await isAlive(owner));
 	} catch (error) {
 		if (codeOf(error) !== undefined) return false;
 		throw error;
 	}
+}
+
+/** Who names no session means any. */
+function isSameSession(owner: Claimant, sessionId: string | undefined): boolean {
+	return owner.sessionId === undefined || sessionId === undefined || owner.sessionId === sessionId;
+}
+
+async function newestOwner(dir: string): Promise<{ last: number; owner: OwnerFile | undefined }> {
+	const last = newest(await readdir(dir));
+	const text = last === 0 ? undefined : await readPlain(ownerPath(dir, last), MAX_OWNER_BYTES);
+	return { last, owner: text && parseOwner(text.toString("utf8")) };
 }
 
 /** The highest number there is; 0 if there was never an owner. */
@@ -75,8 +96,4 @@ function newest(names: readonly string[]): number {
 
 function ownerPath(dir: string, number: number): string {
 	return join(dir, `owner-${number}.json`);
-}
-
-function identityIn({ pid, born, host, boot }: ProcessIdentity): ProcessIdentity {
-	return { pid, born, host, boot };
 }

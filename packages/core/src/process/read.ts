@@ -2,18 +2,20 @@
  * Reads a run's files as what they are: written by another process, perhaps cut off in the middle, perhaps by somebody
  * else altogether. What comes out of here has the shape it promises.
  */
-import { open } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Static } from "typebox";
 import { Check } from "typebox/value";
 import { messageOf } from "../best-effort.ts";
 import { runIdOf } from "../runner.ts";
-import { codeOf } from "./code-of.ts";
 import { type EventLine, type Meta, type OwnerFile, type ResultFile, RUN_FILES, type WrapperFile } from "./layout.ts";
+import { readPlain } from "./plain-file.ts";
 import { eventSchemas, metaSchema, ownerSchema, resultSchema, wrapperSchema } from "./schema.ts";
 
 /** More than any real one holds; what is larger is not read into memory. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Deeper than what any tool is called with. Parsing what is much deeper takes seconds, and later ends the stack. */
+const MAX_DEPTH = 500;
 
 /** What a run is, or in words why its directory does not say. */
 export async function readMeta(dir: string): Promise<Meta | string> {
@@ -72,7 +74,9 @@ function checked<Schema extends typeof metaSchema | typeof resultSchema | typeof
 	return Check(schema, value) ? value : undefined;
 }
 
+/** Undefined for what is no JSON, or nested too deeply. */
 export function parseJson(text: string): unknown {
+	if (isTooDeep(text)) return undefined;
 	try {
 		return JSON.parse(text);
 	} catch (error) {
@@ -81,18 +85,28 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-async function readWhole(path: string): Promise<string | undefined> {
-	try {
-		const file = await open(path, "r");
-		try {
-			const { size } = await file.stat();
-			if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB`);
-			return await file.readFile("utf8");
-		} finally {
-			await file.close();
-		}
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return undefined;
-		throw error;
+function isTooDeep(text: string): boolean {
+	let depth = 0;
+	for (let at = 0; at < text.length; at++) {
+		const character = text[at];
+		if (character === '"') at = endOfString(text, at);
+		else if (character === "{" || character === "[") depth++;
+		else if (character === "}" || character === "]") depth--;
+		if (depth > MAX_DEPTH) return true;
 	}
+	return false;
+}
+
+/** Where the quote is that ends the string which begins here; the end of the text, if none does. */
+function endOfString(text: string, start: number): number {
+	for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+		let escapes = 0;
+		while (text[at - 1 - escapes] === "\\") escapes++;
+		if (escapes % 2 === 0) return at;
+	}
+	return text.length;
+}
+
+async function readWhole(path: string): Promise<string | undefined> {
+	return (await readPlain(path, MAX_FILE_BYTES))?.toString("utf8");
 }

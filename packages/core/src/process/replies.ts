@@ -1,7 +1,8 @@
 /** Answers what a run asks of whoever watches it: questions of the child, and whether it may go on. */
 import { type Answer, type Question, unanswered } from "../asking.ts";
 import { messageOf, type Report } from "../best-effort.ts";
-import type { Checkpoint } from "../runner.ts";
+import type { Clock } from "../clock.ts";
+import type { Checkpoint, Limits } from "../runner.ts";
 import type { ControlLine, EventLine } from "./layout.ts";
 
 /** Asks on behalf of the child until somebody answers. The signal says that the answer is no longer wanted. */
@@ -10,15 +11,22 @@ export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
 export interface RepliesOptions {
 	ask: Ask | undefined;
 	checkpoint: Checkpoint | undefined;
+	/** What was granted beyond the spec's limits. */
+	granted: () => Limits | undefined;
 	send: (line: ControlLine) => Promise<void>;
+	clock: Pick<Clock, "after">;
 	report: Report;
 }
+
+/** Until then the disk may have space again. */
+const RETRY_MS = 2_000;
 
 export class Replies {
 	readonly #options: RepliesOptions;
 	/** What nobody has replied to yet, by id. */
 	readonly #open = new Map<string, EventLine & { type: "question" | "checkpoint" }>();
-	readonly #asking = new Map<string, AbortController>();
+	/** What somebody is asked about, or is being told, by id. */
+	readonly #replying = new Map<string, Replying>();
 	/** What an earlier watcher replied to. */
 	#settled: ReadonlySet<string> = new Set();
 	/** While the past is read again nothing is asked: much of it was answered long ago. */
@@ -32,7 +40,7 @@ export class Replies {
 	hear(line: EventLine): void {
 		if (line.type === "question_over") {
 			this.#open.delete(line.id);
-			this.#asking.get(line.id)?.abort();
+			this.#replying.get(line.id)?.over.abort();
 		}
 		// A child that does something new has passed where it waited.
 		if (line.type === "assistant_text" || line.type === "tool_call") this.#forgetCheckpoints();
@@ -51,26 +59,33 @@ export class Replies {
 	/** Nobody wants an answer any more. */
 	close(): void {
 		this.#isOver = true;
-		for (const asking of this.#asking.values()) asking.abort();
+		for (const { over } of this.#replying.values()) over.abort();
 	}
 
 	#forgetCheckpoints(): void {
 		for (const [id, { type }] of this.#open) if (type === "checkpoint") this.#open.delete(id);
+		for (const { type, over } of this.#replying.values()) if (type === "checkpoint") over.abort();
 	}
 
 	#replyToAll(): void {
+		if (this.#isOver) return;
 		const open = [...this.#open.values()].filter(({ id }) => !this.#settled.has(id));
 		this.#open.clear();
-		for (const line of open) void (line.type === "question" ? this.#answer(line) : this.#pass(line.id));
+		for (const line of open) void this.#reply(line);
 	}
 
-	async #answer(line: EventLine & { type: "question" }): Promise<void> {
+	async #reply(line: EventLine & { type: "question" | "checkpoint" }): Promise<void> {
+		const { type, id } = line;
+		const over = new AbortController();
+		this.#replying.set(id, { type, over });
+		const reply = await (line.type === "question" ? this.#answer(line, over.signal) : this.#pass(id));
+		await this.#send(reply, over.signal);
+		this.#replying.delete(id);
+	}
+
+	async #answer(line: EventLine & { type: "question" }, signal: AbortSignal): Promise<ControlLine> {
 		const { at: _at, type: _type, id, ...question } = line;
-		const asking = new AbortController();
-		this.#asking.set(id, asking);
-		const answer = await this.#askFor(question, asking.signal);
-		this.#asking.delete(id);
-		if (!asking.signal.aborted) await this.#send({ type: "answer", id, answer });
+		return { type: "answer", id, answer: await this.#askFor(question, signal) };
 	}
 
 	async #askFor(question: Question, signal: AbortSignal): Promise<Answer> {
@@ -82,21 +97,42 @@ export class Replies {
 		}
 	}
 
-	async #pass(id: string): Promise<void> {
+	async #pass(id: string): Promise<ControlLine> {
 		try {
 			const word = (await this.#options.checkpoint?.()) ?? "go";
-			await this.#send({ type: "pass", id, word });
+			const limits = this.#options.granted();
+			return { type: "pass", id, word, ...(limits === undefined ? {} : { limits }) };
 		} catch (error) {
-			await this.#send({ type: "pass", id, word: "end", error: messageOf(error) });
+			return { type: "pass", id, word: "end", error: messageOf(error) };
 		}
 	}
 
-	async #send(line: ControlLine): Promise<void> {
-		if (this.#isOver) return;
-		try {
-			await this.#options.send(line);
-		} catch (error) {
-			this.#options.report(`An agent waits for an answer that could not be written: ${messageOf(error)}`);
+	/** The child waits for it, so it is tried again and again, as long as anybody wants it. */
+	async #send(line: ControlLine, signal: AbortSignal): Promise<void> {
+		for (let hasComplained = false; !signal.aborted; hasComplained = true) {
+			try {
+				return await this.#options.send(line);
+			} catch (error) {
+				if (!hasComplained)
+					this.#options.report(`An agent waits for an answer that could not be written: ${messageOf(error)}`);
+			}
+			await this.#later(signal);
 		}
 	}
+
+	#later(signal: AbortSignal): Promise<void> {
+		return new Promise((resolve) => {
+			const cancel = this.#options.clock.after(RETRY_MS, resolve);
+			signal.addEventListener("abort", () => {
+				cancel();
+				resolve();
+			});
+		});
+	}
+}
+
+interface Replying {
+	type: "question" | "checkpoint";
+	/** Nobody waits for it any more. */
+	over: AbortController;
 }

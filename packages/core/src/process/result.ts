@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createWhole } from "./create.ts";
 import { type ResultFile, RUN_FILES } from "./layout.ts";
 
-export async function writeResult(dir: string, result: ResultFile): Promise<void> {
-	await createWhole(join(dir, RUN_FILES.result), `${JSON.stringify(result, null, "\t")}\n`);
+/** Whether it is this one that counts. */
+export async function writeResult(dir: string, result: ResultFile): Promise<boolean> {
+	return createWhole(join(dir, RUN_FILES.result), `${JSON.stringify(result, null, "\t")}\n`);
 }

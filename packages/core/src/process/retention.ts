@@ -20,7 +20,7 @@ export interface PruneOptions {
 	megabytes: number;
 	/** Milliseconds since the epoch. */
 	now: number;
-	/** Whether this one goes on in this process. */
+	/** Whether this one goes on in this process: for runs their id, for conversations the name of the session's directory. */
 	isLive: (id: string) => boolean;
 	/** Those that must stay, whatever their age. */
 	keep?: ReadonlySet<string>;
@@ -47,6 +47,8 @@ interface Leftover {
 }
 
 interface Kind {
+	/** By what whoever uses it knows it. */
+	nameOf(found: Leftover): string;
 	/** How far below the given directory they are. */
 	depth: number;
 	/** Whether we made a file with this name. */
@@ -104,7 +106,7 @@ async function prune({ dir, now, isLive, keep, ...bounds }: PruneOptions, kind: 
 	for (const leftover of outOfBounds(found, { ...bounds, now })) {
 		const { id, path, bytes } = leftover;
 		await attempt(path, async () => {
-			if (isLive(id) || keep?.has(id) || (await kind.isInUse(leftover, now))) return;
+			if (isLive(kind.nameOf(leftover)) || keep?.has(id) || (await kind.isInUse(leftover, now))) return;
 			await kind.remove(leftover);
 			pruned.removed.push(id);
 			pruned.freedBytes += bytes;
@@ -161,6 +163,7 @@ const LAST: readonly string[] = [RUN_FILES.result, RUN_FILES.meta];
 const RUN_FILE_NAMES: ReadonlySet<string> = new Set(Object.values(RUN_FILES));
 
 const RUNS: Kind = {
+	nameOf: ({ id }) => id,
 	depth: 1,
 	isOurFile(name) {
 		const isUnfinished = name.endsWith(UNFINISHED) && /^(?:meta|result|wrapper|owner-\d+)\.json\./.test(name);
@@ -189,6 +192,7 @@ const RUNS: Kind = {
 };
 
 const CONVERSATIONS: Kind = {
+	nameOf: ({ path }) => basename(dirname(path)), // who has a session open may resume any of its agents
 	depth: 2,
 	isOurFile: (name) => name.endsWith(".jsonl"),
 	isOurs: async () => true, // nobody else keeps anything there

@@ -3,7 +3,7 @@ import type { Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../best-effort.ts";
 import type { Clock } from "../clock.ts";
 import { abortedOutcome } from "../outcome.ts";
-import type { Checkpoint, Emit, Run, RunIdentity, Stop } from "../runner.ts";
+import type { Checkpoint, Emit, Limits, Run, RunIdentity, Stop } from "../runner.ts";
 import { Account } from "./account.ts";
 import { Control, readReplies } from "./control.ts";
 import { type Ending, Watch } from "./follow.ts";
@@ -11,7 +11,7 @@ import type { ControlLine, EventLine, ResultFile } from "./layout.ts";
 import { releaseRun } from "./owner.ts";
 import { type Ask, Replies } from "./replies.ts";
 import { writeResult } from "./result.ts";
-import { endGroup, signalGroup } from "./signals.ts";
+import { endGroup, endLeftovers, signalGroup } from "./signals.ts";
 import type { StartedWrapper } from "./starter.ts";
 import { endStrays } from "./wrapper/group.ts";
 
@@ -27,6 +27,8 @@ export interface Beginning {
 
 export interface RunSurroundings {
 	identity: RunIdentity;
+	/** The session that watches it. */
+	sessionId: string | undefined;
 	emit: Emit;
 	checkpoint: Checkpoint | undefined;
 	ask: Ask | undefined;
@@ -39,6 +41,7 @@ const STOP_MS = 5_000;
 
 export class DetachedRun implements Run {
 	readonly settled: Promise<Outcome>;
+	granted: Limits | undefined;
 	readonly #around: RunSurroundings;
 	readonly #beginning: Beginning;
 	readonly #account = new Account();
@@ -57,13 +60,20 @@ export class DetachedRun implements Run {
 	#isOver = false;
 
 	constructor(around: RunSurroundings, beginning: Beginning) {
-		const { ask, checkpoint, report } = around;
+		const { ask, checkpoint, clock, report } = around;
 		this.#around = around;
 		this.#beginning = beginning;
 		this.settled = this.#outcome.promise;
 		this.#dirOpened.promise.catch(() => undefined); // those who need it hear of it
 		this.#control = new Control(this.#dirOpened.promise, { isContinued: !beginning.start });
-		this.#replies = new Replies({ ask, checkpoint, report, send: (line) => this.#control.send(line) });
+		this.#replies = new Replies({
+			ask,
+			checkpoint,
+			granted: () => this.granted,
+			send: (line) => this.#control.send(line),
+			clock,
+			report,
+		});
 		this.#begun = this.#begin();
 	}
 
@@ -72,7 +82,8 @@ export class DetachedRun implements Run {
 		this.#stop = stop;
 		this.#stopping.abort();
 		this.#replies.close();
-		this.#cancelForce = this.#around.clock.after(STOP_MS, () => void this.#force());
+		// One that is still being started has its time from then on.
+		if (!this.#beginning.start || this.#started) this.#forceLater();
 		this.#control.send({ type: "abort", stop }).catch(() => this.#signal("SIGTERM")); // a full disk must not keep it alive
 	}
 
@@ -99,10 +110,12 @@ export class DetachedRun implements Run {
 			this.#started = await this.#beginning.start?.(this.#dir, this.#stopping.signal);
 		} catch (error) {
 			this.#dirOpened.reject(error);
-			return this.#conclude({ status: "failed", error: messageOf(error) });
+			const failed: Outcome = { status: "failed", error: messageOf(error) };
+			return this.#conclude(this.#stop ? this.#account.stopped(this.#stop) : failed);
 		}
-		const isStopped = this.#beginning.start && !this.#started;
-		if (isStopped && this.#stop) return this.#conclude(this.#account.stopped(this.#stop));
+		const wasStarted = !this.#beginning.start || this.#started;
+		if (this.#stop && !wasStarted) return this.#conclude(this.#account.stopped(this.#stop));
+		if (this.#stop && this.#started) this.#forceLater();
 		if (!this.#isOver) return this.#follow(this.#dir);
 		this.#started?.letGo(); // we were told to let go of it while it was being started
 		this.#release();
@@ -142,6 +155,9 @@ export class DetachedRun implements Run {
 			case "question_over":
 			case "checkpoint":
 				return;
+			case "granted":
+				this.granted = line.limits;
+				return;
 			case "notice":
 				if (this.#isLive) this.#around.report(`Agent ${this.#around.identity.agentId}: ${line.text}`);
 				return;
@@ -171,7 +187,9 @@ export class DetachedRun implements Run {
 		const { child } = this.#account;
 		await bestEffort("ending what a lost agent left behind", report, async () => {
 			if (child) await endGroup(child, clock);
-			if (this.#dir !== undefined) await endStrays(this.#dir);
+			if (this.#dir === undefined) return;
+			if (child) await endLeftovers(this.#dir, child, clock);
+			await endStrays(this.#dir);
 		});
 		await this.#conclude(this.#stop ? this.#account.stopped(this.#stop) : this.#account.judge(why));
 	}
@@ -207,7 +225,8 @@ export class DetachedRun implements Run {
 
 	#release(): void {
 		const dir = this.#dir;
-		if (dir !== undefined) void bestEffort("letting go of an agent", this.#around.report, () => releaseRun(dir));
+		const { sessionId, report } = this.#around;
+		if (dir !== undefined) void bestEffort("letting go of an agent", report, () => releaseRun(dir, { sessionId }));
 	}
 
 	#tell(line: ControlLine, what: string): void {
@@ -216,6 +235,10 @@ export class DetachedRun implements Run {
 		this.#control
 			.send(line)
 			.catch((error) => report(`${what} agent ${identity.agentId} could not be written: ${messageOf(error)}`));
+	}
+
+	#forceLater(): void {
+		this.#cancelForce = this.#around.clock.after(STOP_MS, () => void this.#force());
 	}
 
 	/** It had its time: without the wrapper, its child is ended as that of a lost run. */

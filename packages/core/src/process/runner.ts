@@ -40,9 +40,10 @@ export function processRunner(options: ProcessRunnerOptions): Runner {
 
 /** A runner whose wrappers are started in another way. */
 export function detachedRunner(options: ProcessRunnerOptions, way: Way): Runner {
-	const { clock = systemClock, report = () => undefined, ask } = options;
+	const { clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
 	const around = ({ agentId, run }: RunIdentity, emit: Emit, checkpoint: Checkpoint | undefined): RunSurroundings => ({
 		identity: { agentId, run },
+		sessionId: parentSessionId?.(),
 		emit,
 		checkpoint,
 		ask: ask && ((question, signal) => ask(agentId, question, signal)),
@@ -50,6 +51,7 @@ export function detachedRunner(options: ProcessRunnerOptions, way: Way): Runner 
 		report,
 	});
 	return {
+		keepsTime: true, // the wrapper does, also while nobody watches
 		start(spec, emit, checkpoint) {
 			requireProvider(options, spec);
 			return new DetachedRun(around(spec, emit, checkpoint), {

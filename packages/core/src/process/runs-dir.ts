@@ -40,7 +40,7 @@ async function withinProject(root: string): Promise<string> {
 	const realRoot = await realpath(root);
 	const above = join(root, ".pi", "subagents");
 	for (const dir of [join(root, ".pi"), above]) {
-		await makeDir(dir);
+		await makeDir(dir, 0o755);
 		// Before anything is made in it: a repository may bring a link to anywhere.
 		if (!isWithin(await realpath(dir), realRoot)) throw new Error(`${dir} is a link that leads out of the project`);
 	}
@@ -76,7 +76,7 @@ async function isOursAlone(dir: string): Promise<boolean> {
 	return found.isDirectory() && isOurs;
 }
 
-async function makeDir(dir: string, mode = 0o777): Promise<void> {
+async function makeDir(dir: string, mode: number): Promise<void> {
 	await unlessThere(() => mkdir(dir, { mode }));
 }
 

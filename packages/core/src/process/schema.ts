@@ -131,6 +131,7 @@ const identity = {
 	born: Type.Union([text, Type.Null()]),
 	host: text,
 	boot: Type.Union([text, Type.Null()]),
+	space: Type.Optional(Type.Union([text, Type.Null()])), // earlier versions did not say
 } satisfies Record<keyof ProcessIdentity, TSchema>;
 
 export const wrapperSchema = Type.Union([
@@ -156,7 +157,13 @@ export const controlSchema = Type.Union([
 	Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
 	Type.Object({ type: Type.Literal("abort"), stop }),
 	Type.Object({ type: Type.Literal("answer"), id: text, answer }),
-	Type.Object({ type: Type.Literal("pass"), id: text, word: oneOf("go", "end"), error: maybeText }),
+	Type.Object({
+		type: Type.Literal("pass"),
+		id: text,
+		word: oneOf("go", "end"),
+		limits: Type.Optional(limits),
+		error: maybeText,
+	}),
 ]);
 
 /** A line of `events.jsonl` by its `type`. */
@@ -180,6 +187,7 @@ export const eventSchemas = {
 	}),
 	question_over: event("question_over", { id: text }),
 	checkpoint: event("checkpoint", { id: text }),
+	granted: event("granted", { limits }),
 	notice: event("notice", { text }),
 } satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>;
 

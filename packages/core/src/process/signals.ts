@@ -1,9 +1,9 @@
 /** Ends processes that lead a group, with all that belongs to it, and never one that only got the number later. */
-import { hostname } from "node:os";
 import type { Clock } from "../clock.ts";
 import { codeOf } from "./code-of.ts";
-import { isAlive } from "./identity.ts";
+import { isAlive, isHere } from "./identity.ts";
 import type { ProcessIdentity } from "./layout.ts";
+import { killGroupOf } from "./wrapper/group.ts";
 
 /** How long a process may take to clean up behind itself: pi ends its tools, which lead groups of their own. */
 const GRACE_MS = 3_000;
@@ -17,10 +17,19 @@ export async function endGroup(leader: ProcessIdentity, clock: Clock): Promise<v
 	await isGoneWithin(GRACE_MS, leader, clock);
 }
 
-/** Does nothing if it is gone, on another machine, or not known well enough to be told from a stranger. */
+/** What the leader of a group, gone by now, left in it. */
+export async function endLeftovers(runDir: string, leader: ProcessIdentity, clock: Clock): Promise<void> {
+	if (!(await isHere(leader))) return;
+	for (const deadline = clock.now() + GRACE_MS; await killGroupOf(runDir, leader.pid); ) {
+		if (clock.now() >= deadline) return;
+		await later(clock);
+	}
+}
+
+/** Does nothing if it is gone, cannot be reached from here, or not known well enough to be told from a stranger. */
 export async function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
 	const isKnown = leader.born !== null || process.platform === "win32";
-	if (!isKnown || leader.host !== hostname() || !(await isAlive(leader))) return;
+	if (!isKnown || !(await isHere(leader)) || !(await isAlive(leader))) return;
 	try {
 		process.kill(process.platform === "win32" ? leader.pid : -leader.pid, signal);
 	} catch (error) {
@@ -29,10 +38,14 @@ export async function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signal
 }
 
 async function isGoneWithin(ms: number, process: ProcessIdentity, clock: Clock): Promise<boolean> {
-	if (process.host !== hostname()) return true;
+	if (!(await isHere(process))) return true;
 	for (const deadline = clock.now() + ms; await isAlive(process); ) {
 		if (clock.now() >= deadline) return false;
-		await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+		await later(clock);
 	}
 	return true;
+}
+
+function later(clock: Clock): Promise<void> {
+	return new Promise((resolve) => void clock.after(LOOK_MS, resolve));
 }

@@ -1,7 +1,9 @@
-/** How a wrapper is started: as a process that outlives this one, tied to it only by two pipes. */
+/** How a wrapper is started: as a process that outlives this one, tied to it only by pipes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
+import { sanitize } from "@pi-subagents/progress";
 import { codeOf } from "./code-of.ts";
+import { hearLastLine } from "./last-line.ts";
 
 /** What a wrapper needs to be started. Whoever starts it adds only where that happens. */
 interface StartOrder {
@@ -13,6 +15,8 @@ interface StartOrder {
 	runDir: string;
 	/** What a person would call it. */
 	title: string;
+	/** Nobody wants it any more, also while it is being started. */
+	signal: AbortSignal;
 }
 
 /** A wrapper that was started and may not have said anything yet. */
@@ -35,8 +39,9 @@ export interface WrapperEnd {
 /** Rejects if it cannot be started at all. */
 export type Starter = (order: StartOrder) => Promise<StartedWrapper>;
 
-/** A result is long only because of the text in it. */
-const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
+/** What is kept of the complaints of a wrapper. */
+const MAX_COMPLAINT_CHARACTERS = 16 * 1024;
+const MAX_COMPLAINT_LENGTH = 500;
 
 export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 	const child = spawn(command, args, {
@@ -46,35 +51,45 @@ export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 		detached: true,
 		windowsHide: true,
 		// It learns from the end of its input that we are gone, and may tell its result on its output.
-		stdio: ["pipe", "pipe", "ignore"],
+		stdio: ["pipe", "pipe", "pipe"],
 	});
-	const { stdin, stdout } = child;
+	const { stdin, stdout, stderr } = child;
 	const ended = Promise.withResolvers<WrapperEnd>();
-	let output = "";
-	stdin.on("error", ignore); // it is gone, and `ended` says so
-	stdout.on("error", ignore);
-	stdout.setEncoding("utf8").on("data", (text: string) => {
-		if (output.length < MAX_OUTPUT_CHARACTERS) output += text;
+	let complaints = "";
+	for (const pipe of [stdin, stdout, stderr]) pipe.on("error", ignore); // it is gone, and `ended` says so
+	const said = hearLastLine(stdout);
+	stderr.setEncoding("utf8").on("data", (text: string) => {
+		complaints = (complaints + text).slice(-MAX_COMPLAINT_CHARACTERS);
 	});
 	child.once("close", (code, signal) => {
-		const how = signal === null ? `it ended with exit code ${code}` : `it was killed by ${signal}`;
-		const lastLine = output.trimEnd().split("\n").at(-1) ?? "";
-		ended.resolve({ how, ...(lastLine === "" ? {} : { lastLine }) });
+		const why = code === 0 ? "" : complaintIn(complaints);
+		const exit = `it ended with exit code ${code}${why === "" ? "" : `: ${why}`}`;
+		const lastLine = said();
+		ended.resolve({
+			how: signal === null ? exit : `it was killed by ${signal}`,
+			...(lastLine === undefined ? {} : { lastLine }),
+		});
 	});
 	await new Promise((resolve, reject) => child.once("spawn", () => resolve(undefined)).once("error", reject));
 	child.on("error", ignore); // a signal that could not be sent; it does not end us
 	// None of this keeps our process running: only the manager decides that.
 	child.unref();
-	for (const pipe of [stdin, stdout]) if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+	for (const pipe of [stdin, stdout, stderr]) if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 	return {
 		ended: ended.promise,
 		kill: () => killGroup(child),
 		letGo() {
-			stdin.destroy();
-			stdout.destroy();
+			for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
 		},
 	};
 };
+
+/** The line that says what went wrong: in a report of Node's it comes before the stack and Node's version. */
+function complaintIn(text: string): string {
+	const lines = text.split("\n").map((line) => sanitize(line).trim());
+	const line = lines.findLast((each) => /^\w*Error\b/.test(each)) ?? lines.findLast((each) => each !== "") ?? "";
+	return line.slice(0, MAX_COMPLAINT_LENGTH);
+}
 
 function killGroup(child: ChildProcess): void {
 	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

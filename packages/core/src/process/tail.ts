@@ -1,11 +1,12 @@
 /** Reads the lines of a file that another process still writes: those that are there, then each as it is completed. */
 import { type FSWatcher, watch } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { createLineSplitter } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../best-effort.ts";
 import type { Clock } from "../clock.ts";
 import { codeOf } from "./code-of.ts";
+import { openPlain } from "./plain-file.ts";
 
 export interface FollowOptions {
 	clock: Clock;
@@ -107,7 +108,7 @@ class Follower implements LineFollower {
 	async #look(): Promise<void> {
 		if (this.#isClosed) return;
 		try {
-			const file = await open(this.#path, "r");
+			const file = await openPlain(this.#path);
 			try {
 				await this.#readOn(file);
 			} finally {
@@ -125,9 +126,12 @@ class Follower implements LineFollower {
 		this.#hasComplained = true;
 	}
 
+	/** Up to where the file ends now: one that grows faster than it is read would keep all others waiting. */
 	async #readOn(file: FileHandle): Promise<void> {
-		while (!this.#isClosed) {
-			const { bytesRead } = await file.read(this.#chunk, 0, CHUNK_BYTES, this.#position);
+		const { size } = await file.stat();
+		while (!this.#isClosed && this.#position < size) {
+			const length = Math.min(CHUNK_BYTES, size - this.#position);
+			const { bytesRead } = await file.read(this.#chunk, 0, length, this.#position);
 			if (bytesRead === 0) return;
 			this.#position += bytesRead;
 			this.#splitter.push(this.#chunk.subarray(0, bytesRead));

@@ -1,5 +1,5 @@
 /** A transcript over a pi session file. Holds where its entries are, never what they say. */
-import { type FSWatcher, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_LINE_BYTES } from "@pi-subagents/progress";
@@ -19,8 +19,10 @@ export interface TranscriptFile {
 }
 
 export interface FileTranscript extends Transcript {
-	/** Looks whether the file has grown. Whoever listens does not need it. */
+	/** Looks whether the file has grown. Whoever listens does not need it, unless the directory comes later. */
 	refresh(): Promise<void>;
+	/** Where the file is, or will be; undefined while that is not known. */
+	path(): Promise<string | undefined>;
 }
 
 /** The conversation of an agent of a host with this `sessionDir`. Empty as long as nothing was answered. */
@@ -76,6 +78,7 @@ class SessionFileTranscript implements FileTranscript {
 		const own = (length: number) => listener(length); // so that the same function may listen twice
 		this.#listeners.add(own);
 		this.#watch();
+		this.#look(); // what was written before the watching began
 		return () => {
 			this.#listeners.delete(own);
 			if (this.#listeners.size > 0) return;
@@ -100,10 +103,17 @@ class SessionFileTranscript implements FileTranscript {
 		return this.#next;
 	}
 
+	async path(): Promise<string | undefined> {
+		const { dir } = this.#options;
+		const name = this.#options.name ?? (await newestFile(dir));
+		return name === undefined || name === "" ? undefined : join(dir, name);
+	}
+
 	async #catchUp(): Promise<void> {
 		const before = this.length;
 		const file = await this.#open();
 		if (!file) return;
+		if (this.#listeners.size > 0) this.#watch();
 		try {
 			const { ino, birthtimeNs, size } = await file.stat({ bigint: true });
 			const identity = `${ino} ${birthtimeNs}`; // a new file may get the number of one that was removed
@@ -123,28 +133,31 @@ class SessionFileTranscript implements FileTranscript {
 	}
 
 	async #open(): Promise<FileHandle | undefined> {
-		const { dir } = this.#options;
-		const name = this.#options.name ?? (await newestFile(dir));
-		if (name === undefined || name === "") return undefined;
+		const path = await this.path();
+		if (path === undefined) return undefined;
 		try {
-			return await open(join(dir, name), "r");
+			return await open(path, "r");
 		} catch (error) {
 			if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
 			throw error;
 		}
 	}
 
-	/** The directory, since the file may not be there yet. */
+	/** The directory, since the file may not be there yet. Where not even that is, it is tried again with the file. */
 	#watch(): void {
 		if (this.#watcher) return;
 		const { dir, report = () => undefined } = this.#options;
-		const look = () => void bestEffort("reading a transcript", report, () => this.refresh());
 		void bestEffort("watching a transcript", report, () => {
-			const watcher = watch(dir, { persistent: false }, look);
+			if (!existsSync(dir)) return;
+			const watcher = watch(dir, { persistent: false }, () => this.#look());
 			watcher.on("error", (error) => report(`watching a transcript: ${error.message}`));
 			this.#watcher = watcher;
 		});
-		look(); // what was written before the watching began
+	}
+
+	#look(): void {
+		const { report = () => undefined } = this.#options;
+		void bestEffort("reading a transcript", report, () => this.refresh());
 	}
 }
 

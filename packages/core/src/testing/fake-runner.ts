@@ -3,13 +3,13 @@ import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { abortedOutcome } from "../outcome.ts";
 import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
 
-export interface FakeRunner extends Required<Runner> {
+export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
 	/** Every run started or rejoined so far, oldest first. */
 	readonly runs: readonly FakeRun[];
 }
 
 /** A run in the hands of a test. */
-export interface FakeRun extends Required<Run> {
+export interface FakeRun extends Required<Omit<Run, "granted">>, Pick<Run, "granted"> {
 	readonly spec: RunSpec & RunIdentity;
 	/** It was rejoined, not started. */
 	readonly isAttached: boolean;

@@ -3,9 +3,11 @@ import { bestEffort, type Report } from "../best-effort.ts";
 import type { Clock } from "../clock.ts";
 import { codeOf } from "../process/code-of.ts";
 import { identityOf, isAlive } from "../process/identity.ts";
+import type { ProcessIdentity } from "../process/layout.ts";
+import { endGroup } from "../process/signals.ts";
 import { type Starter, scriptVariables } from "../process/starter.ts";
 import { offerTie, type Tie } from "./tie.ts";
-import { openWindow, type Window } from "./window.ts";
+import { openWindow } from "./window.ts";
 
 export interface WindowStarterOptions {
 	clock: Clock;
@@ -18,18 +20,23 @@ const START_MS = 30_000;
 const LOOK_MS = 250;
 
 export function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Starter {
-	return async ({ command, args, cwd, env, title }) => {
+	return async ({ command, args, cwd, env, title, signal }) => {
 		const tie = await offerTie(env, report);
 		try {
 			const argv = [...scriptPrefix(command), command, ...args, tie.path];
 			const window = await openWindow({ argv, cwd, env, title });
 			onWindow(window.hint);
-			await untilTaken(tie, window, clock).catch(async (error) => {
+			const wrapper = await identityOf(window.pid);
+			await untilTaken(tie, wrapper, clock, signal).catch(async (error) => {
 				await bestEffort("closing a window", report, () => window.close());
+				await bestEffort("ending what ran in a window", report, () => endGroup(wrapper, clock));
 				throw error;
 			});
 			return {
-				ended: tie.ended.then(() => ({ how: "its window was closed, or its process was killed" })),
+				ended: tie.ended.then((lastLine) => ({
+					how: "its window was closed, or its process was killed",
+					...(lastLine === undefined ? {} : { lastLine }),
+				})),
 				kill: () => killGroup(tie, window.pid),
 				letGo: () => tie.close(),
 			};
@@ -46,11 +53,11 @@ function scriptPrefix(command: string): string[] {
 	return variables.length === 0 ? [] : ["env", ...variables];
 }
 
-async function untilTaken(tie: Tie, { pid }: Window, clock: Clock): Promise<void> {
-	const wrapper = await identityOf(pid);
+async function untilTaken(tie: Tie, wrapper: ProcessIdentity, clock: Clock, signal: AbortSignal): Promise<void> {
 	for (const deadline = clock.now() + START_MS; ; ) {
 		const isAt = await Promise.race([tie.taken, later(LOOK_MS, clock)]);
 		if (isAt === "taken") return;
+		signal.throwIfAborted();
 		if (!(await isAlive(wrapper))) throw new Error("The agent's window was closed before the agent had started.");
 		if (clock.now() > deadline) throw new Error(`The agent did not start in its window within ${START_MS / 1_000} s.`);
 	}

@@ -1,6 +1,6 @@
 /**
- * What ties a wrapper in a window to this process: a socket, on which it gets its environment and which tells each side
- * that the other is gone.
+ * What ties a wrapper in a window to this process: a socket, on which it gets its environment, says its result, and which
+ * tells each side that the other is gone.
  *
  * A window has the environment of the tmux server, not ours, and ours holds the keys of the user's providers. Given to
  * tmux as arguments, they could be read by everybody on the machine, and those that start a server stay readable for as
@@ -13,14 +13,15 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bestEffort, type Report } from "../best-effort.ts";
+import { hearLastLine } from "../process/last-line.ts";
 
 export interface Tie {
 	/** Of the socket. It can be used once. */
 	readonly path: string;
 	/** Resolves when the wrapper has its environment. */
 	readonly taken: Promise<"taken">;
-	/** Resolves when the wrapper, or the tie, is gone. */
-	readonly ended: Promise<void>;
+	/** Resolves when the wrapper, or the tie, is gone, with the last line that the wrapper said on it. */
+	readonly ended: Promise<string | undefined>;
 	isHeld(): boolean;
 	close(): void;
 }
@@ -33,7 +34,7 @@ export async function offerTie(env: Readonly<Record<string, string | undefined>>
 	const dir = await mkdtemp(join(parent, "pi-subagents-")); // nobody else may enter it
 	const path = join(dir, "tie");
 	const taken = Promise.withResolvers<"taken">();
-	const ended = Promise.withResolvers<void>();
+	const ended = Promise.withResolvers<string | undefined>();
 	const server = createServer();
 	let held: Socket | undefined;
 	const withdraw = () => {
@@ -45,8 +46,8 @@ export async function offerTie(env: Readonly<Record<string, string | undefined>>
 		withdraw();
 		socket.unref(); // only the manager decides whether our process goes on
 		socket.on("error", ignore); // what follows it says enough
-		socket.once("close", () => ended.resolve());
-		socket.resume(); // or the end would not be seen
+		const said = hearLastLine(socket);
+		socket.once("close", () => ended.resolve(said()));
 		socket.write(`${JSON.stringify(env)}\n`, (error) => error ?? taken.resolve("taken"));
 	});
 	try {

@@ -28,21 +28,41 @@ export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void
  * leaders of groups: what a command left in the background on purpose has lost its leader.
  */
 export async function endStrays(runDir: string): Promise<void> {
-	if (process.platform !== "linux") return;
-	const mark = Buffer.from(`${RUN_DIR_VARIABLE}=${runDir}\0`);
-	const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-	await Promise.all(pids.map(async (pid) => (await isStray(pid, mark)) && signalGroup(Number(pid), "SIGKILL")));
+	for (const { pid, group } of await processesOf(runDir)) if (group === pid) signalGroup(pid, "SIGKILL");
 }
 
-async function isStray(pid: string, mark: Buffer): Promise<boolean> {
+/**
+ * Kills what is left of a pi's group, also when pi itself is gone. That the group is still this pi's and not one that
+ * got its number later is seen by the run's directory, as above. Whether there was anything left.
+ */
+export async function killGroupOf(runDir: string, leader: number): Promise<boolean> {
+	const isLeft = (await processesOf(runDir)).some(({ group }) => group === leader);
+	if (isLeft) signalGroup(leader, "SIGKILL");
+	return isLeft;
+}
+
+interface Marked {
+	pid: number;
+	group: number;
+}
+
+/** All that a run's pi started and that has not ended. */
+async function processesOf(runDir: string): Promise<Marked[]> {
+	if (process.platform !== "linux") return [];
+	const mark = Buffer.from(`${RUN_DIR_VARIABLE}=${runDir}\0`);
+	const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+	return (await Promise.all(pids.map((pid) => look(pid, mark)))).flat();
+}
+
+async function look(pid: string, mark: Buffer): Promise<Marked[]> {
 	try {
-		if (!(await readFile(`/proc/${pid}/environ`)).includes(mark)) return false;
+		if (!(await readFile(`/proc/${pid}/environ`)).includes(mark)) return [];
 		const stat = await readFile(`/proc/${pid}/stat`, "utf8");
 		// After the name, which may hold anything: state, parent, group.
 		const [, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-		return group === pid;
+		return [{ pid: Number(pid), group: Number(group) }];
 	} catch (error) {
-		if (codeOf(error) !== undefined) return false; // it has just ended, or is somebody else's
+		if (codeOf(error) !== undefined) return []; // it has just ended, or is somebody else's
 		throw error;
 	}
 }

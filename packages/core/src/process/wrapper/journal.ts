@@ -32,6 +32,7 @@ export class Journal {
 		this.#transcript = this.#file(RUN_FILES.transcript);
 		this.#stdout = this.#file(RUN_FILES.stdout, MAX_LOG_BYTES);
 		this.#stderr = this.#file(RUN_FILES.stderr, MAX_LOG_BYTES);
+		for (const file of [this.#stdout, this.#stderr]) file.append(""); // who looks for it finds that nothing was printed
 	}
 
 	/** Returns when that was. */

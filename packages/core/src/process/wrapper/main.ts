@@ -5,14 +5,16 @@
 import { fstatSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
+import type { Writable } from "node:stream";
 import { messageOf } from "../../best-effort.ts";
 import { systemClock } from "../../clock.ts";
 import type { Stop } from "../../runner.ts";
 import { createWhole } from "../create.ts";
 import { identityOf } from "../identity.ts";
-import { RUN_FILES, type WrapperFile } from "../layout.ts";
+import { type ResultFile, RUN_FILES, type WrapperFile } from "../layout.ts";
 import { readMeta } from "../read.ts";
 import { writeResult } from "../result.ts";
+import { ignoreFlowControl } from "./flow-control.ts";
 import { readingTime } from "./reading-time.ts";
 import { WrappedRun } from "./run.ts";
 import { progressTerminal, resultTerminal } from "./terminal.ts";
@@ -41,24 +43,34 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (claimed === false) return 0; // somebody runs it already, or nobody waits for it any more
 	const { launch, spec } = meta;
 	const letGo = systemClock.hold?.(); // the timers of the clock alone would not keep us here
-	process.stdout.on("error", () => undefined); // whoever read it is gone; the files are there
+	// Whoever read it is gone; the files are there.
+	for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 	const terminal = launch.showsProgress ? progressTerminal(meta, print) : resultTerminal(print);
-	terminal.begin();
 	const run = new WrappedRun({ dir, meta: { ...meta, launch }, clock: systemClock, onLine: terminal.line });
 	onSignals(run, launch.showsProgress);
 	if (spec.outlives !== true) onLostParent(tie, () => run.abort(PARENT_LOST));
 	process.on("uncaughtException", (error) => run.crash(error));
 	if (claimed !== true) run.crash(claimed); // a directory that cannot be written to would hide the run from everybody
+	if (launch.showsProgress) await ignoreFlowControl();
+	terminal.begin();
 	const result = await run.live();
-	try {
-		await writeResult(dir, result);
-	} catch (error) {
-		process.stderr.write(`${join(dir, RUN_FILES.result)} could not be written: ${messageOf(error)}\n`);
-	}
+	const isKept = await keep(dir, result);
+	if (tie) await send(tie, `${JSON.stringify(result)}\n`);
 	await terminal.end(result);
-	if (launch.showsProgress && result.outcome.status !== "aborted") await readingTime(print, systemClock);
+	const { status } = result.outcome;
+	// Whoever has only what we told them waits for our end.
+	if (launch.showsProgress && isKept && status !== "aborted") await readingTime(print, systemClock);
 	letGo?.();
 	return 0;
+}
+
+async function keep(dir: string, result: ResultFile): Promise<boolean> {
+	try {
+		return await writeResult(dir, result);
+	} catch (error) {
+		process.stderr.write(`${join(dir, RUN_FILES.result)} could not be written: ${messageOf(error)}\n`);
+		return false;
+	}
 }
 
 async function claim(dir: string): Promise<boolean> {
@@ -85,8 +97,12 @@ function onLostParent(tie: Socket | undefined, work: () => void): void {
 }
 
 function print(text: string): Promise<void> {
+	return send(process.stdout, text);
+}
+
+function send(to: Writable, text: string): Promise<void> {
 	return new Promise((resolve) => {
 		systemClock.after(PRINT_MS, resolve);
-		process.stdout.write(text, () => resolve());
+		to.write(text, () => resolve());
 	});
 }

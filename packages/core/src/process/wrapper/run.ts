@@ -1,4 +1,5 @@
 /** One run from its task to its result: starts pi, hears what it says, obeys what is said to it, judges how it ended. */
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type AssistantText, type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
 import { messageOf } from "../../best-effort.ts";
@@ -6,6 +7,7 @@ import type { Clock } from "../../clock.ts";
 import { abortedOutcome, outcomeOf } from "../../outcome.ts";
 import type { Stop } from "../../runner.ts";
 import type { TunnelRequest } from "../child/tunnel.ts";
+import { codeOf } from "../code-of.ts";
 import { identityOf } from "../identity.ts";
 import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../layout.ts";
 import { isWatched } from "../owner.ts";
@@ -29,6 +31,10 @@ export interface WrappedRunOptions {
 	onLine: (line: string) => void;
 }
 
+/** How often, and after how long each time, a pi that took a task and does not begin is asked what it does. */
+const LOOKS = 3;
+const LOOK_MS = 2_000;
+
 export class WrappedRun {
 	readonly #options: WrappedRunOptions;
 	readonly #journal: Journal;
@@ -41,6 +47,8 @@ export class WrappedRun {
 	#pi: PiProcess | undefined;
 	/** The first one counts. Nothing that pi says after it matters. */
 	#outcome: Outcome | undefined;
+	/** pi has begun with what it was last asked to do. */
+	#hasBegun = false;
 	#contextPercent: number | undefined;
 	#last: AssistantText | undefined;
 	#said: string | undefined;
@@ -65,6 +73,7 @@ export class WrappedRun {
 		});
 		this.#turns = new Turns({
 			limits: meta.spec.limits,
+			onGranted: (limits) => void this.#journal.say({ type: "granted", limits }),
 			checkpoint: () => this.#desk.checkpoint(),
 			usage: () => this.#stopwatch.record.usage,
 			steer: (text) => this.#steer(text),
@@ -87,6 +96,7 @@ export class WrappedRun {
 			exit = (await this.#pi?.ended) ?? exit;
 		}
 		control.close();
+		await this.#closeConversation();
 		this.#stopwatch.close();
 		this.#journal.close();
 		return resultOf({
@@ -98,6 +108,15 @@ export class WrappedRun {
 			completedAt: clock.now(),
 			lost: this.#journal.lost,
 		});
+	}
+
+	/** pi lets others read what it writes, as far as the user's own settings do. This is for the user alone. */
+	async #closeConversation(): Promise<void> {
+		try {
+			await chmod(join(this.#options.dir, RUN_FILES.session), 0o600);
+		} catch (error) {
+			if (codeOf(error) !== "ENOENT") this.#journal.notice(`${RUN_FILES.session}: ${messageOf(error)}`);
+		}
 	}
 
 	abort(stop: Stop): void {
@@ -158,12 +177,16 @@ export class WrappedRun {
 
 	#hear(raw: Record<string, unknown>): void {
 		if (raw.type === "auto_retry_start") this.#turns.retry();
-		if (raw.type === "agent_start") this.#completion.goOn();
+		if (raw.type === "agent_start") {
+			this.#hasBegun = true;
+			this.#completion.goOn();
+		}
 		for (const event of normalize(raw)) this.#observe(event);
 	}
 
 	#observe(event: ChildEvent): void {
 		if (this.#outcome) return;
+		this.#hasBegun = true;
 		if (event.type === "assistant_text") {
 			this.#last = event;
 			if (event.text.trim() !== "") this.#said = event.text;
@@ -177,9 +200,13 @@ export class WrappedRun {
 
 	/** An extension may have begun something new in the very moment in which pi was idle. */
 	async #confirmIdle(): Promise<void> {
-		const { data } = await this.#rpc.request({ type: "get_state" });
-		if (data.isStreaming === true || data.isCompacting === true) this.#completion.goOn();
+		if (await this.#isBusy()) this.#completion.goOn();
 		else this.#completion.confirm();
+	}
+
+	async #isBusy(): Promise<boolean> {
+		const { data } = await this.#rpc.request({ type: "get_state" });
+		return data.isStreaming === true || data.isCompacting === true;
 	}
 
 	/** What comes when the child has just finished is one more thing to do. */
@@ -191,9 +218,20 @@ export class WrappedRun {
 
 	async #prompt(text: string): Promise<void> {
 		this.#completion.goOn();
+		this.#hasBegun = false;
 		const message = harmless(text);
 		const { success, error } = await this.#rpc.request({ type: "prompt", message, streamingBehavior: "steer" });
 		if (!success) this.#settle(this.#failed(error || "pi refused the task."), "gently");
+		else await this.#requireBegin();
+	}
+
+	/** Another extension may take what the child is asked as its own business: then pi never begins. */
+	async #requireBegin(): Promise<void> {
+		for (let look = 0; look < LOOKS; look++) {
+			await new Promise<void>((resolve) => void this.#options.clock.after(LOOK_MS, resolve));
+			if (this.#hasBegun || this.#outcome || (await this.#isBusy())) return;
+		}
+		if (!this.#hasBegun) this.#settle(this.#failed(TASK_TAKEN), "gently");
 	}
 
 	async #steer(text: string): Promise<void> {
@@ -203,6 +241,7 @@ export class WrappedRun {
 
 	/** The child waits until it gets its reply. One that must not go on gets none: then its pi is being ended. */
 	async #answer(request: TunnelRequest, reply: (value: string) => void): Promise<void> {
+		this.#hasBegun = true;
 		this.#completion.expectIdle();
 		if (request.ask !== "turn_end" || this.#turns.goesOn(request)) this.#completion.goOn();
 		switch (request.ask) {
@@ -248,6 +287,9 @@ export class WrappedRun {
 		work.catch((error) => this.crash(error));
 	}
 }
+
+const TASK_TAKEN =
+	"An extension took the task, so the agent never began. Exclude that extension in the preset (`exclude_extensions`).";
 
 /** The text is for the model: a leading slash must not run a command or a template. */
 function harmless(text: string): string {

@@ -1,7 +1,7 @@
 /** How long a run has taken, and over what: stops it when a limit on its time is reached, whoever else is gone. */
 import type { ChildEvent } from "@pi-subagents/progress";
 import type { Clock } from "../../clock.ts";
-import { nextDeadline } from "../../deadlines.ts";
+import { nextDeadline, speaksAnew } from "../../deadlines.ts";
 import type { AgentEvent } from "../../event.ts";
 import { type AgentRecord, newRecord } from "../../record.ts";
 import { reduce } from "../../reduce.ts";
@@ -35,6 +35,7 @@ export class Stopwatch {
 	}
 
 	observe(event: ChildEvent, at: number): void {
+		if (speaksAnew(event)) this.#tools.clear();
 		if (event.type === "tool_call") this.#tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: at });
 		if (event.type === "tool_result") this.#tools.delete(event.callId ?? event.tool);
 		this.#reduce({ ...event, ...this.#envelope(at) });

@@ -13,6 +13,8 @@ export type Judge = (last: AssistantText | undefined, said: string | undefined) 
 
 export interface TurnsOptions {
 	limits: Limits;
+	/** Called when other limits than before count, since whoever watches granted more. */
+	onGranted: (limits: Limits) => void;
 	/** What whoever watches says; undefined without anybody. */
 	checkpoint: () => Promise<PassLine | undefined>;
 	/** What the run has used so far. */
@@ -26,11 +28,13 @@ export class Turns {
 	readonly #limit: TurnLimit;
 	/** What the child was told and has not been given yet. */
 	readonly #steers: string[] = [];
+	#limits: Limits;
 	#wrapUpReason = "the turn limit is reached";
 	#isRetry = false;
 
 	constructor(options: TurnsOptions) {
 		this.#options = options;
+		this.#limits = options.limits;
 		this.#limit = new TurnLimit(options.limits);
 	}
 
@@ -86,18 +90,31 @@ export class Turns {
 	}
 
 	async #pass(): Promise<Judge | undefined> {
-		const { checkpoint, usage, limits } = this.#options;
+		const { checkpoint, usage } = this.#options;
 		const pass = await checkpoint();
 		if (!pass) {
 			// Nobody is left who could grant more.
-			const over = overrun(usage(), limits);
+			const over = overrun(usage(), this.#limits);
 			return over && stoppedBy({ by: "budget", reason: `it used ${over.used}` });
 		}
+		this.#adopt(pass.limits);
 		// A checkpoint that fails may guard money, so nothing passes it.
 		const { error, word } = pass;
 		if (error !== undefined) return (_last, said) => outcomeOf({ type: "assistant_text", text: "", error }, said);
 		// What a child says on the way is not its answer: ended early, the run has failed, with that as its partial text.
 		return word === "end" ? outcomeOf : undefined;
+	}
+
+	/** Only budgets are ever extended. */
+	#adopt({ budgetTokens, budgetCost }: Limits = {}): void {
+		const before = this.#limits;
+		this.#limits = {
+			...before,
+			...(budgetTokens === undefined ? {} : { budgetTokens }),
+			...(budgetCost === undefined ? {} : { budgetCost }),
+		};
+		const isOther = before.budgetTokens !== this.#limits.budgetTokens || before.budgetCost !== this.#limits.budgetCost;
+		if (isOther) this.#options.onGranted(this.#limits);
 	}
 
 	async #tell(): Promise<Word> {
