@@ -1,0 +1,65 @@
+/** How many agents there are, in words: for the header, and for a line that stands for agents without one. */
+import { formatCount } from "@pi-subagents/progress";
+import { ICONS, SPINNER } from "./glyphs.ts";
+import type { Piece } from "./line.ts";
+import { type Counts, total } from "./summary.ts";
+import { ownText } from "./text.ts";
+
+/** `+4 descendants hidden (2 running, 1 queued, 1 finished)`, or as much of that as fits; its numbers come first. */
+export function hiddenPieces(counts: Counts, noun: string, width: number): Piece[] {
+	const all = total(counts);
+	const words = countWords(counts).join(", ");
+	const forms = [
+		`+${formatCount(all, noun)} hidden (${words})`,
+		`+${all} hidden (${words})`,
+		`+${all} hidden (${signs(counts)})`,
+		`+${all} (${signs(counts)})`,
+	];
+	const text = forms.find((form) => form.length <= width) ?? forms.at(-1) ?? "";
+	return [{ tone: "note", text: ownText(text), joint: "" }];
+}
+
+/** With the signs of the rows: `2⠋ 1◦ 1✓`. */
+function signs({ running, waiting, queued, finished }: Counts): string {
+	const parts: [number, string][] = [
+		[running, SPINNER[0]],
+		[waiting, ICONS.waiting],
+		[queued, ICONS.queued],
+		[finished, ICONS.completed],
+	];
+	return parts.flatMap(([count, sign]) => (count > 0 ? [`${count}${sign}`] : [])).join(" ");
+}
+
+/** `["2 running", "1 queued"]`. */
+function countWords({ running, waiting, queued, finished }: Counts): string[] {
+	const words = { running, waiting, queued, finished };
+	return Object.entries(words).flatMap(([word, count]) => (count > 0 ? [formatCount(count, word, word)] : []));
+}
+
+/** `Agents 3 running · 1 queued · depth 3/4`. Those who are done are told of when nobody else is left. */
+export function headerPieces(counts: Counts, depth: number, maxDepth: number | undefined): Piece[] {
+	const isActive = total(counts) > counts.finished;
+	const words = countWords(isActive ? { ...counts, finished: 0 } : counts);
+	const pieces: Piece[] = words.map((text, at) => ({
+		tone: text.endsWith("waiting") ? "attention" : "counts",
+		text: ownText(text),
+		joint: at === 0 ? " " : " · ",
+		spare: 2,
+	}));
+	const text = maxDepth === undefined ? `depth ${depth}` : `depth ${depth}/${maxDepth}`;
+	if (depth > 1 && isActive) pieces.push({ tone: "counts", text: ownText(text), joint: " · ", spare: 3 });
+	return [titlePiece(counts), ...pieces];
+}
+
+/** `Agents 7 total · showing active branch`. */
+export function focusHeaderPieces(counts: Counts): Piece[] {
+	return [
+		titlePiece(counts),
+		{ tone: "counts", text: ownText(`${total(counts)} total`), joint: " ", spare: 2 },
+		{ tone: "counts", text: ownText("showing active branch"), joint: " · ", spare: 3 },
+	];
+}
+
+function titlePiece(counts: Counts): Piece {
+	return { tone: total(counts) > counts.finished ? "title" : "quiet", text: ownText("Agents"), joint: "" };
+}

@@ -1,0 +1,95 @@
+/** Puts the parts of the viewer together into exactly as many lines as it has, each exactly as wide as it is. Pure. */
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { clip, fill, type Row } from "./row.ts";
+import type { Paint, ViewerTheme } from "./theme.ts";
+
+export interface Size {
+	width: number;
+	rows: number;
+}
+
+/** How the lines are shared out. */
+export interface Layout extends Size {
+	/** With a border on all sides, which small screens have no room for. */
+	isFramed: boolean;
+	/** Columns for what is inside. */
+	inner: number;
+	head: number;
+	body: number;
+	/** Lines between the body and the hints. */
+	foot: number;
+	hasStatus: boolean;
+	hasHints: boolean;
+}
+
+export interface Content {
+	head: readonly string[];
+	body: readonly Row[];
+	/** Which part of the whole is in the body. */
+	from: number;
+	to: number;
+	/** On the line below the body: what was just said, and where we are. */
+	notice: { text: string; paint: Paint };
+	status: string;
+	foot: readonly string[];
+	hints: string;
+}
+
+/** The conversation is what it is all about: the rest may take no more than half. */
+export function layOut({ width, rows }: Size, wanted: { head: number; foot: number }): Layout {
+	const isFramed = width >= 24 && rows >= 10;
+	const hasStatus = rows >= 4;
+	const hasHints = rows >= 2;
+	const border = isFramed ? 2 : 0;
+	const room = rows - border - (hasStatus ? 1 : 0) - (hasHints ? 1 : 0);
+	const foot = Math.max(0, Math.min(wanted.foot, Math.floor(room / 2)));
+	const line = (head: number) => (isFramed && head > 0 ? 1 : 0);
+	const head = Math.max(0, Math.min(wanted.head, Math.floor((room - foot) / 3) - 1));
+	const body = Math.max(0, room - foot - head - line(head));
+	return { width, rows, isFramed, inner: isFramed ? width - 4 : width, head, body, foot, hasStatus, hasHints };
+}
+
+export function frame(layout: Layout, content: Content, theme: ViewerTheme): string[] {
+	const { isFramed, inner, head, hasStatus, hasHints, foot, width, rows } = layout;
+	const inside = (line: string) => side(line, layout, theme.border("│"), theme);
+	const bar = (position: number) => (isThumb(position, layout, content) ? theme.thumb("┃") : theme.border("│"));
+	const lines = [
+		...(isFramed ? [rule("╭", "╮", layout, theme)] : []),
+		...content.head.slice(0, head).map(inside),
+		...(isFramed && head > 0 ? [rule("├", "┤", layout, theme)] : []),
+		...content.body.map(({ lead, text }, at) => side(lead + text, layout, bar(at), theme)),
+		...(hasStatus ? [statusLine(layout, content, theme)] : []),
+		...content.foot.slice(0, foot).map(inside),
+		...(hasHints ? [inside(content.hints)] : []),
+		...(isFramed ? [rule("╰", "╯", layout, theme)] : []),
+	];
+	while (lines.length < rows) lines.push(" ".repeat(Math.max(0, width)));
+	return lines.slice(0, Math.max(0, rows)).map((line) => (inner > 0 ? fill(line, width) : ""));
+}
+
+function side(line: string, { isFramed, inner }: Layout, right: string, theme: ViewerTheme): string {
+	return isFramed ? `${theme.border("│")} ${fill(line, inner)} ${right}` : line;
+}
+
+function rule(left: string, right: string, { width }: Layout, theme: ViewerTheme): string {
+	return theme.border(left + "─".repeat(Math.max(0, width - 2)) + right);
+}
+
+/** Where everything is on the screen there is no bar. */
+function isThumb(position: number, { body }: Layout, { from, to }: Content): boolean {
+	if (to - from >= 0.999 || body === 0) return false;
+	const size = Math.max(1, Math.round((to - from) * body));
+	const start = Math.min(body - size, Math.round(from * body));
+	return position >= start && position < start + size;
+}
+
+/** The status gives way to the notice. */
+function statusLine({ isFramed, inner, width }: Layout, { notice, status }: Content, theme: ViewerTheme): string {
+	const room = isFramed ? inner - 2 : inner;
+	const text = clip(notice.text, room);
+	const said = text === "" ? "" : ` ${notice.paint(text)} `;
+	const where = status !== "" && visibleWidth(status) + visibleWidth(said) + 2 <= room ? ` ${status} ` : "";
+	if (!isFramed) return `${said}${where}`.trim();
+	const dashes = "─".repeat(Math.max(0, width - 4 - visibleWidth(said) - visibleWidth(where)));
+	return `${theme.border("├─")}${said}${theme.border(dashes)}${where}${theme.border("─┤")}`;
+}

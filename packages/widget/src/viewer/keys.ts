@@ -1,0 +1,83 @@
+/** Which keys do what. pi's own bindings come first, so that what a user has set there holds here, too. */
+import { decodeKittyPrintable } from "@earendil-works/pi-tui";
+
+/** As much of pi's keybindings as is needed. */
+export interface ViewerKeys {
+	matches(data: string, keybinding: string): boolean;
+	getKeys(keybinding: string): readonly string[];
+}
+
+interface Binding {
+	/** Names in pi's keybindings. */
+	bindings: readonly string[];
+	/** Characters that do the same. */
+	characters: readonly string[];
+	/** What it does, in a word or two. */
+	label: string;
+}
+
+const BINDINGS = {
+	up: { bindings: ["tui.select.up", "tui.altScreen.lineUp"], characters: ["k"], label: "line up" },
+	down: { bindings: ["tui.select.down", "tui.altScreen.lineDown"], characters: ["j"], label: "line down" },
+	pageUp: { bindings: ["tui.select.pageUp", "tui.altScreen.pageUp"], characters: ["b"], label: "page up" },
+	pageDown: { bindings: ["tui.select.pageDown", "tui.altScreen.pageDown"], characters: [" "], label: "page down" },
+	halfUp: { bindings: ["tui.altScreen.halfPageUp"], characters: ["u"], label: "half a page up" },
+	halfDown: { bindings: ["tui.altScreen.halfPageDown"], characters: ["d"], label: "half a page down" },
+	start: { bindings: ["tui.altScreen.top"], characters: ["g"], label: "to the start" },
+	end: { bindings: ["tui.altScreen.bottom"], characters: ["G"], label: "to the end, and follow" },
+	unfold: { bindings: ["tui.select.confirm", "app.tools.expand"], characters: [], label: "unfold" },
+	thinking: { bindings: ["app.thinking.toggle"], characters: ["t"], label: "thinking" },
+	search: { bindings: [], characters: ["/"], label: "search" },
+	next: { bindings: [], characters: ["n"], label: "next match" },
+	previous: { bindings: [], characters: ["N"], label: "previous match" },
+	answer: { bindings: [], characters: ["a"], label: "answer" },
+	steer: { bindings: [], characters: ["s"], label: "steer" },
+	stop: { bindings: [], characters: ["x"], label: "stop" },
+	relatives: { bindings: [], characters: ["o"], label: "other agents" },
+	copy: { bindings: [], characters: ["y"], label: "copy path" },
+	help: { bindings: [], characters: ["?"], label: "keys" },
+	close: { bindings: ["tui.select.cancel"], characters: ["q"], label: "close" },
+} as const satisfies Record<string, Binding>;
+
+export type Command = keyof typeof BINDINGS;
+
+export const COMMANDS = Object.keys(BINDINGS) as Command[];
+
+/** What was asked for by pressing this. */
+export function commandOf(data: string, keys: ViewerKeys): Command | undefined {
+	const bound = COMMANDS.find((name) => BINDINGS[name].bindings.some((binding) => keys.matches(data, binding)));
+	if (bound) return bound;
+	const character = decodeKittyPrintable(data) ?? data;
+	return COMMANDS.find((name) => BINDINGS[name].characters.some((one) => one === character));
+}
+
+export function labelOf(command: Command): string {
+	return BINDINGS[command].label;
+}
+
+/** The key that a hint names: the first there is, unless a plain character says it shorter. */
+export function keyOf(command: Command, keys: ViewerKeys): string {
+	const all = keysOf(command, keys);
+	const [first = ""] = all;
+	return first.includes("+") ? (all.find((key) => !key.includes("+")) ?? first) : first;
+}
+
+/** All of them, each once. */
+export function keysOf(command: Command, keys: ViewerKeys): string[] {
+	const { bindings, characters } = BINDINGS[command];
+	const bound = bindings.flatMap((binding) => keys.getKeys(binding));
+	return [...new Set([...bound, ...characters].map(keyName))];
+}
+
+function keyName(key: string): string {
+	return NAMES.get(key) ?? key;
+}
+
+const NAMES = new Map([
+	["up", "↑"],
+	["down", "↓"],
+	["pageUp", "pgup"],
+	["pageDown", "pgdn"],
+	["escape", "esc"],
+	[" ", "space"],
+]);
