@@ -18,6 +18,25 @@ export function timed(name: string, work: () => unknown): Subject {
 	};
 }
 
+/** The longest time in which nothing else of the process could run, in milliseconds. */
+export async function longestPause(work: () => Promise<unknown>): Promise<number> {
+	let longest = 0;
+	let isDone = false;
+	let last = performance.now();
+	const look = () => {
+		const now = performance.now();
+		longest = Math.max(longest, now - last);
+		last = now;
+		if (!isDone) setImmediate(look);
+	};
+	setImmediate(look);
+	await new Promise(setImmediate);
+	await work();
+	await new Promise(setImmediate);
+	isDone = true;
+	return longest;
+}
+
 /** One line of the table. */
 export interface Benchmark {
 	name: string;

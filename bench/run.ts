@@ -3,22 +3,29 @@
  * Fails when a ratio misses its target, or has nothing to be compared with.
  */
 import { mkdir, writeFile } from "node:fs/promises";
+import { detached } from "./entries/detached.ts";
 import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
+import { prompt } from "./entries/prompt.ts";
 import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
+import { widget } from "./entries/widget.ts";
 import { type Figure, measure } from "./measure.ts";
+import { closeDetached } from "./worlds/detached.ts";
 import { closeWorld } from "./worlds/spawn.ts";
 
 const entries = [
 	progress,
 	dispatching,
+	...widget,
 	...spawning,
 	firstStart,
 	...loopDelay,
 	liveMemory,
+	...detached,
 	...discovery,
 	hostileFiles,
+	...prompt,
 	ownLoad,
 	warmLoad,
 	coldLoad,
@@ -31,6 +38,7 @@ for (const entry of entries.filter(({ name }) => name.includes(word))) {
 	figures.push(await measure(entry));
 }
 await closeWorld();
+await closeDetached();
 console.log(table(figures));
 await mkdir(new URL("results/", import.meta.url), { recursive: true });
 const report = { at: new Date().toISOString(), node: process.version, figures };

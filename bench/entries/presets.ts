@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { agentsDirs, createCatalogue, parsePreset } from "@pi-subagents/presets";
 import { parseDocument } from "yaml";
 import { generate, random } from "../../packages/presets/test/hostile-texts.ts";
-import { type Benchmark, type Subject, timed } from "../measure.ts";
+import { type Benchmark, longestPause, type Subject, timed } from "../measure.ts";
 import { loadTintinwebPresets } from "../rivals.ts";
 
 const SIZES = [100, 1_000, 5_000];
@@ -47,8 +47,8 @@ export const discovery: Benchmark[] = SIZES.flatMap((count) => {
 			target: count === 100 ? 1 : 0.5,
 			unit: "ms",
 			rounds: 9,
-			ours: longestPause("ours", () => discover(project)),
-			against: longestPause("rival's loader", async () => expectCount(rival(project.root).size, count)),
+			ours: pause("ours", () => discover(project)),
+			against: pause("rival's loader", async () => expectCount(rival(project.root).size, count)),
 		},
 	];
 });
@@ -87,28 +87,8 @@ function rescan({ root, count }: Project): Subject {
 	return timed("unchanged", async () => expectCount((await catalogue.read()).presets.length, count));
 }
 
-/** The longest time in which nothing else of the process could run. */
-function longestPause(name: string, work: () => Promise<void>): Subject {
-	return {
-		name,
-		async once() {
-			let longest = 0;
-			let isDone = false;
-			let last = performance.now();
-			const look = () => {
-				const now = performance.now();
-				longest = Math.max(longest, now - last);
-				last = now;
-				if (!isDone) setImmediate(look);
-			};
-			setImmediate(look);
-			await new Promise(setImmediate);
-			await work();
-			await new Promise(setImmediate);
-			isDone = true;
-			return longest;
-		},
-	};
+function pause(name: string, work: () => Promise<void>): Subject {
+	return { name, once: () => longestPause(work) };
 }
 
 function parseTime(text: string): number {

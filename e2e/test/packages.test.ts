@@ -1,6 +1,6 @@
 /** The packages as strangers get them: packed, installed alone, used. */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -124,16 +124,19 @@ for (const { name, description } of presets) console.log(name + ": " + descripti
 	expect(await script(dir, code)).toBe("scout: Looks around\n");
 });
 
-test("core, schedule, rpc and widget load alone", async () => {
+test("core, schedule and rpc load alone, and widget with nothing but pi's own screen library", async () => {
 	const dir = await consumer("progress", "core", "schedule", "rpc", "widget");
+	const tui = "@earendil-works/pi-tui";
+	await mkdir(join(dir, "node_modules", dirname(tui)), { recursive: true });
+	await symlink(join(root, "packages/widget/node_modules", tui), join(dir, "node_modules", tui));
 	const code = `import { Manager, systemClock } from "@pi-subagents/core";
 import { fakeRunner } from "@pi-subagents/core/testing";
 import { nextRuns, parseSchedule } from "@pi-subagents/schedule";
 import { replyChannel } from "@pi-subagents/rpc";
-import { buildTree } from "@pi-subagents/widget";
+import { renderTree } from "@pi-subagents/widget";
 const manager = new Manager({ runners: { session: fakeRunner() }, clock: systemClock, newId: () => "a1" });
-console.log(manager.store.seq, nextRuns(parseSchedule("5m", { now: 0 }), 0, 1)[0].getTime(), replyChannel("ping", "1"), buildTree([]).roots.length);`;
-	expect(await script(dir, code)).toBe("0 300000 subagents:rpc:ping:reply:1 0\n");
+console.log(manager.store.seq, nextRuns(parseSchedule("5m", { now: 0 }), 0, 1)[0].getTime(), replyChannel("ping", "1"), renderTree([{ id: "a", status: "running" }], { mode: "compact", width: 40, maxLines: 5, now: 0 }).length);`;
+	expect(await script(dir, code)).toBe("0 300000 subagents:rpc:ping:reply:1 2\n");
 });
 
 test("the extension works in pi from its tarball, and brings no dependency", async () => {

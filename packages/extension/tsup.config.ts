@@ -44,12 +44,13 @@ export default defineConfig([
 		...library({ impl: "src/index.ts" }),
 		...bundle,
 		external: [...lentByPi, lazy],
-		noExternal: ["@pi-subagents/core", "@pi-subagents/progress"],
+		noExternal: ["@pi-subagents/core", "@pi-subagents/progress", "@pi-subagents/widget"],
 		define: { "import.meta.url": "implUrl" }, // the files of other processes lie beside this one
+		// The parentheses make V8 compile the whole function at once, and so keep it in its cache: a fourth of the time.
 		banner: {
-			js: `const implUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (host) => { const require = (id) => host[id] ?? nodeRequire(id === "${lazy}" ? "./presets.cjs" : id); const module = { exports: {} };`,
+			js: `const implUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (function (host) { const require = (id) => host[id] ?? nodeRequire(id === "${lazy}" ? "./presets.cjs" : id); const module = { exports: {} };`,
 		},
-		footer: { js: "return module.exports; };" },
+		footer: { js: "return module.exports; });" },
 	},
 	{
 		...library({ presets: "../presets/src/index.ts" }),

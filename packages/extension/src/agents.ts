@@ -9,6 +9,7 @@ import {
 	type Manager,
 	type ManagerScope,
 	type Outcome,
+	quoted,
 	type RunSpec,
 	type Stop,
 } from "@pi-subagents/core";
@@ -69,8 +70,7 @@ export function findAgent(agents: readonly AgentRecord[], wanted: string): Agent
 	const named = exact ?? agents.findLast(({ name }) => name !== undefined && name.toLowerCase() === key);
 	const [only, ...others] = named || key === "" ? [named] : agents.filter(({ id }) => id.toLowerCase().startsWith(key));
 	if (only && others.length === 0) return only;
-	const what =
-		others.length > 0 ? `"${sanitize(wanted)}" could be several agents` : `There is no agent "${sanitize(wanted)}"`;
+	const what = others.length > 0 ? `${quoted(wanted)} could be several agents` : `There is no agent ${quoted(wanted)}`;
 	throw new AgentError("unknown_agent", `${what}. ${listed(agents)}`);
 }
 

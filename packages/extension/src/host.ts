@@ -27,7 +27,7 @@ export interface Host extends SessionHost {
 	storedTrust(cwd: string): StoredTrust;
 	/** The manifests of the packages that the user has installed into pi. */
 	packageManifests(cwd: string): readonly string[];
-	/** Tells the user what is wrong, each thing once in a session. Where there is nobody to tell, nothing happens. */
+	/** Tells the user what is wrong, each thing once in a session: on the screen, or where there is none, as an error output. */
 	tell(notice: string): void;
 	/** Tells the user something that is good to know. */
 	inform(notice: string): void;
@@ -50,9 +50,10 @@ export function createHost(pi: ExtensionAPI): Host {
 		session && isWithin(cwd, realpathSync(session.cwd)) ? session.isProjectTrusted() : storedTrust(cwd) === "yes";
 	const tell = (text: string) => {
 		const notice = sanitize(text);
-		if (told.has(notice) || !session?.hasUI) return;
+		if (told.has(notice) || !session) return;
 		told.add(notice);
-		session.ui.notify(notice, "warning");
+		if (session.hasUI) session.ui.notify(notice, "warning");
+		else console.error(`pi-subagents: ${notice}`);
 	};
 	return {
 		agentDir,

@@ -10,12 +10,15 @@ import { subagentCommand } from "./commands/subagent.ts";
 import { createDelivery, type Delivery } from "./delivery/delivery.ts";
 import { drainBeforeTheEnd } from "./delivery/drain.ts";
 import { followSession } from "./delivery/session-state.ts";
+import { createDialogs } from "./dialogs.ts";
 import { createHost } from "./host.ts";
 import { createInterruptions } from "./interruptions.ts";
 import { createJournal, NOTIFICATION } from "./journal/journal.ts";
+import { createOwnership } from "./journal/owner.ts";
 import { createLauncher } from "./launch.ts";
 import { createLedger } from "./ledger.ts";
 import { stopOnEscape, stopWithSession } from "./life.ts";
+import { menuCommand } from "./menu/menu.ts";
 import { createQuestions, QUESTION } from "./questions.ts";
 import { renderNotification } from "./render/notification.ts";
 import { renderQuestion } from "./render/question.ts";
@@ -23,12 +26,14 @@ import { restoreOnStart } from "./restore.ts";
 import { tidyUp } from "./tidy.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
+import { showTree } from "./tree.ts";
 
 export default function subagents(pi: ExtensionAPI): void {
 	if (isInsideChild(process.env)) return;
 	const host = createHost(pi);
 	const states = followSession(pi, host);
-	const questions = createQuestions(pi, host, states);
+	const dialogs = createDialogs();
+	const questions = createQuestions(pi, host, states, dialogs);
 	const launcher = createLauncher(host, (settings) => {
 		manager.setSlots(settings);
 		delivery.configure(settings);
@@ -66,8 +71,15 @@ export default function subagents(pi: ExtensionAPI): void {
 		onSettled: (record) => announce(record, host),
 	});
 	showBackground(pi, { store, journal, host });
-	restoreOnStart(pi, { manager, journal, delivery, host });
-	drainBeforeTheEnd(pi, { manager, delivery, questions, seconds: () => launcher.latest().drainSeconds });
+	showTree(pi, { store, host, settings: launcher.latest });
+	restoreOnStart(pi, { manager, journal, delivery, host, ownership: createOwnership(host) });
+	drainBeforeTheEnd(pi, {
+		manager,
+		delivery,
+		questions,
+		seconds: () => launcher.latest().drainSeconds,
+		tell: host.tell,
+	});
 	registerTools(pi, {
 		manager,
 		launcher,
@@ -81,6 +93,7 @@ export default function subagents(pi: ExtensionAPI): void {
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
 	pi.registerCommand("subagent", subagentCommand(pi, { host, launcher, manager }));
+	pi.registerCommand("agents", menuCommand(pi, { host, launcher, manager, dialogs }));
 	tidyUp(pi, { store, launcher, host });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);

@@ -1,5 +1,5 @@
 /** What agents cost, told to pi once, so that its totals for the session include them. */
-import { addUsage, billedTokens, type Store, treeUsage, type Usage } from "@pi-subagents/core";
+import { addUsage, billedTokens, type Store, type Usage } from "@pi-subagents/core";
 
 /** In pi's own terms. It splits costs by kind, of which we know only the sum. */
 interface ReportedUsage extends Omit<Usage, "cost"> {
@@ -8,22 +8,31 @@ interface ReportedUsage extends Omit<Usage, "cost"> {
 }
 
 export interface Ledger {
-	/** What these agents and all below them have cost since they were last told. Telling it is up to the caller. */
-	owed(agentIds: readonly string[]): ReportedUsage;
+	/** What all agents have cost since this was last asked. Whoever asks has to tell pi. */
+	owed(): ReportedUsage;
 }
 
+/**
+ * Agents that an earlier process ran have been told of there, as far as they could be: only what a later run adds counts.
+ * Those that outlive the session are sessions of their own.
+ */
 export function createLedger(store: Store): Ledger {
 	const told = new Map<string, Usage>();
+	const changed = new Set<string>();
+	store.subscribe((event, { id, usage, outlives }) => {
+		if (event.type === "usage" && !outlives) changed.add(id);
+		if (event.type === "agent_settled" && event.totals) told.set(id, usage);
+	});
 	return {
-		owed(agentIds) {
-			const { records } = store.snapshot();
-			const usage = agentIds.map((id) => {
-				const now = treeUsage(records, id).usage;
-				const since = difference(now, told.get(id));
+		owed() {
+			const since = [...changed].map((id) => {
+				const now = store.record(id)?.usage ?? NOTHING;
+				const owed = difference(now, told.get(id));
 				told.set(id, now);
-				return since;
+				return owed;
 			});
-			return inPiTerms(usage.reduce(addUsage, NOTHING));
+			changed.clear();
+			return inPiTerms(since.reduce(addUsage, NOTHING));
 		},
 	};
 }

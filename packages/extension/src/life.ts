@@ -2,6 +2,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
 import type { Recorder } from "@pi-subagents/core/process";
+import { isBrokenOff } from "./delivery/session-state.ts";
 import type { Settings } from "./settings.ts";
 
 /** A child that does not let go must not keep pi from ending. */
@@ -18,9 +19,8 @@ export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Re
 
 /** Agents that the turn waits for hear of its end by themselves; the others only where the user wants that. */
 export function stopOnEscape(pi: ExtensionAPI, manager: Manager, policy: () => Settings["interrupt"]): void {
-	pi.on("agent_end", ({ messages }) => {
-		const last = messages.findLast((message) => message.role === "assistant");
-		if (last?.role !== "assistant" || last.stopReason !== "aborted" || policy() !== "all") return;
+	pi.on("agent_end", (_event, ctx) => {
+		if (!isBrokenOff(ctx) || policy() !== "all") return;
 		for (const { id, outcome, outlives, parentAgentId } of manager.store.snapshot().records) {
 			if (!outcome && !outlives && parentAgentId === undefined) manager.abort(id, { by: "user" });
 		}

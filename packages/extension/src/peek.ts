@@ -20,9 +20,9 @@ const SEARCH_BYTES = 4 * 1024 * 1024;
 const SHOWN_BYTES = 256 * 1024;
 
 export const peekParameter = Type.Object({
-	lines: Type.Optional(Type.Integer({ description: `At most; ${DEFAULT_LINES} when absent` })),
-	regex: Type.Optional(Type.String({ description: "Only lines that match; put (?i) first to ignore case" })),
-	after: Type.Optional(Type.Integer({ description: "Lines after this number; the last ones when absent" })),
+	lines: Type.Optional(Type.Integer({ description: `Default ${DEFAULT_LINES}` })),
+	regex: Type.Optional(Type.String({ description: "Only lines that match; (?i) first ignores case" })),
+	after: Type.Optional(Type.Integer({ description: "Lines after this number; default: the last ones" })),
 });
 
 export interface Peek {

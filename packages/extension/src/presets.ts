@@ -1,5 +1,5 @@
 /** The presets of a directory, fresh at every call, with what the user has to be told about them. */
-import { AgentError, nearest } from "@pi-subagents/core";
+import { AgentError, nearest, quoted } from "@pi-subagents/core";
 import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Source } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
 import type { Config } from "./config.ts";
@@ -52,7 +52,9 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 	};
 	return {
 		async list(cwd, config) {
-			return (await read(cwd, config)).presets.filter(({ enabled }) => enabled);
+			const { parseOverride } = await loadPresets();
+			const { presets } = await read(cwd, config);
+			return presets.filter(({ name, enabled }) => parseOverride(overrideOf(name, config)).fields.enabled ?? enabled);
 		},
 		async find(name, cwd, config) {
 			const { findPreset, parseOverride } = await loadPresets();
@@ -95,7 +97,7 @@ function sourcesFor(
 }
 
 /** A project that the user declined contributes nothing, whatever the settings say. */
-function projectCounts({ settings, trust }: Pick<Config, "settings" | "trust">): boolean {
+export function projectCounts({ settings, trust }: Pick<Config, "settings" | "trust">): boolean {
 	if (trust === "no" || settings.projectPresets === "off") return false;
 	return settings.projectPresets === "allow" || trust === "yes";
 }
@@ -127,7 +129,7 @@ function unknownPreset(name: string, { presets, problems }: PresetList): string 
 	const more = names.length - MOST_NAMES;
 	const matching = matches(name, usable);
 	return [
-		`There is no preset "${sanitize(name)}".`,
+		`There is no preset ${quoted(name)}.`,
 		...(hint ? [`Did you mean "${hint}"?`] : []),
 		...(matching.length > 0 ? [`It is mentioned by: ${matching.join("; ")}.`] : []),
 		names.length > 0

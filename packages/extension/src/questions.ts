@@ -1,20 +1,22 @@
 /**
  * Brings the questions of agents to who can answer: to the session as a message, when it can take a turn; else to the
- * user, one dialog at a time, since pi shows only one and a second would close the first.
+ * user, one dialog at a time.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type AskedQuestion, type Audience, bestEffort, type Manager } from "@pi-subagents/core";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { fenced } from "./delivery/notification.ts";
 import type { SessionStates } from "./delivery/session-state.ts";
+import type { Dialogs } from "./dialogs.ts";
 import type { Host } from "./host.ts";
 
 export interface Questions {
 	audience: Audience;
 	/** Brings a question to its addressee, if that is the session or the user. */
 	ask(question: AskedQuestion, manager: Manager): void;
-	/** The questions that the session has not heard yet, as messages. They count as heard. */
-	takeMessages(): QuestionMessage[];
+	/** The questions that the session has not heard yet, as one message. They count as heard. */
+	takeMessage(): QuestionMessage | undefined;
+	isUnheard(): boolean;
 	/** Hears when there is something to take. */
 	onMessage(listener: () => void): void;
 }
@@ -26,35 +28,45 @@ interface QuestionMessage {
 	customType: typeof QUESTION;
 	display: true;
 	content: string;
-	details: { agentId: string; question: string };
+	details: { questions: { agentId: string; question: string }[] };
 }
 
 /** The tool with which the session answers; without it, it cannot. */
 const ANSWER_TOOL = "reply_subagent";
 
-export function createQuestions(pi: ExtensionAPI, host: Host, states: SessionStates): Questions {
+export function createQuestions(pi: ExtensionAPI, host: Host, states: SessionStates, dialogs: Dialogs): Questions {
 	const unheard: { question: AskedQuestion; manager: Manager }[] = [];
 	const listeners: (() => void)[] = [];
-	let line = Promise.resolve();
 	let isIdle = false;
 
-	const takeMessages = () =>
-		unheard.splice(0).flatMap(({ question, manager }) => {
-			const record = manager.store.record(question.agentId);
-			return record && isOpen(question, manager) ? [messageFor(question, record)] : [];
+	const message = (): QuestionMessage | undefined => {
+		const open = unheard.filter(({ question, manager }) => isOpen(question, manager));
+		unheard.splice(0, unheard.length, ...open);
+		const asked = open.flatMap(({ question, manager }) => {
+			const asker = manager.store.record(question.agentId);
+			return asker ? [{ question, asker }] : [];
 		});
+		return asked.length > 0 ? messageFor(asked) : undefined;
+	};
+	/** What is still unheard when the session is idle again got lost on its way, and is said again. */
 	const tellSession = () => {
-		if (!isIdle) return;
-		for (const message of takeMessages()) {
-			isIdle = false; // a turn begins; what is asked meanwhile waits for its end
-			void bestEffort("telling the session of a question", host.tell, () =>
-				pi.sendMessage(message, { triggerTurn: true, deliverAs: "followUp" }),
-			);
-		}
+		const news = isIdle ? message() : undefined;
+		if (!news) return;
+		isIdle = false; // a turn begins; what is asked meanwhile waits for its end
+		void bestEffort("telling the session of a question", host.tell, () =>
+			pi.sendMessage(news, { triggerTurn: true, deliverAs: "followUp" }),
+		);
+	};
+	const forget = ({ details }: Pick<QuestionMessage, "details">) => {
+		const heard = new Set(details.questions.map(({ agentId }) => agentId));
+		unheard.splice(0, unheard.length, ...unheard.filter(({ question }) => !heard.has(question.agentId)));
 	};
 	states.onState((state) => {
 		isIdle = state === "idle";
 		tellSession();
+	});
+	pi.on("message_end", ({ message: heard }) => {
+		if (heard.role === "custom" && heard.customType === QUESTION) forget(heard as Pick<QuestionMessage, "details">);
 	});
 
 	return {
@@ -71,10 +83,16 @@ export function createQuestions(pi: ExtensionAPI, host: Host, states: SessionSta
 				for (const listener of listeners) listener();
 			}
 			if (question.addressee.who !== "user") return;
-			const asking = () => bestEffort("asking the user", host.tell, () => askUser(question, manager, host.session()));
-			line = line.then(asking, asking);
+			void bestEffort("asking the user", host.tell, () =>
+				dialogs.inTurn(() => askUser(question, manager, host.session())),
+			);
 		},
-		takeMessages,
+		isUnheard: () => message() !== undefined,
+		takeMessage() {
+			const news = message();
+			if (news) forget(news);
+			return news;
+		},
 		onMessage: (listener) => void listeners.push(listener),
 	};
 }
@@ -83,19 +101,32 @@ function isOpen(question: AskedQuestion, manager: Manager): boolean {
 	return manager.questions().includes(question);
 }
 
-function messageFor({ question, context }: AskedQuestion, { id, type }: AgentRecord): QuestionMessage {
-	const about = context === undefined ? [] : [`<context>${fenced(sanitizeBlock(context))}</context>`];
+/** More belongs into a file that the question names. */
+const QUESTION_CHARACTERS = 2_000;
+const CONTEXT_CHARACTERS = 4_000;
+
+function messageFor(asked: readonly { question: AskedQuestion; asker: AgentRecord }[]): QuestionMessage {
+	const elements = asked.map(({ question: { question, context }, asker: { id, type } }) => [
+		`<subagent-question agent="${id}" preset="${sanitize(type).replace(/["<>]/g, "'")}">`,
+		fenced(sanitizeBlock(question).slice(0, QUESTION_CHARACTERS)),
+		...(context === undefined
+			? []
+			: [`<context>${fenced(sanitizeBlock(context).slice(0, CONTEXT_CHARACTERS))}</context>`]),
+		"</subagent-question>",
+	]);
+	const [only, ...others] = asked;
+	const id = only && others.length === 0 ? only.asker.id : "<id>";
+	const advice = `Answer with ${ANSWER_TOOL} (id ${id}) if you know the answer from the user or the task; otherwise ask the user, who can also type /subagent reply ${id} <answer>.`;
 	return {
 		customType: QUESTION,
 		display: true,
-		content: [
-			`<subagent-question agent="${id}" preset="${sanitize(type).replace(/"/g, "'")}">`,
-			fenced(sanitizeBlock(question)),
-			...about,
-			"</subagent-question>",
-			`It waits. Answer with ${ANSWER_TOOL} (id ${id}) if you know the answer from the user or the task; otherwise ask the user, who can also type /subagent reply ${id} <answer>.`,
-		].join("\n"),
-		details: { agentId: id, question: sanitize(question).slice(0, 500) },
+		content: [...elements.flat(), advice].join("\n"),
+		details: {
+			questions: asked.map(({ question, asker }) => ({
+				agentId: asker.id,
+				question: sanitize(question.question).slice(0, 500),
+			})),
+		},
 	};
 }
 

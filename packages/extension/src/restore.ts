@@ -1,36 +1,50 @@
 /**
  * Takes in what an opened session remembers. Runs that outlive sessions are watched again, wherever their launch stands
- * in the session's tree; all others that had not settled ended with the process that ran them.
+ * in the session's tree; all others that had not settled ended with the process that ran them. Unless another pi has the
+ * session open too: then it is that one's business for as long as it lives.
  */
 import { basename } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentEvent, bestEffort, type Clock, type Manager, type Outcome, systemClock } from "@pi-subagents/core";
+import {
+	type AgentEvent,
+	bestEffort,
+	type Clock,
+	type Manager,
+	type Outcome,
+	runIdOf,
+	systemClock,
+} from "@pi-subagents/core";
 import { claimRun, type ResultFile, readMeta, readResult } from "@pi-subagents/core/process";
 import type { Delivery } from "./delivery/delivery.ts";
 import type { Host } from "./host.ts";
 import { outcomeFrom } from "./journal/entries.ts";
-import type { Journal, RememberedRun } from "./journal/journal.ts";
+import type { Journal, Remembered, RememberedRun } from "./journal/journal.ts";
+import type { Ownership } from "./journal/owner.ts";
 
 export interface RestoreDeps {
 	manager: Manager;
 	journal: Journal;
 	delivery: Delivery;
 	host: Host;
+	ownership: Ownership;
 	clock?: Clock;
 }
 
-/** How often to look whether another pi that watches one of our runs has ended. */
+/** How often to look whether another pi that watches our runs, or speaks for our session, has ended. */
 const LOOK_AGAIN_MS = 15_000;
 
 export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
-	const { manager, journal, delivery, host, clock = systemClock } = deps;
+	const { manager, journal, delivery, host, ownership, clock = systemClock } = deps;
 	const timers = new Set<() => void>();
+	let remembered: Remembered = new Map();
 	let isOpen = true;
 
 	/** The child may still be at work, or be gone; its files say which. */
 	const watch = (run: RememberedRun): Promise<void> =>
 		bestEffort(`watching agent ${run.launch.agentId} again`, host.tell, async () => {
 			const { agentId: id, runId, name, artifacts = "", isBackground } = run.launch;
+			const end = await endOf(run);
+			if (end && isOpen) return manager.restore(eventsOf(run, manager, end));
 			const isNamed = basename(artifacts) === runId;
 			const meta = isNamed ? await readMeta(artifacts) : "the session does not say where its files are";
 			if (!isOpen) return;
@@ -40,36 +54,71 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 			}
 			const claim = await claimRun(artifacts, { sessionId: host.session()?.sessionManager.getSessionId() });
 			if (!isOpen) return;
-			if (!claim.isOurs) return lookAgain(run);
+			if (!claim.isOurs) return later(() => watch(run)); // a fork of this session is open in another pi
 			const queuedAt = run.launch.startedAt;
 			const startedAt = meta.createdAt;
 			const place = { depth: 1, isBackground, ...(name === undefined ? {} : { name }) };
 			manager.adopt({ id, run: meta.run, spec: meta.spec, ...place, queuedAt, startedAt, artifacts });
 		});
-	const lookAgain = (run: RememberedRun): void => {
+	const later = (look: () => Promise<void>): void => {
 		const cancel = clock.after(LOOK_AGAIN_MS, () => {
 			timers.delete(cancel);
-			void watch(run);
+			void look();
 		});
 		timers.add(cancel);
 	};
 
-	pi.on("session_start", async () => {
-		const remembered = journal.read();
-		delivery.restore(remembered);
+	const takeIn = async (runs: Remembered): Promise<void> => {
+		delivery.restore(runs);
 		const ends = new Map<RememberedRun, End | undefined>();
 		// What has ended meanwhile is known at once: the session's first turn must not begin without it.
-		await Promise.all([...remembered.values()].map(async (run) => void ends.set(run, await endOf(run))));
+		await Promise.all([...runs.values()].map(async (run) => void ends.set(run, await endOf(run))));
+		if (!isOpen) return;
 		const isLive = (run: RememberedRun) => run.outlives && !ends.get(run);
-		const over = [...remembered.values()].filter((run) => !isLive(run));
+		const over = [...runs.values()].filter((run) => !isLive(run));
 		manager.restore(over.flatMap((run) => eventsOf(run, manager, ends.get(run))));
-		for (const run of remembered.values()) if (isLive(run)) void watch(run);
+		for (const run of runs.values()) if (isLive(run)) void watch(run);
 		delivery.open();
+	};
+
+	/** Rather twice than never: who cannot find out speaks. */
+	const speaks = async (): Promise<boolean> => {
+		let isOurs = true;
+		await bestEffort("looking who else has this session open", host.tell, async () => {
+			isOurs = await ownership.take();
+		});
+		return isOurs;
+	};
+	/** Takes these in when no other pi speaks for the session any more, as they are then. */
+	const inherit = (left: Remembered): Promise<void> =>
+		bestEffort("taking in the agents of this session", host.tell, async () => {
+			const isIdle = host.session()?.isIdle() ?? false; // what it is just being told would be told again
+			if (!isIdle || !(await speaks())) return isOpen ? later(() => inherit(left)) : undefined;
+			const now = await journal.readAgain();
+			if (isOpen) await takeIn(new Map([...left].map(([runId, run]) => [runId, now.get(runId) ?? run])));
+		});
+
+	pi.on("session_start", async () => {
+		remembered = journal.read();
+		const undone = new Map([...remembered].filter(([, run]) => isUndone(run)));
+		const left: Remembered = undone.size === 0 || (await speaks()) ? new Map() : undone;
+		await takeIn(new Map([...remembered].filter(([runId]) => !left.has(runId))));
+		if (left.size > 0) later(() => inherit(left));
+	});
+	manager.store.subscribe((event, { id: agentId, run, parentAgentId }) => {
+		const isLaunch = event.type === "agent_queued" && parentAgentId === undefined;
+		if (isLaunch && !remembered.has(runIdOf({ agentId, run }))) void speaks();
 	});
 	pi.on("session_shutdown", () => {
 		isOpen = false;
 		for (const cancel of timers) cancel();
+		void bestEffort("leaving the session to others", host.tell, () => ownership.release());
 	});
+}
+
+/** Whether something of it is still to come: its end, or the word of it. */
+function isUndone({ settled, launch, isTold }: RememberedRun): boolean {
+	return !settled || (launch.isBackground && !isTold);
 }
 
 /** How a run ended, as far as the session or its files know. */

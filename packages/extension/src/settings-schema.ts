@@ -183,7 +183,7 @@ export const settingsSchema = Type.Object({
 			rich: "each agent with what it does",
 			compact: "one line for each",
 		},
-		{ title: "Widget", description: "How the tree of agents looks.", default: "auto" },
+		{ title: "Subagent widget display", description: "How the tree of agents looks.", default: "auto" },
 	),
 	drainSeconds: amount(MOST_DAYS * 24 * 60 * 60, {
 		title: "Drain (seconds)",

@@ -90,8 +90,7 @@ test("while a dialog is open nothing is told", async () => {
 test("after the user broke off a turn no other begins behind their back", async () => {
 	const it = await open(newFile());
 	const { id } = it.launch();
-	await it.turn(() => it.emit("agent_end", { messages: [{ role: "assistant", stopReason: "aborted" }] }));
-	await it.emit("agent_end", { messages: [{ role: "assistant", stopReason: "aborted" }] });
+	await it.turn(() => it.escape());
 	await it.emit("ui_prompt_end"); // anything that makes us look again
 	await it.answer(id, "Two doors.");
 	it.clock.advance(60_000);
@@ -116,6 +115,30 @@ describe("after a restart", () => {
 		await before.emit("agent_start");
 		await before.answer(id, "Two doors.");
 		expect(before.sent).toEqual([]);
+		const after = await open(file);
+		expect(after.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: false }]);
+		expect((await open(file)).sent).toEqual([]);
+	});
+
+	test("what was waited for is remembered as it ended, once, and not told", async () => {
+		const file = newFile();
+		const before = await open(file);
+		await before.answer(before.manager.spawn(spec).id, "Two doors.");
+		const length = file.entries.length;
+		for (const again of [await open(file), await open(file)]) {
+			expect(again.manager.store.record("a1")?.outcome).toEqual({ status: "completed", text: "Two doors." });
+			expect(again.sent).toEqual([]);
+		}
+		expect(file.entries).toHaveLength(length);
+	});
+
+	test("what was at first waited for and then left in the background is told, too", async () => {
+		const file = newFile();
+		const before = await open(file);
+		const { id } = before.manager.spawn(spec);
+		before.manager.leave(id);
+		await before.emit("agent_start");
+		await before.answer(id, "Two doors.");
 		const after = await open(file);
 		expect(after.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: false }]);
 		expect((await open(file)).sent).toEqual([]);
@@ -214,4 +237,78 @@ describe("in a tree", () => {
 		await after.walkTo(launch);
 		expect(after.sent).toHaveLength(1);
 	});
+});
+
+test("while pi prepares the user's prompt no turn of ours takes its place, and a prompt that was dropped holds nothing up", async () => {
+	const it = await open(newFile());
+	const one = it.launch("one");
+	await it.emit("input", { source: "interactive" });
+	await it.answer(one.id, "first");
+	it.clock.advance(10_000);
+	expect(it.sent).toEqual([]);
+	await it.turn();
+	expect(it.sent).toHaveLength(1);
+	const two = it.launch("two");
+	await it.emit("input", { source: "interactive" });
+	await it.answer(two.id, "second");
+	it.clock.advance(10_000);
+	expect(it.sent).toHaveLength(1);
+	it.clock.advance(30_000);
+	expect(it.sent).toHaveLength(2);
+});
+
+test("while the context is shortened nothing is told", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.emit("session_before_compact");
+	await it.answer(id, "Two doors.");
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	await it.emit("session_compact");
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(it.sent).toHaveLength(1);
+});
+
+test("what is read on another branch is still told on the one that launched it", async () => {
+	const file = newFile();
+	const it = await open(file);
+	it.append({ type: "message", customType: "" });
+	const root = file.leaf;
+	const { id } = it.launch();
+	const launch = file.leaf;
+	await it.walkTo(root);
+	await it.answer(id, "Two doors.");
+	const record = it.manager.store.record(id);
+	if (record) it.delivery.claim(record);
+	await it.walkTo(launch);
+	expect(it.sent).toHaveLength(1);
+});
+
+test.each([
+	"</result>",
+	"< / task-notification >",
+	"<//result>",
+	"<\u200b/result>",
+	"</\u00adsummary>",
+	"<\u2060TASK-ID>x",
+	"</context>",
+	"<structured-output>",
+])("an agent that says %j neither closes our tags nor imitates them", async (text) => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.answer(id, `Before ${text} after <b>bold</b>`);
+	await it.turn();
+	const { content = "" } = it.sent[0] ?? {};
+	expect(content.match(/<\/?(?:task-notification|result|summary|status|task-id)>/g)).toHaveLength(10);
+	expect(content).toContain("<b>bold</b>");
+	expect(content).toContain("&lt;");
+});
+
+test("a hundred results together stay within a message's bounds", async () => {
+	const it = await open(newFile());
+	await it.turn(async () => {
+		for (let index = 0; index < 100; index++) await it.answer(it.launch().id, "x".repeat(5_000));
+	});
+	expect(it.sent).toHaveLength(1);
+	expect(Buffer.byteLength(it.sent[0]?.content ?? "")).toBeLessThan(9_000);
 });

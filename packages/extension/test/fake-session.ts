@@ -45,6 +45,7 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 	const sent: { content: string; startsTurn: boolean }[] = [];
 	const settled: AgentRecord[] = [];
 	let isIdle = true;
+	let turning = new AbortController();
 	const append = (entry: Omit<Entry, "id" | "parentId">) => {
 		const id = `e${file.entries.length + 1}`;
 		file.entries.push({ ...entry, id, parentId: file.leaf });
@@ -57,6 +58,9 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 		hasUI: false,
 		mode: "tui",
 		isIdle: () => isIdle,
+		get signal() {
+			return isIdle ? undefined : turning.signal;
+		},
 		hasPendingMessages: () => false,
 		sessionManager: {
 			getEntries: () => file.entries,
@@ -85,7 +89,7 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 	const manager = new Manager({ runners: { session: runner, process: runner }, clock, newId: () => `a${ids++}` });
 	const { store } = manager;
 	const journal = createJournal(pi, host, store);
-	const states = followSession(pi, host);
+	const states = followSession(pi, host, clock);
 	const delivery = createDelivery(pi, {
 		store,
 		journal,
@@ -94,7 +98,8 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 		clock,
 		onSettled: (record) => settled.push(record),
 	});
-	restoreOnStart(pi, { manager, journal, delivery, host, clock });
+	const ownership = { take: async () => true, release: () => undefined };
+	restoreOnStart(pi, { manager, journal, delivery, host, ownership, clock });
 	await emit("session_start", { reason: "startup" });
 	return {
 		manager,
@@ -116,6 +121,7 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 		},
 		async turn(work: () => void | Promise<void> = () => undefined) {
 			isIdle = false;
+			turning = new AbortController();
 			await emit("agent_start");
 			await emit("turn_start");
 			await work();
@@ -124,6 +130,8 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 			await emit("agent_settled");
 			await new Promise((resolve) => setImmediate(resolve));
 		},
+		/** The user breaks off the turn. */
+		escape: () => turning.abort(),
 		/** The user walks to another entry of the tree. */
 		async walkTo(entry: string | null) {
 			file.leaf = entry;

@@ -99,8 +99,9 @@ describe("list_models", () => {
 
 describe("the model parameter", () => {
 	const names = (count: number) => Array.from({ length: count }, (_, index) => `p/${index}`);
-	const asJson = (given: readonly string[]): unknown => JSON.parse(JSON.stringify(modelParameter(given)));
-	const tool = (given: readonly string[]) => Type.Object({ model: modelParameter(given) });
+	const asJson = (given: readonly string[]): unknown =>
+		JSON.parse(JSON.stringify(modelParameter(given, { hasList: true })));
+	const tool = (given: readonly string[]) => Type.Object({ model: modelParameter(given, { hasList: true }) });
 
 	test("names up to twelve models, in the order given", () => {
 		const given = Object.freeze(names(12).reverse());
@@ -119,6 +120,20 @@ describe("the model parameter", () => {
 		expect(asJson(names(count))).toEqual({
 			type: "string",
 			description: "provider/id from list_models, instead of the preset's",
+		});
+	});
+
+	test("names none when their names are long", () => {
+		const long = (count: number) =>
+			Array.from({ length: count }, (_, index) => `provider/${"long-".repeat(8)}${index}`);
+		expect(asJson(long(3))).toMatchObject({ anyOf: [{ enum: long(3) }, { type: "string" }] });
+		expect(asJson(long(4))).toMatchObject({ type: "string" });
+	});
+
+	test("does not speak of list_models where there is no such tool", () => {
+		expect(modelParameter([], { hasList: false })).toMatchObject({
+			type: "string",
+			description: "provider/id, instead of the preset's",
 		});
 	});
 

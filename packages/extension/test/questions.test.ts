@@ -2,6 +2,7 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Manager, type RunSpec, type SessionState } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
+import { createDialogs } from "../src/dialogs.ts";
 import type { Host } from "../src/host.ts";
 import { createQuestions } from "../src/questions.ts";
 
@@ -19,7 +20,7 @@ const spec: RunSpec = {
 };
 const heard = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function setUp() {
+function setUp({ arrives = (): boolean => true } = {}) {
 	const shown: string[] = [];
 	const answers: ((text: string | undefined) => void)[] = [];
 	const input = (title: string) => {
@@ -27,8 +28,15 @@ function setUp() {
 		return new Promise<string | undefined>((resolve) => answers.push(resolve));
 	};
 	const sent: { content: string; options: unknown }[] = [];
+	let hear: (event: { message: object }) => void = () => undefined;
 	const pi = {
-		sendMessage: ({ content }: { content: string }, options: unknown) => sent.push({ content, options }),
+		on: (_type: string, handler: typeof hear) => {
+			hear = handler;
+		},
+		sendMessage: (message: { content: string }, options: unknown) => {
+			sent.push({ content: message.content, options });
+			if (arrives()) hear({ message: { role: "custom", ...message } });
+		},
 		getActiveTools: () => ["reply_subagent"],
 	} as unknown as ExtensionAPI;
 	const host = { session: () => ({ hasUI: true, ui: { input } }), tell: () => undefined } as unknown as Host;
@@ -39,7 +47,7 @@ function setUp() {
 		},
 		say: () => undefined,
 	};
-	const questions = createQuestions(pi, host, states);
+	const questions = createQuestions(pi, host, states, createDialogs());
 	const clock = handClock();
 	let ids = 0;
 	const manager: Manager = new Manager({
@@ -90,6 +98,21 @@ test("a session that does not wait for the agent is asked by a message, when it 
 	expect(await answer).toEqual({ by: "session", text: "the left one" });
 });
 
+test("questions that come together are one message, and one that got lost on its way is said again", () => {
+	let isLost = true;
+	const { manager, sent, sayState } = setUp({ arrives: () => !isLost });
+	for (const question of ["Which door?", "Which key?"])
+		void manager.ask(manager.spawn(spec, { isBackground: true }).id, { question });
+	sayState("idle");
+	sayState("busy");
+	isLost = false;
+	sayState("idle");
+	sayState("busy");
+	sayState("idle");
+	expect(sent).toHaveLength(2);
+	for (const { content } of sent) expect(content).toMatch(/Which door\?[\s\S]*Which key\?/);
+});
+
 test("a question that was answered before the session could hear it is not told", async () => {
 	const { manager, sent, sayState } = setUp();
 	const { id } = manager.spawn(spec, { isBackground: true });
@@ -107,6 +130,6 @@ test("where pi waits for its agents before it ends, their questions are what it 
 	const { id } = manager.spawn(spec, { isBackground: true });
 	void manager.ask(id, { question: "Which door?" });
 	expect(calls).toBe(1);
-	expect(questions.takeMessages().map(({ details }) => details)).toEqual([{ agentId: id, question: "Which door?" }]);
-	expect(questions.takeMessages()).toEqual([]);
+	expect(questions.takeMessage()?.details.questions).toEqual([{ agentId: id, question: "Which door?" }]);
+	expect(questions.takeMessage()).toBeUndefined();
 });

@@ -50,6 +50,14 @@ test("when it is done, the body is the answer and what it took, once", () => {
 	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k tokens · 1m 12s · a1"]);
 });
 
+test("an agent that works in the background is one line", () => {
+	const shown = {
+		...result("Agent a1 (scout) is running. A message …"),
+		details: { agents: [{ ...details, status: "running" as const }] },
+	};
+	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual(["↳ works in the background · a1"]);
+});
+
 test("a run that was stopped says so in plain words", () => {
 	const report =
 		"[agent a1 (scout): Stopped by you after 6.7s, 1 tool call]\n\nWhat it had said until then (partial):\nHalf.";
@@ -87,13 +95,13 @@ test.each([1, 2, 5, 20, 80, 200])("nothing is wider than %i columns, or holds a 
 });
 
 test("a question is shown as one, with the way to answer it", () => {
-	const message = { details: { agentId: "a1", question: "Which \x1b[31mdoor?" } };
+	const message = { details: { questions: [{ agentId: "a1", question: "Which \x1b[31mdoor?" }] } };
 	const shown = lines(renderQuestion(message, {}, { ...plain, bg: (_: string, text: string) => text } as Theme));
 	expect(shown.map((line) => line.trim()).filter(Boolean)).toEqual([
 		"? Agent a1 asks: Which door?",
 		"/subagent reply a1 <answer>",
 	]);
-	for (const details of [undefined, null, 7, { question: {} }])
+	for (const details of [undefined, null, 7, { questions: 7 }, { questions: [null, { question: {} }] }])
 		expect(() =>
 			renderQuestion({ details }, {}, { ...plain, bg: (_: string, text: string) => text } as Theme).render(9),
 		).not.toThrow();

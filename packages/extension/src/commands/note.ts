@@ -50,7 +50,7 @@ export function noteView(blocks: readonly Block[], theme: Theme): Component {
 	};
 }
 
-function paintWith(theme: Theme): Paint {
+export function paintWith(theme: Theme): Paint {
 	return (tone, text) => {
 		if (tone === undefined) return theme.fg("text", text);
 		return tone === "strong" ? theme.bold(text) : theme.fg(COLOURS[tone], text);

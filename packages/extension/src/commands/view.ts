@@ -1,6 +1,6 @@
 /** `/subagent view`: everything about one agent, or about one preset. */
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, billedTokens, systemClock, workTokens } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, billedTokens, quoted, systemClock, workTokens } from "@pi-subagents/core";
 import { formatCost, formatCount, formatDuration, formatTokens, outcomeText, sanitize } from "@pi-subagents/progress";
 import { findAgent } from "../agents.ts";
 import { loadPresets } from "../presets.lazy.ts";
@@ -30,7 +30,7 @@ export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 			if (preset) return preset;
 			if (agents().some(({ id }) => id.toLowerCase().startsWith(wanted.toLowerCase())))
 				return agentDetails(findAgent(agents(), wanted), now);
-			throw new AgentError("unknown_agent", `There is no agent and no preset "${sanitize(wanted)}". ${WHERE}`);
+			throw new AgentError("unknown_agent", `There is no agent and no preset ${quoted(wanted)}. ${WHERE}`);
 		},
 	};
 

@@ -16,7 +16,7 @@ import {
 } from "@pi-subagents/core";
 import type { Host } from "../host.ts";
 import { type Journal, NOTIFICATION, type Remembered, runsIn } from "../journal/journal.ts";
-import { type NotificationDetails, notificationBytes, notificationFor } from "./notification.ts";
+import { LINE_BYTES, type NotificationDetails, notificationBytes, notificationFor } from "./notification.ts";
 import { Outbox } from "./outbox.ts";
 import type { SessionStates } from "./session-state.ts";
 
@@ -78,7 +78,10 @@ export function createDelivery(
 			close: (id) => withRecord(id, (record) => journal.closed(record)),
 			send(items, startsTurn) {
 				const message = messageFor(items, records);
-				if (draining) draining.messages.push(message);
+				// A drain goes on with a turn, which what outlives the session never starts: that waits until it is opened again.
+				if (draining && items.every(({ id }) => records.get(id)?.outlives))
+					outbox.tell({ type: "unsent", ids: message.details.runIds });
+				else if (draining) draining.messages.push(message);
 				else void bestEffort("telling the session of a result", host.tell, () => say(message, startsTurn));
 			},
 			drained: (missing) => endDrain(missing),
@@ -97,6 +100,11 @@ export function createDelivery(
 	};
 	const say = (message: Message, startsTurn: boolean) => {
 		const ids = message.details.runIds;
+		if (!host.session()?.isIdle()) {
+			// pi does something that it did not tell of, such as a walk through its tree; nor will it tell of the end.
+			outbox.tell({ type: "unsent", ids });
+			return;
+		}
 		try {
 			pi.sendMessage(message, startsTurn ? { triggerTurn: true, deliverAs: "followUp" } : { triggerTurn: false });
 			if (!startsTurn) outbox.tell({ type: "delivered", ids }); // an idle pi has it in its file by now
@@ -125,6 +133,7 @@ export function createDelivery(
 		if (message.role === "custom" && message.customType === NOTIFICATION)
 			outbox.tell({ type: "delivered", ids: runsIn(message.details) });
 	});
+	outbox.tell({ type: "settings", change: { lineBytes: LINE_BYTES } });
 	const lookAround = () => outbox.tell({ type: "branch", holds: journal.branch() });
 	pi.on("session_tree", lookAround);
 	pi.on("session_shutdown", () => outbox.close()); // what ends now is told when the session is opened again
@@ -145,7 +154,12 @@ export function createDelivery(
 				outbox.tell({ type: "released", id: runId });
 			};
 		},
-		claim: ({ id: agentId, run }) => outbox.tell({ type: "claimed", id: runIdOf({ agentId, run }) }),
+		claim({ id: agentId, run }) {
+			const id = runIdOf({ agentId, run });
+			const entry = journal.entryOf(id);
+			// What is read on another branch is not known on the one that launched it.
+			if (entry === undefined || journal.branch().includes(entry)) outbox.tell({ type: "claimed", id });
+		},
 		configure: (change) => outbox.tell({ type: "settings", change }),
 		drain: (deadline) =>
 			new Promise((over) => {

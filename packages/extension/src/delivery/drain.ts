@@ -12,29 +12,47 @@ export interface DrainDeps {
 	delivery: Delivery;
 	questions: Questions;
 	seconds: () => number;
+	/** Tells the user whom it did not wait for any longer. */
+	tell: (notice: string) => void;
 	clock?: Clock;
 }
 
 export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
-	const { manager, delivery, questions, seconds, clock = systemClock } = deps;
+	const { delivery, questions, seconds, clock = systemClock } = deps;
 	let deadline: number | undefined;
+	let isOverdue = false;
 	questions.onMessage(() => delivery.stopDraining());
 	pi.on("agent_before_settle", async ({ entries, outcome }, { mode }) => {
 		if ((mode !== "print" && mode !== "json") || outcome === "aborted") return undefined;
 		deadline ??= clock.now() + seconds() * 1_000; // one for the whole run, however often the session goes on
 		const letGo = clock.hold?.();
 		try {
-			const { messages, missing } = await delivery.drain(deadline);
-			for (const { id: agentId, run } of manager.store.snapshot().records) {
-				if (!missing.includes(runIdOf({ agentId, run }))) continue;
-				manager.abort(agentId, { by: "timeout", reason: `pi waited ${seconds()}s for it` });
-			}
-			const told = [...messages, ...questions.takeMessages()];
-			if (told.length === 0) return undefined;
+			const isAsked = questions.isUnheard(); // who asks waits for this session: it must not wait for them
+			const { messages, missing } = isAsked ? NOTHING : await delivery.drain(deadline);
+			for (const runId of missing) giveUp(runId, deps);
+			const late = missing.length > 0 ? await delivery.drain(deadline) : { messages: [] }; // now they have ended, too
+			const question = questions.takeMessage();
+			const told = [...messages, ...late.messages, ...(question ? [question] : [])];
+			const wasOverdue = isOverdue;
+			isOverdue ||= missing.length > 0;
+			// One that launches another agent each time would never end. Nor may the message stand alone: pi prints its last one.
+			if (told.length === 0 || wasOverdue) return undefined;
 			const drafts = told.map((message) => ({ type: "custom_message" as const, ...message }));
 			return { entries: [...entries, ...drafts], continue: true };
 		} finally {
 			letGo?.();
 		}
 	});
+}
+
+const NOTHING = { messages: [], missing: [] };
+
+function giveUp(runId: string, { manager, seconds, tell }: DrainDeps): void {
+	const { records } = manager.store.snapshot();
+	const agent = records.find(({ id: agentId, run }) => runIdOf({ agentId, run }) === runId);
+	if (!agent) return;
+	manager.abort(agent.id, { by: "timeout", reason: `pi waited ${seconds()}s for it` });
+	tell(
+		`Agent ${agent.id} (${agent.type}, "${agent.description}") was stopped: pi waited ${seconds()}s for it (setting drainSeconds).`,
+	);
 }

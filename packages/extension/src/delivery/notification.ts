@@ -59,8 +59,9 @@ export function notificationBytes(record: AgentRecord): number {
 }
 
 function element({ record, form }: Notice): string {
+	if (form === "line") return line(record);
 	const { id, description, type, toolUses, artifacts } = record;
-	const said = form === "full" ? saidBy(record) : "";
+	const said = saidBy(record);
 	const beyond = said.length - RESULT_CHARACTERS;
 	const rest =
 		artifacts === undefined ? `get_subagent_result ${id}` : `get_subagent_result ${id}, or ${artifacts}/result.json`;
@@ -71,11 +72,20 @@ function element({ record, form }: Notice): string {
 		`<summary>${escaped(`${type} "${description}": ${summaryOf(record)}`)}</summary>`,
 		...(said === "" ? [] : [`<result>\n${fenced(said.slice(0, RESULT_CHARACTERS))}\n</result>`]),
 		...(beyond > 0 ? [`<rest>${escaped(`${formatCount(beyond, "more character")}: ${rest}`)}</rest>`] : []),
-		...(form === "line" ? [`<rest>${escaped(rest)}</rest>`] : []),
 		`<usage><total_tokens>${workTokens(record.usage)}</total_tokens><tool_uses>${toolUses}</tool_uses><duration_ms>${durationOf(record)}</duration_ms></usage>`,
 		"</task-notification>",
 	].join("\n");
 }
+
+/** Short, since many of these share a message; what it found can be asked for. */
+function line(record: AgentRecord): string {
+	const about = `${record.type} "${record.description}"`.slice(0, 80);
+	const summary = escaped(`${about}: ${summaryOf(record)}`.slice(0, 160));
+	return `<task-notification><task-id>${escaped(record.id)}</task-id><status>${record.status}</status><summary>${summary}</summary></task-notification>`;
+}
+
+/** What such a line takes at most. */
+export const LINE_BYTES = 400;
 
 function toldAgent(record: AgentRecord): ToldAgent {
 	const { id, name, type, description, status, toolUses, usage, artifacts } = record;
@@ -107,10 +117,13 @@ function durationOf({ startedAt, completedAt, lastEventAt }: AgentRecord): numbe
 	return startedAt === undefined ? 0 : Math.max(0, (completedAt ?? lastEventAt) - startedAt);
 }
 
-/** Code stays readable: only what looks like a tag of ours is taken apart. */
+/** Code stays readable: only what looks like a tag of ours is taken apart, also to an eye that sees no invisible characters. */
 export function fenced(text: string): string {
-	return text.replace(/<(?=\s*\/?\s*(?:task-|result|rest|status|summary|usage|structured-output|subagent-))/gi, "&lt;");
+	return text.replace(TAG, "&lt;");
 }
+
+const TAG =
+	/<(?=[\s/\p{Default_Ignorable_Code_Point}]*(?:task-|result|rest|status|summary|usage|context|structured-output|subagent-))/giu;
 
 function escaped(text: string): string {
 	return sanitize(text).replace(/[&<>]/g, (char) => ESCAPES[char] ?? char);

@@ -1,9 +1,9 @@
 /**
- * When the session can be told something. pi says when it works and when a dialog is open; that the user broke off a
- * turn has to be seen from its last message, and until the user says something else no turn may begin behind their back.
+ * When the session can be told something. pi says when it works and when a dialog is open. When the user broke off a
+ * turn, no other may begin behind their back until they say something.
  */
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { SessionState } from "@pi-subagents/core";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type Clock, type SessionState, systemClock } from "@pi-subagents/core";
 import type { Host } from "../host.ts";
 
 export interface SessionStates {
@@ -13,10 +13,14 @@ export interface SessionStates {
 	say(): void;
 }
 
-export function followSession(pi: ExtensionAPI, host: Host): SessionStates {
+/** A prompt that has not led to a turn by then was dropped on the way: by another extension, or for want of a model. */
+const PREPARATION_MS = 30_000;
+
+export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = systemClock): SessionStates {
 	const listeners: ((state: SessionState) => void)[] = [];
 	let dialogs = 0;
 	let isInterrupted = false;
+	let cancelPreparation: (() => void) | undefined;
 	const tell = (state: SessionState) => {
 		for (const listener of listeners) listener(state);
 	};
@@ -24,16 +28,40 @@ export function followSession(pi: ExtensionAPI, host: Host): SessionStates {
 		const session = host.session();
 		if (!session) return;
 		if (dialogs > 0) return tell("waiting_for_user");
-		if (!session.isIdle() || session.hasPendingMessages()) return tell("busy");
+		const isPreparing = cancelPreparation !== undefined;
+		if (isPreparing || !session.isIdle() || session.hasPendingMessages()) return tell("busy");
 		tell(isInterrupted ? "waiting_for_user" : "idle");
 	};
+	const prepared = () => {
+		cancelPreparation?.();
+		cancelPreparation = undefined;
+	};
+	// From here on pi works on the user's prompt, though it does not say so yet: a turn of ours would take its place.
+	pi.on("input", ({ streamingBehavior }) => {
+		prepared();
+		if (streamingBehavior === undefined) {
+			cancelPreparation = clock.after(PREPARATION_MS, () => {
+				prepared();
+				say();
+			});
+			say();
+		}
+		return undefined;
+	});
+	pi.on("session_before_compact", () => {
+		tell("busy");
+		return undefined;
+	});
+	pi.on("session_compact", () => void setImmediate(say));
+	pi.on("session_compact_failed", () => void setImmediate(say));
+	pi.on("session_shutdown", prepared);
 	pi.on("agent_start", () => {
+		prepared();
 		isInterrupted = false;
 		tell(dialogs > 0 ? "waiting_for_user" : "busy");
 	});
-	pi.on("agent_end", ({ messages }) => {
-		const last = messages.findLast((message) => message.role === "assistant");
-		isInterrupted = last?.role === "assistant" && last.stopReason === "aborted";
+	pi.on("agent_end", (_event, ctx) => {
+		isInterrupted = isBrokenOff(ctx);
 	});
 	pi.on("agent_settled", () => void setImmediate(say)); // pi still counts as busy while it says so
 	pi.on("ui_prompt_start", () => {
@@ -45,4 +73,9 @@ export function followSession(pi: ExtensionAPI, host: Host): SessionStates {
 		say();
 	});
 	return { onState: (listener) => void listeners.push(listener), say };
+}
+
+/** Whether the turn that just ends was broken off. Its last message does not always say so: between two requests it is an error. */
+export function isBrokenOff({ signal }: Pick<ExtensionContext, "signal">): boolean {
+	return signal?.aborted ?? false;
 }

@@ -2,7 +2,8 @@
  * Writes to the session file what happens to agents that the session launched, and reads it back when it is opened.
  * A launch is written before anything is started: whatever is killed afterwards, the session knows of the run.
  */
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { readFile } from "node:fs/promises";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, bestEffort, runIdOf, type Store } from "@pi-subagents/core";
 import type { Host } from "../host.ts";
 import {
@@ -29,6 +30,8 @@ export interface Journal {
 	closed(record: AgentRecord): void;
 	/** What the open session remembers, on whatever branch. */
 	read(): Remembered;
+	/** What its file says by now: another pi that has the session open may have written to it. */
+	readAgain(): Promise<Remembered>;
 }
 
 /** By the id of the run, in the order of launching. */
@@ -45,15 +48,26 @@ export interface RememberedRun {
 
 export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journal {
 	const entryIds = new Map<string, string>();
-	const write = (entry: JournalEntry, outlives: boolean) =>
+	const ended = new Set<string>();
+	const write = (entry: JournalEntry, outlives = false) =>
 		void bestEffort("remembering an agent in the session", host.tell, () =>
 			pi.appendEntry(entryTypeFor(entry, outlives), entry),
 		);
+	/** What is read back is not written again when it happens once more in the store. */
+	const noting = (remembered: Remembered): Remembered => {
+		for (const [runId, { settled }] of remembered) if (settled) ended.add(runId);
+		return remembered;
+	};
 	store.subscribe((event, record) => {
-		if (event.type !== "agent_queued" || record.parentAgentId !== undefined) return;
+		if (record.parentAgentId !== undefined) return;
 		const runId = runIdOf({ agentId: record.id, run: record.run });
-		if (entryIds.has(runId)) return; // the session already held it when it was opened
-		write(launchEntry(record), record.outlives ?? false);
+		// It was waited for, and is to be told of from now on.
+		if (event.type === "agent_left") write(launchEntry(record), record.outlives);
+		// Whoever tells of what is in the background says when that has settled.
+		if (event.type === "agent_settled" && !record.isBackground && !ended.has(runId))
+			write(settledEntry(record, event.outcome), record.outlives);
+		if (event.type !== "agent_queued" || entryIds.has(runId)) return; // or the session already held it when it was opened
+		write(launchEntry(record), record.outlives);
 		const leaf = host.session()?.sessionManager.getLeafId();
 		if (leaf) entryIds.set(runId, leaf);
 	});
@@ -68,28 +82,57 @@ export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journ
 			);
 			return [...entryIds.values()].filter((id) => ids.has(id));
 		},
-		settled: (record) => record.outcome && write(settledEntry(record, record.outcome), record.outlives ?? false),
-		closed: ({ id, run, outlives = false }) =>
-			write({ type: "closed", runId: runIdOf({ agentId: id, run }) }, outlives),
+		settled: (record) => record.outcome && write(settledEntry(record, record.outcome), record.outlives),
+		closed: ({ id, run, outlives }) => write({ type: "closed", runId: runIdOf({ agentId: id, run }) }, outlives),
 		read() {
-			const session = host.session();
-			const remembered = session ? remember(session) : new Map<string, RememberedRun>();
+			const remembered = noting(remember(host.session()?.sessionManager.getEntries() ?? []));
 			for (const [runId, { entryId }] of remembered) entryIds.set(runId, entryId);
 			return remembered;
+		},
+		async readAgain() {
+			const file = host.session()?.sessionManager.getSessionFile();
+			return noting(remember(file === undefined ? [] : entriesIn(await readFile(file, "utf8"))));
 		},
 	};
 }
 
-function remember(session: ExtensionContext): Remembered {
+/** An entry of a session, as far as it matters here. */
+interface Entry {
+	id: string;
+	type: string;
+	customType?: unknown;
+	data?: unknown;
+	details?: unknown;
+}
+
+/** A line that is not whole is still being written. */
+function entriesIn(text: string): Entry[] {
+	return text.split("\n").flatMap((line) => {
+		try {
+			const entry: unknown = JSON.parse(line);
+			return isEntry(entry) ? [entry] : [];
+		} catch (error) {
+			if (error instanceof SyntaxError) return [];
+			throw error;
+		}
+	});
+}
+
+function isEntry(value: unknown): value is Entry {
+	if (typeof value !== "object" || value === null || !("id" in value) || !("type" in value)) return false;
+	return typeof value.id === "string" && typeof value.type === "string";
+}
+
+function remember(entries: readonly Entry[]): Remembered {
 	const runs: Remembered = new Map();
-	const entries = session.sessionManager.getEntries();
 	for (const entry of entries) {
 		if (entry.type !== "custom") continue;
 		const found = parseEntry(entry.customType, entry.data);
 		const known = found && runs.get(found.runId);
 		if (found?.type === "launched" && !known) {
 			runs.set(found.runId, { launch: found, outlives: found.outlives, entryId: entry.id, isTold: false });
-		} else if (found?.type === "settled" && known) known.settled ??= found;
+		} else if (found?.type === "launched" && known) known.launch = found;
+		else if (found?.type === "settled" && known) known.settled ??= found;
 		else if (found?.type === "closed" && known) known.isTold = true;
 	}
 	for (const runId of entries.flatMap(toldIn)) {
@@ -100,7 +143,7 @@ function remember(session: ExtensionContext): Remembered {
 }
 
 /** The runs that a message of ours tells of. */
-function toldIn(entry: { type: string; customType?: unknown; details?: unknown }): string[] {
+function toldIn(entry: Entry): string[] {
 	return entry.type === "custom_message" && entry.customType === NOTIFICATION ? runsIn(entry.details) : [];
 }
 

@@ -1,6 +1,7 @@
 /** The body of a tool row: what the agent is doing, then what it answered. */
 import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
+import { isSettled } from "@pi-subagents/core";
 import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { AgentDetails } from "../tools/details.ts";
 import { forPeople } from "../tools/report.ts";
@@ -19,14 +20,22 @@ export function renderAgentResult(
 	context: { isError: boolean },
 ): Component {
 	const text = forPeople(sanitizeBlock(result.content.map((part) => part.text ?? "").join("\n")).trim());
+	const agents = result.details?.agents ?? [];
+	if (!isPartial && !context.isError && agents.length > 0 && agents.every(({ status }) => !isSettled(status)))
+		return new Text(agents.map((agent) => launched(agent, theme)).join("\n"), 0, 0);
 	const row = new Container();
 	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
 	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
 	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
 	else row.addChild(new Text(collapsed(text, theme), 0, 0));
-	const agents = result.details?.agents ?? [];
 	if (!context.isError) for (const agent of agents) row.addChild(new Text(stats(agent, theme), 0, 0));
 	return row;
+}
+
+/** The text is for the model; a person wants to know that it goes on elsewhere. */
+function launched({ agentId, status }: AgentDetails, theme: Theme): string {
+	const state = status === "queued" ? "queued" : "works in the background";
+	return theme.fg("dim", `↳ ${state} · ${sanitize(agentId)}`);
 }
 
 /** The last line is what happens now. */

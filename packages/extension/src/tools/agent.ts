@@ -1,6 +1,6 @@
 /** `Agent`: hand a task to an agent and go on; its result comes as a message. Inside an agent it waits unless told not to. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, isThinkingLevel, type RunSpec, type Store } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, isThinkingLevel, quoted, type RunSpec, type Store } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { type Agents, findAgent } from "../agents.ts";
@@ -31,10 +31,10 @@ export interface AgentToolDeps {
 
 const parametersFor = (model: ModelParameter, isBackground: boolean) =>
 	Type.Object({
-		prompt: Type.String({ description: "The task, self-contained: it knows nothing of this conversation" }),
+		prompt: Type.String({ description: "Self-contained: it knows nothing of this conversation" }),
 		description: Type.String({ description: "3-5 words" }),
 		subagent_type: Type.Optional(Type.String({ description: "Preset; default general-purpose" })),
-		name: Type.Optional(Type.String({ description: "To call it by, besides its id" })),
+		name: Type.Optional(Type.String({ description: "Works like its id" })),
 		model,
 		thinking: Type.Optional(Type.String({ description: "off … max" })),
 		max_turns: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -44,6 +44,9 @@ const parametersFor = (model: ModelParameter, isBackground: boolean) =>
 	});
 
 type Params = Static<ReturnType<typeof parametersFor>>;
+
+/** As in presets. */
+const MOST_TURNS = 100_000;
 
 const SAYS = {
 	session: "Hand a task to an agent and keep working: a message brings its result, so do not poll.",
@@ -59,7 +62,7 @@ export function agentTool(
 		name: "Agent",
 		label: "Agent",
 		description: `${SAYS[caller]} Several calls in one message run in parallel.${presets}`,
-		promptSnippet: "Delegate a task to an agent",
+		promptSnippet: "Hand a task to an agent and keep working",
 		parameters: parametersFor(deps.model, isBackgroundByDefault),
 		async execute(_callId, params, signal, onUpdate, ctx) {
 			const isBackground = params.run_in_background ?? isBackgroundByDefault;
@@ -80,7 +83,7 @@ export function agentTool(
 			return {
 				content: [{ type: "text", text }],
 				details: { agents: [detailsOf(record)] },
-				...(ledger ? { usage: ledger.owed([record.id]) } : {}),
+				...(ledger ? { usage: ledger.owed() } : {}),
 			};
 		},
 		renderCall: ({ subagent_type, description, model }, theme) =>
@@ -100,8 +103,10 @@ async function launch(
 	if (thinking !== undefined && !isThinkingLevel(thinking))
 		throw new AgentError(
 			"bad_request",
-			`"${sanitize(thinking)}" is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
+			`${quoted(thinking)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
 		);
+	if (params.max_turns !== undefined && params.max_turns > MOST_TURNS)
+		throw new AgentError("bad_request", `max_turns is at most ${MOST_TURNS}; without it there is no such limit.`);
 	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
 	const spec = await resolve(
 		{

@@ -1,7 +1,8 @@
 /** `background_agent`: start a run that outlives this session, and go on at once. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { Text } from "@earendil-works/pi-tui";
 import { type Manager, runIdOf } from "@pi-subagents/core";
-import { sanitize } from "@pi-subagents/progress";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { backgroundRecords, type Counts, countsOf } from "../background.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -44,7 +45,7 @@ export function backgroundAgentTool({
 		name: "background_agent",
 		label: "Background agent",
 		description:
-			"Start a preset agent that goes on even when this session ends. Returns at once; a message tells when it is done.",
+			"Start a preset agent that goes on even when this session ends. Do not wait: a message tells when it is done.",
 		promptSnippet: "Start an agent that outlives this session",
 		parameters: parametersFor(model),
 		async execute(_callId, params, signal, _onUpdate, ctx) {
@@ -64,6 +65,13 @@ export function backgroundAgentTool({
 				content: [{ type: "text", text }],
 				details: artifacts === undefined ? details : { ...details, artifacts },
 			};
+		},
+		renderResult: ({ content, details }, _options, theme, { isError }) => {
+			const [said] = content;
+			const text = said?.type === "text" ? sanitizeBlock(said.text) : "";
+			return isError || !details
+				? new Text(theme.fg(isError ? "error" : "toolOutput", text), 0, 0)
+				: new Text(theme.fg("dim", `↳ works on its own, also when you quit · ${sanitize(details.runId)}`), 0, 0);
 		},
 		renderCall: ({ preset, task }, theme) => renderAgentCall("background_agent", { preset, task }, theme),
 	});

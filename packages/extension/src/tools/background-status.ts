@@ -1,6 +1,6 @@
 /** `background_agent_status`: how the runs that outlive this session are doing, and what they came to. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, isSettled, runIdOf, type Store } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, isSettled, quoted, runIdOf, type Store } from "@pi-subagents/core";
 import { readResult } from "@pi-subagents/core/process";
 import { formatDuration, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
@@ -9,8 +9,8 @@ import type { Journal } from "../journal/journal.ts";
 import { reportFor } from "./report.ts";
 
 const parameters = Type.Object({
-	runId: Type.Optional(Type.String({ description: "One run, with its result" })),
-	includeCompleted: Type.Optional(Type.Boolean({ description: "Also list those that have ended" })),
+	runId: Type.Optional(Type.String()),
+	includeCompleted: Type.Optional(Type.Boolean({ description: "Also those that have ended" })),
 });
 
 interface BackgroundRow {
@@ -72,7 +72,7 @@ function findRun(records: readonly AgentRecord[], wanted: string): AgentRecord {
 	if (only && others.length === 0) return only;
 	const known = records.slice(-20).map((record) => `${idOf(record)} (${record.type}, ${record.status})`);
 	const list = known.length > 0 ? `Known: ${known.join(", ")}.` : "None has been started.";
-	throw new AgentError("unknown_agent", `There is no single background run "${sanitize(wanted)}". ${list}`);
+	throw new AgentError("unknown_agent", `There is no single background run ${quoted(wanted)}. ${list}`);
 }
 
 async function closeUp(record: AgentRecord): Promise<string> {

@@ -4,6 +4,7 @@ import { sanitize } from "@pi-subagents/progress";
 import type { Agents } from "../agents.ts";
 import { followProgress } from "../progress-feed.ts";
 import { type AgentDetails, detailsOf } from "./details.ts";
+import { reportFor } from "./report.ts";
 
 export interface Launched {
 	record: AgentRecord;
@@ -39,9 +40,12 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 			return;
 		}
 		for (const { id } of active) agents.leave(id);
-		left.abort(
-			new Error(`Not waited for any more: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`),
-		);
+		const settled = launched.flatMap(({ record, warnings }) => {
+			const { outcome } = store.record(record.id) ?? record;
+			return outcome ? [reportFor(outcome, store.record(record.id) ?? record, warnings)] : [];
+		});
+		const goesOn = `Not waited for any more: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
+		left.abort(new Error([goesOn, ...settled].join("\n\n")));
 	};
 	if (signal?.aborted) giveUp();
 	signal?.addEventListener("abort", giveUp, { once: true });

@@ -1,6 +1,6 @@
 /** `get_subagent_result`: what an agent found, or what it is doing. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, type Outcome, runIdOf } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Outcome, runIdOf, type Store } from "@pi-subagents/core";
 import { readResult } from "@pi-subagents/core/process";
 import { formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
@@ -15,7 +15,7 @@ import { told } from "./told.ts";
 const parameters = Type.Object({
 	agent_id: Type.String({ description: "Id, start of an id, or name" }),
 	wait: Type.Optional(Type.Boolean({ description: "Until it has settled" })),
-	verbose: Type.Optional(Type.Boolean({ description: "With its task, model, usage and last steps" })),
+	verbose: Type.Optional(Type.Boolean({ description: "Also its task, model, usage and last steps" })),
 	peek: Type.Optional(peekParameter),
 });
 
@@ -25,6 +25,8 @@ export interface ResultDeps {
 	flushLogs: () => Promise<void>;
 	delivery?: Delivery;
 	ledger?: Ledger;
+	/** Where questions of agents come to who waits here: a wait ends with one, since nobody else would answer it. */
+	store?: Store;
 	/** Ends a wait when the user has something to say. */
 	untilSteered?: () => { signal: AbortSignal; stop: () => void };
 }
@@ -40,37 +42,43 @@ export function getResultTool(deps: ResultDeps): ToolDefinition<typeof parameter
 			const { id } = findAgent(agents.list(), agent_id);
 			if (glance || verbose) await flushLogs();
 			if (glance) return told(await glanceAt(findAgent(agents.list(), id), glance));
-			if (wait) await settledOrSteered(id, deps, signal);
+			if (wait) await untilThereIsNews(id, deps, signal);
 			const record = findAgent(agents.list(), id);
 			const { outcome } = record;
 			if (!outcome) return told(progressOf(record));
-			delivery?.claim(record);
 			const text = [
 				reportFor(await wholeOutcome(record, outcome), record),
 				...(verbose ? [await closeUp(record)] : []),
 			].join("\n\n");
+			delivery?.claim(record);
 			if (outcome.status !== "completed") throw new Error(text);
-			return { ...told(text), details: detailsOf(record), ...(ledger ? { usage: ledger.owed([id]) } : {}) };
+			return { ...told(text), details: detailsOf(record), ...(ledger ? { usage: ledger.owed() } : {}) };
 		},
 	});
 }
 
-/** Giving up the waiting leaves the agent alone. */
-async function settledOrSteered(
+/** Until it has settled, asks something, or the user does. Giving up the waiting leaves the agent alone. */
+async function untilThereIsNews(
 	id: string,
-	{ agents, delivery, untilSteered }: ResultDeps,
+	{ agents, delivery, store, untilSteered }: ResultDeps,
 	signal: AbortSignal | undefined,
 ): Promise<void> {
-	const { run, outcome } = findAgent(agents.list(), id);
-	if (outcome) return;
+	const { run, outcome, status } = findAgent(agents.list(), id);
+	if (outcome || (store && status === "waiting")) return;
 	const release = delivery?.expect(runIdOf({ agentId: id, run }));
 	const steered = untilSteered?.();
-	const signals = [signal, steered?.signal].filter((each) => each !== undefined);
+	const asked = new AbortController();
+	const leave = store?.subscribe((event) => {
+		if (event.agentId === id && event.type === "agent_asked") asked.abort();
+	});
+	const signals = [signal, steered?.signal, asked.signal].filter((each) => each !== undefined);
 	try {
 		await agents.wait(id, { signal: AbortSignal.any(signals) });
 	} catch (error) {
-		if (!steered?.signal.aborted) throw error; // the user comes first; the model sees how far the agent is
+		// In these cases the model sees how far the agent is.
+		if (!steered?.signal.aborted && !asked.signal.aborted) throw error;
 	} finally {
+		leave?.();
 		steered?.stop();
 		release?.();
 	}
@@ -83,7 +91,8 @@ async function glanceAt({ id, artifacts }: AgentRecord, glance: { lines?: number
 
 /** After a restart the session knows only how an answer begins; all of it is in the run's files. */
 async function wholeOutcome({ id: agentId, run, artifacts }: AgentRecord, known: Outcome): Promise<Outcome> {
-	const kept = artifacts === undefined ? undefined : await readResult(artifacts);
+	// Without its files, the beginning has to do.
+	const kept = artifacts === undefined ? undefined : await readResult(artifacts).catch(() => undefined);
 	const isSame =
 		typeof kept === "object" && kept.runId === runIdOf({ agentId, run }) && kept.outcome.status === known.status;
 	return isSame ? kept.outcome : known;

@@ -1,6 +1,6 @@
 /** `list_models`: what `model` accepts in the tools that launch. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type ModelFact, modelName, nearest } from "@pi-subagents/core";
+import { AgentError, type ModelFact, modelName, nearest, quoted } from "@pi-subagents/core";
 import { formatCount, formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 
@@ -76,7 +76,7 @@ function ofProvider(models: readonly ListedModel[], wanted: string): readonly Li
 	throw new AgentError(
 		"unknown_model",
 		[
-			`No model of a provider "${sanitize(wanted)}" can be used.`,
+			`No model of a provider ${quoted(wanted)} can be used.`,
 			...(hint === undefined ? [] : [`Did you mean "${sanitize(hint)}"?`]),
 			`Known: ${providerList(models)}.`,
 		].join(" "),

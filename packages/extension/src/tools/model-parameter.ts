@@ -6,18 +6,21 @@
 import { type TOptional, type TUnsafe, Type } from "typebox";
 
 const MOST_NAMED = 12;
+/** Of all names together: several tools name them. */
+const MOST_CHARACTERS = 150;
 
 export type ModelParameter = TOptional<TUnsafe<string>>;
 
-/** `names` are the models that can be used, as provider/id. */
-export function modelParameter(names: readonly string[]): ModelParameter {
+/** `names` are the models that can be used, as provider/id. `hasList`: whoever sees it can call `list_models`. */
+export function modelParameter(names: readonly string[], { hasList }: { hasList: boolean }): ModelParameter {
 	const choices = [...new Set(names)];
-	const isShort = choices.length > 0 && choices.length <= MOST_NAMED;
+	const isFew = choices.length > 0 && choices.length <= MOST_NAMED && choices.join("").length <= MOST_CHARACTERS;
+	const name = hasList ? "provider/id from list_models" : "provider/id";
 	return Type.Optional(
 		Type.Unsafe<string>(
-			isShort
+			isFew
 				? { anyOf: [{ enum: choices }, { type: "string" }], description: "Instead of the preset's" }
-				: { type: "string", description: "provider/id from list_models, instead of the preset's" },
+				: { type: "string", description: `${name}, instead of the preset's` },
 		),
 	);
 }

@@ -26,7 +26,7 @@ export function nestedTools({ scope, store, resolve, flushLogs }: NestedDeps): T
 			resolve,
 			caller: "agent",
 			onGivenUp: () => "parent",
-			model: modelParameter([]),
+			model: modelParameter([], { hasList: false }),
 			presets: "",
 		}),
 		getResultTool({ agents, flushLogs }),

@@ -5,7 +5,7 @@
 import type { Preset } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
 
-const MOST_CHARACTERS = 1_300;
+const MOST_CHARACTERS = 1_200;
 const DESCRIPTION_CHARACTERS = 80;
 
 export function presetList(presets: readonly Preset[]): string {

@@ -42,11 +42,24 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host } = deps;
 	const gate = createGate();
 	let presets: readonly Preset[] = [];
+	let offered: { toolsets: string; names: readonly string[] } = { toolsets: "", names: [] };
 	const offer = async (ctx: ExtensionContext) => {
+		const { toolsets } = await launcher.settings(ctx).catch((error: unknown) => {
+			host.tell(`The settings could not be read: ${messageOf(error)}`);
+			return launcher.latest();
+		});
 		const models = ctx.modelRegistry.getAvailable();
-		if (gate(models) !== "register") return;
-		const { toolsets } = await launcher.settings(ctx);
-		for (const tool of toolsFor(toolsets, models.map(modelName), presets, deps)) pi.registerTool(tool);
+		const answer = gate(models);
+		const isTrimmed = offered.toolsets !== "" && offered.toolsets !== toolsets.join();
+		if (answer !== "register" && !isTrimmed) return;
+		const tools = toolsFor(toolsets, models.map(modelName), presets, deps);
+		for (const tool of tools) pi.registerTool(tool);
+		const names = tools.map(({ name }) => name);
+		if (isTrimmed) {
+			const others = pi.getActiveTools().filter((name) => !offered.names.includes(name) && !names.includes(name));
+			pi.setActiveTools([...others, ...names]);
+		}
+		offered = { toolsets: toolsets.join(), names };
 	};
 	pi.on("session_start", async (_event, ctx) => {
 		presets = await launcher.presets(ctx).catch((error: unknown) => {
@@ -70,8 +83,8 @@ function toolsFor(
 ): ToolDefinition[] {
 	const { manager, launcher, journal, delivery, ledger, interruptions, flushLogs } = deps;
 	const agents = allAgents(manager, "session");
-	const model = modelParameter(models);
 	const has = (name: Settings["toolsets"][number]) => toolsets.includes(name);
+	const model = modelParameter(models, { hasList: has("agents") });
 	const list = presetList(presets);
 	const onGivenUp = () => (launcher.latest().interrupt === "none" ? "leave" : "user");
 	const control = [stopTool(agents, delivery), replyTool(agents)];
@@ -88,20 +101,27 @@ function toolsFor(
 						presets: list,
 						resolve: async (params, ctx) => (await launcher.resolve({ ...params, keepsFiles: true }, ctx)).spec,
 					}),
-					getResultTool({ agents, flushLogs, delivery, ledger, untilSteered: interruptions.untilSteered }),
+					getResultTool({
+						agents,
+						flushLogs,
+						store: manager.store,
+						delivery,
+						ledger,
+						untilSteered: interruptions.untilSteered,
+					}),
 					steerTool(agents),
 					listModelsTool({ models: listedModels }),
 				]
 			: []),
 		...(has("presets")
 			? [
-					// The list is long; it is said once.
+					// The list is long; only the first tool that launches has it.
 					subagentTool({ manager, launcher, ledger, onGivenUp, model, presets: has("agents") ? "" : list }),
 					backgroundAgentTool({ manager, launcher, journal, model }),
 					backgroundStatusTool({ store: manager.store, journal }),
 				]
 			: []),
-		...(has("roles") ? [startTool(agents, launcher)] : []),
+		...(has("roles") ? [startTool(agents, launcher, has("agents") || has("presets") ? "" : list)] : []),
 		...(has("agents") || has("roles") ? control : []),
 	];
 	return tools as ToolDefinition[];

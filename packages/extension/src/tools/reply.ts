@@ -6,7 +6,7 @@ import { type Agents, findCandidate } from "../agents.ts";
 import { told } from "./told.ts";
 
 const parameters = Type.Object({
-	id: Type.Optional(Type.String({ description: "May be left out when only one waits" })),
+	id: Type.Optional(Type.String({ description: "Optional when only one waits" })),
 	feedback: Type.String(),
 });
 

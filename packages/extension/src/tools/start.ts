@@ -17,15 +17,16 @@ const parameters = Type.Object({
 	cwd: Type.Optional(Type.String()),
 });
 
+/** `presets` is what the model can choose from, in words. */
 export function startTool(
 	agents: Agents,
 	launcher: Launcher,
+	presets: string,
 ): ToolDefinition<typeof parameters, { agents: AgentDetails[] }> {
 	return defineTool({
 		name: NAME,
 		label: "Start agent",
-		description:
-			"Launch an agent and give the turn back to the user; its result comes as a message. Call nothing else in the same turn.",
+		description: `Launch an agent and give the turn back to the user; a message brings its result. Call nothing else in that turn.${presets}`,
 		promptSnippet: "Launch an agent and hand the turn back to the user",
 		parameters,
 		async execute(_callId, { task, role = "general-purpose", name, cwd }, signal, _onUpdate, ctx) {

@@ -7,10 +7,12 @@ import { reportFor } from "./report.ts";
 import { told } from "./told.ts";
 
 const parameters = Type.Object({
-	id: Type.Optional(Type.String({ description: "May be left out when only one runs" })),
+	id: Type.Optional(Type.String({ description: "Optional when only one runs" })),
 	reason: Type.Optional(Type.String()),
 	mode: Type.Optional(
-		Type.Union([Type.Literal("abort"), Type.Literal("wrap_up")], {
+		Type.Unsafe<"abort" | "wrap_up">({
+			type: "string",
+			enum: ["abort", "wrap_up"],
 			description: "wrap_up: answer now with what it has",
 		}),
 	),

@@ -58,7 +58,7 @@ export function subagentTool(deps: SubagentDeps): ToolDefinition<ReturnType<type
 	return defineTool({
 		name: "subagent",
 		label: "Subagent",
-		description: `Run a preset agent on a self-contained task and wait for its answer; with tasks, several at once.${presets}`,
+		description: `Run a preset agent on a self-contained task and wait for its answer.${presets}`,
 		promptSnippet: "Run an agent on a task and wait for its answer",
 		parameters: parametersFor(deps.model),
 		async execute(_callId, params, signal, onUpdate, ctx) {
@@ -79,7 +79,7 @@ export function subagentTool(deps: SubagentDeps): ToolDefinition<ReturnType<type
 			return {
 				content: [{ type: "text", text }],
 				details: { agents: finished.map(({ record }) => detailsOf(record)) },
-				usage: ledger.owed(finished.map(({ record }) => record.id)),
+				usage: ledger.owed(),
 			};
 		},
 		renderCall: ({ preset, task, model, tasks }, theme) =>

@@ -13,6 +13,8 @@ export interface WaitForEvent {
 }
 
 export interface PiRpc extends AsyncDisposable {
+	/** Of pi's process, which leads a group of its own. */
+	readonly pid: number | undefined;
 	/** All events so far; responses are not among them. */
 	readonly events: readonly PiEvent[];
 	readonly stderr: string;
@@ -68,6 +70,7 @@ export function startRpc(target: PiTarget): PiRpc {
 		return status;
 	};
 	return {
+		pid: pi.child.pid,
 		events: inbox.events,
 		get stderr() {
 			return pi.stderr;

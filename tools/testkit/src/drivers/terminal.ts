@@ -16,6 +16,8 @@ export interface TerminalOptions {
 }
 
 export interface Terminal extends AsyncDisposable {
+	/** Of the program's process. */
+	readonly pid: number;
 	/** The visible lines, without trailing blanks. */
 	screen(): string[];
 	/** Everything: what has scrolled away and the screen. */
@@ -54,6 +56,7 @@ export function startTerminal(command: readonly [string, ...string[]], options: 
 	void exit.then(({ exitCode }) => screen.end(`It has exited with ${exitCode}`));
 	const close = closing(pty, exit);
 	return {
+		pid: pty.pid,
 		screen: () => screen.lines(),
 		scrollback: () => screen.scrollback(),
 		get raw() {

@@ -1,0 +1,70 @@
+/**
+ * Which pi speaks for a session that several have open: the first that needs to. Another one would tell of its agents a
+ * second time, or take those for dead that live inside the first.
+ */
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Claim, claimRun } from "@pi-subagents/core/process";
+import type { Host } from "../host.ts";
+
+export interface Ownership {
+	/** Whether this pi speaks for the open session. If so, it does until `release`. */
+	take(): Promise<boolean>;
+	/** Lets another pi speak. Synchronous: the process may be about to end. */
+	release(): void;
+}
+
+export function createOwnership(host: Host): Ownership {
+	let owned: string | undefined;
+	let taking: Promise<boolean> | undefined;
+	let isReleased = false;
+	const release = () => {
+		isReleased = true;
+		if (owned !== undefined) remove(owned);
+		owned = undefined;
+	};
+	const take = async (): Promise<boolean> => {
+		const session = host.session()?.sessionManager;
+		const sessionId = session?.getSessionId() ?? "";
+		// A session without a file is nobody else's; an id that is no plain name was not given by pi.
+		if (owned !== undefined || !session?.getSessionFile() || !/^[\w-]+$/.test(sessionId)) return true;
+		const dir = join(host.agentDir, "state", "subagents", "open", sessionId);
+		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
+		if (!claim.isOurs) return isElsewhere(claim, host);
+		owned = dir;
+		if (isReleased) release(); // the session was closed meanwhile
+		return true;
+	};
+	return {
+		release,
+		// A thousand agents that are launched at once need one answer.
+		take() {
+			taking ??= take().finally(() => {
+				taking = undefined;
+			});
+			return taking;
+		},
+	};
+}
+
+async function claimIn(dir: string): Promise<Claim> {
+	await mkdir(dir, { recursive: true, mode: 0o700 });
+	return claimRun(dir);
+}
+
+/** Whether a pi on another machine still lives cannot be seen from here, and it must not silence us for ever. */
+function isElsewhere({ owner }: Claim & { isOurs: false }, host: Host): boolean {
+	if (owner.host !== hostname()) return true;
+	host.tell(
+		`This session is also open in another pi (process ${owner.pid}), which tells of its agents. When that has ended, this one does.`,
+	);
+	return false;
+}
+
+/** As long as we live, no file but ours counts, so all of them are ours to delete. */
+function remove(dir: string): void {
+	for (const name of readdirSync(dir)) if (/^owner-\d+\.json$/.test(name)) rmSync(join(dir, name), { force: true });
+	rmdirSync(dir);
+}

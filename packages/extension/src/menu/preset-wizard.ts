@@ -1,0 +1,132 @@
+/** A new preset step by step. Escape goes one step back, and what was said before is still there. */
+import { modelName } from "@pi-subagents/core";
+import { loadPresets } from "../presets.lazy.ts";
+import type { Menu } from "./context.ts";
+import { nameFault } from "./preset-file.ts";
+import { approveNew, checkNew, takenNames, writeAsNew } from "./preset-new.ts";
+import { type PresetDraft, presetText } from "./preset-text.ts";
+import type { Item, Question } from "./screen.ts";
+import { trail } from "./walk.ts";
+
+/** Where the person is in the wizard, for the title. */
+const title = (step: string) => trail("Agents", "Presets", "New", step);
+
+type Draft = { -readonly [Key in keyof PresetDraft]: PresetDraft[Key] };
+
+/** Answers whether it was done; otherwise the person wants to go back. */
+type Step = (draft: Draft, menu: Menu) => Promise<boolean>;
+
+export async function createPreset(menu: Menu): Promise<void> {
+	const draft: Draft = { name: "", description: "", prompt: "", promptMode: "append" };
+	const steps: readonly Step[] = [askName, askDescription, askTools, askModel, askPrompt, summarize];
+	for (let at = 0; at >= 0 && at < steps.length; ) at += (await steps[at]?.(draft, menu)) ? 1 : -1;
+}
+
+const askName: Step = (draft, menu) =>
+	ask(menu, draft, "name", {
+		title: title("Name"),
+		intro: "What should it be called? Letters, digits, dots and dashes, such as api-reviewer.",
+		check: async (name) => nameFault(name, await takenNames(menu)),
+	});
+
+const askDescription: Step = (draft, menu) =>
+	ask(menu, draft, "description", {
+		title: title("Description"),
+		intro: "When should it be chosen? The model reads this line.",
+		check: async (text) => (text === "" ? "Without a description nobody knows when to choose it." : undefined),
+	});
+
+interface Asked extends Question {
+	check: (text: string) => Promise<string | undefined>;
+}
+
+async function ask(
+	{ screen }: Menu,
+	draft: Draft,
+	key: "name" | "description",
+	{ check, ...question }: Asked,
+): Promise<boolean> {
+	for (let fault: string | undefined; ; ) {
+		const text = await screen.input({ ...question, value: draft[key], fault });
+		if (text === undefined) return false;
+		draft[key] = text.trim();
+		fault = await check(draft[key]);
+		if (fault === undefined) return true;
+	}
+}
+
+const TOOLS: readonly (Item & { tools: Draft["tools"] })[] = [
+	{
+		value: "look",
+		label: "Read only",
+		about: "read, grep, find, ls: it cannot change anything",
+		tools: ["read", "grep", "find", "ls"],
+	},
+	{
+		value: "usual",
+		label: "The usual ones",
+		about: "read, bash, edit, write",
+		tools: ["read", "bash", "edit", "write"],
+	},
+	{ value: "all", label: "All", about: "every tool that an agent can have", tools: "*" },
+];
+
+const askTools: Step = async (draft, { screen }) => {
+	const chosen = await screen.choose({ title: title("Tools"), intro: "What may it do?", items: () => TOOLS });
+	const choice = TOOLS.find(({ value }) => value === chosen);
+	if (choice?.tools !== undefined) draft.tools = choice.tools;
+	return choice !== undefined;
+};
+
+const INHERIT = "inherit";
+
+const askModel: Step = async (draft, { screen, host, ctx }) => {
+	const { models } = await host.facts(ctx, undefined);
+	const items: Item[] = [
+		{ value: INHERIT, label: "The session's", about: "whatever model starts it" },
+		...models.map((model) => ({ value: modelName(model), label: modelName(model) })),
+	];
+	const chosen = await screen.choose({
+		title: title("Model"),
+		intro: "Which model should it use?",
+		items: () => items,
+		selected: draft.model,
+		isSearchable: true,
+	});
+	if (chosen !== undefined) draft.model = chosen;
+	return chosen !== undefined;
+};
+
+const askPrompt: Step = async (draft, { screen }) => {
+	const text = await screen.edit(
+		`${title("Prompt")}: what it is, how it works, and what it reports at the end`,
+		draft.prompt || `You are ${draft.name}. `,
+	);
+	if (text !== undefined) draft.prompt = text;
+	return text !== undefined;
+};
+
+const summarize: Step = async (draft, menu) => {
+	const { fields } = await loadPresets();
+	const text = presetText(draft, fields, { kind: "global", flavour: "agents", inProject: false });
+	const chosen = await menu.screen.choose({
+		title: title("Write it?"),
+		intro: text
+			.split("\n")
+			.slice(1, -2)
+			.filter((line) => line !== "---")
+			.slice(0, 6)
+			.join("\n"),
+		items: () => [
+			{ value: "write", label: "Write the file", about: "next: to this project, or for all of yours" },
+			{ value: "edit", label: "Look at the file first", about: "and change what the steps did not ask for" },
+		],
+	});
+	if (chosen === undefined) return false;
+	const checked = await checkNew(menu, text);
+	const isSeen = chosen === "write" && checked.preset !== undefined; // what cannot be used has to be looked at
+	const isWritten = isSeen
+		? await writeAsNew(menu, title("Where"), text, checked)
+		: await approveNew(menu, title("File"), text);
+	return isWritten || summarize(draft, menu);
+};
