@@ -1,5 +1,8 @@
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 /** What the commands say, as pure functions of agents and presets. */
 import type { AgentRecord } from "@pi-subagents/core";
+import { Manager } from "@pi-subagents/core";
+import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import { presetBlocks } from "../src/commands/agents.ts";
 import { explain } from "../src/commands/explain.ts";
@@ -7,7 +10,8 @@ import { listBlocks } from "../src/commands/list.ts";
 import { parseReply } from "../src/commands/reply.ts";
 import { parseStart, startedBlocks } from "../src/commands/start.ts";
 import { stopBlocks } from "../src/commands/stop.ts";
-import { agentDetails } from "../src/commands/view.ts";
+import type { CommandDeps } from "../src/commands/subcommand.ts";
+import { agentDetails, viewCommand } from "../src/commands/view.ts";
 import { presetDetails } from "../src/commands/view-preset.ts";
 import { agent, NOW, preset, spec, text } from "./command-fixture.ts";
 
@@ -243,4 +247,26 @@ Something is not supported.
 It begins with about 1.1k tokens: about 113 tokens of prompt and about 1k tokens
 of tools.`,
 	);
+});
+
+test("a view of an agent with relatives begins with its place among them", async () => {
+	let ids = 0;
+	const manager = new Manager({
+		runners: { session: fakeRunner() },
+		clock: handClock(),
+		newId: () => `agent-${++ids}`,
+	});
+	const parent = manager.spawn({ ...spec, subagents: "*" });
+	const child = manager.scope(parent.id).spawn(spec);
+	const view = viewCommand({ manager, launcher: { known: () => [] } } as unknown as CommandDeps);
+	const [place] = await view.run(child.id, {} as ExtensionCommandContext);
+	const text = place && "text" in place ? place.text : "";
+	expect(text.split("\n").map((line) => line.trimEnd())).toEqual([
+		expect.stringContaining("Agents 2 total"),
+		expect.stringMatching(/^└─ . scout Find the launch code/),
+		expect.stringMatching(/^ {3}└─ . scout Find the launch code/),
+	]);
+	const alone = manager.spawn(spec);
+	const [head] = await view.run(alone.id, {} as ExtensionCommandContext);
+	expect(head && "text" in head ? head.text : "").toContain(alone.id);
 });

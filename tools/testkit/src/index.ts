@@ -4,6 +4,7 @@ export { assistantTexts, type PiEvent } from "./drivers/events.ts";
 export { type JsonResult, runJson } from "./drivers/json.ts";
 export type { Key } from "./drivers/keys.ts";
 export type { ExitStatus } from "./drivers/pi-process.ts";
+export { type PictureOptions, picture } from "./drivers/picture.ts";
 export { type PrintResult, runPrint } from "./drivers/print.ts";
 export { type PiRpc, startRpc, type WaitForEvent } from "./drivers/rpc.ts";
 export type { WaitForScreen } from "./drivers/screen.ts";

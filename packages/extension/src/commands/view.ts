@@ -2,6 +2,7 @@
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, billedTokens, quoted, systemClock, workTokens } from "@pi-subagents/core";
 import { formatCost, formatCount, formatDuration, formatTokens, outcomeText, sanitize } from "@pi-subagents/progress";
+import { renderTree } from "@pi-subagents/widget";
 import { findAgent } from "../agents.ts";
 import { loadPresets } from "../presets.lazy.ts";
 import { type Block, fields, type Tone } from "./layout.ts";
@@ -15,6 +16,10 @@ import { called, durationOf, STATUS_TONES } from "./words.ts";
 const TEXT_CHARACTERS = 4_000;
 const TASK_CHARACTERS = 1_000;
 
+/** Stays readable wherever the answer is shown. */
+const TREE_COLUMNS = 78;
+const TREE_LINES = 12;
+
 export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 	const agents = () => manager.store.snapshot().records;
 	return {
@@ -25,14 +30,24 @@ export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 		async run(wanted, ctx) {
 			const now = systemClock.now();
 			if (wanted === "") return [...listBlocks(agents(), now), { text: HINT, tone: "muted" }];
-			if (isNamed(agents(), wanted)) return agentDetails(findAgent(agents(), wanted), now);
+			if (isNamed(agents(), wanted)) return details(findAgent(agents(), wanted), now);
 			const preset = await findPreset(wanted, ctx);
 			if (preset) return preset;
 			if (agents().some(({ id }) => id.toLowerCase().startsWith(wanted.toLowerCase())))
-				return agentDetails(findAgent(agents(), wanted), now);
+				return details(findAgent(agents(), wanted), now);
 			throw new AgentError("unknown_agent", `There is no agent and no preset ${quoted(wanted)}. ${WHERE}`);
 		},
 	};
+
+	/** Where it stands among the others, if there are any, and then everything about it. */
+	function details(record: AgentRecord, now: number): Block[] {
+		const { id, parentAgentId } = record;
+		const isAlone = parentAgentId === undefined && !agents().some((other) => other.parentAgentId === id);
+		if (isAlone) return agentDetails(record, now);
+		const size = { width: TREE_COLUMNS, maxLines: TREE_LINES };
+		const tree = renderTree(agents(), { mode: "focused", focusId: id, now, ...size });
+		return [{ text: tree.join("\n") }, ...agentDetails(record, now)];
+	}
 
 	async function findPreset(name: string, ctx: ExtensionCommandContext): Promise<Block[] | undefined> {
 		const [library, { presets }] = await Promise.all([loadPresets(), launcher.survey(ctx)]);
