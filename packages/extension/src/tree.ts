@@ -55,13 +55,18 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 		return () => undefined; // pi disposes of it with the session
 	};
 	const showToClient = () => {
+		let isOpen = true;
 		const draw = () => {
+			if (!isOpen) return; // it was asked for just before the end
 			const lines = widget.render(CLIENT_WIDTH);
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
 		const requestRender = () => setImmediate(() => void bestEffort("showing the agents", host.tell, draw));
 		const widget: AgentWidget = new AgentWidget(store, options({ requestRender }));
-		return () => widget.dispose();
+		return () => {
+			isOpen = false;
+			widget.dispose();
+		};
 	};
 }
 

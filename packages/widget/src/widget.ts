@@ -63,6 +63,7 @@ export class AgentWidget implements Component {
 	#isAsked = false;
 	#drawnAt = Number.NEGATIVE_INFINITY;
 	#changedAt = Number.NEGATIVE_INFINITY;
+	#isDisposed = false;
 	#timer: { readonly at: number; readonly cancel: () => void } | undefined;
 
 	constructor(source: AgentSource, options: AgentWidgetOptions) {
@@ -85,7 +86,9 @@ export class AgentWidget implements Component {
 		this.#isDue = true;
 	}
 
+	/** It may still be drawn, but nothing makes that happen any more. */
 	dispose(): void {
+		this.#isDisposed = true;
 		this.#stopListening();
 		this.#timer?.cancel();
 		this.#timer = undefined;
@@ -118,6 +121,7 @@ export class AgentWidget implements Component {
 	}
 
 	#wakeAt(at: number): void {
+		if (this.#isDisposed) return;
 		if (this.#isAsked) return;
 		const { clock, requestRender } = this.#options;
 		const now = clock.now();

@@ -291,6 +291,9 @@ test("after dispose it listens no more and has no timer", () => {
 	queue("b");
 	clock.advance(10_000);
 	expect(frames.length).toBe(drawn);
+	widget.invalidate();
+	widget.render(80); // pi, or a client, may have been about to draw it
+	expect(clock.waiting()).toBe(0);
 });
 
 test("a clock that is set back does not freeze the frame", () => {
