@@ -36,11 +36,14 @@ async function choose(tui: Terminal, label: string): Promise<void> {
 }
 
 async function moveTo(tui: Terminal, label: string): Promise<void> {
+	// The rest of the screen changes by itself: only what is marked says that a key has arrived.
+	const marked = (lines: string[]) => lines.find((line) => line.includes("→ "));
+	await tui.waitFor((lines) => lines.some((line) => line.includes(label)) && marked(lines) !== undefined);
 	for (let moves = 0; moves < 10; moves++) {
-		if (tui.screen().some((line) => line.includes(`→ ${label}`))) return tui.press("enter");
-		const before = tui.screen().join("\n");
+		const before = marked(tui.screen());
+		if (before?.includes(`→ ${label}`)) return tui.press("enter");
 		tui.press("down");
-		await tui.waitFor((lines) => lines.join("\n") !== before);
+		await tui.waitFor((lines) => marked(lines) !== before);
 	}
 	throw new Error(`There is no ${label}.`);
 }
