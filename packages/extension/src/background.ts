@@ -1,9 +1,11 @@
 /** What a person sees of runs that outlive the session without asking: a count in the footer, and a word when one ends. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, bestEffort, isSettled, runIdOf, type Store } from "@pi-subagents/core";
+import { type AgentRecord, isSettled, runIdOf, type Store } from "@pi-subagents/core";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import type { Host } from "./host.ts";
 import type { Journal } from "./journal/journal.ts";
+import { soon } from "./soon.ts";
+import { durationOf } from "./tools/details.ts";
 
 /** Who waits, in the queue or for an answer, counts as running. */
 export interface Counts {
@@ -18,31 +20,27 @@ const STATUS_KEY = "pi-subagents";
 
 export function showBackground(pi: ExtensionAPI, deps: { store: Store; journal: Journal; host: Host }): void {
 	const { store, journal, host } = deps;
-	let isDue = false;
 	const show = () => {
-		isDue = false;
 		const session = host.session();
 		if (!session?.hasUI) return;
 		const { running, total } = countsOf(backgroundRecords(store, journal));
 		session.ui.setStatus(STATUS_KEY, total > 0 ? `bg: ${running} running / ${total} total` : undefined);
 	};
-	/** A session that remembers a thousand runs is counted once. */
-	const showSoon = () => {
-		if (!isDue) setImmediate(() => void bestEffort("counting background agents", host.tell, show));
-		isDue = true;
-	};
+	const showSoon = soon("counting background agents", host.tell, show);
 	store.subscribe((event, record) => {
 		if (record.outlives && (event.type === "agent_queued" || event.type === "agent_settled")) showSoon();
 	});
 	pi.on("session_tree", showSoon);
+	pi.on("session_shutdown", showSoon.cancel);
 }
 
 /** Says that a run has ended, to whoever sits before the screen. */
-export function announce({ type, id, outcome, outlives, startedAt, completedAt }: AgentRecord, host: Host): void {
+export function announce(record: AgentRecord, host: Host): void {
+	const { type, id, outcome, outlives } = record;
 	const session = host.session();
 	if (!outlives || !session?.hasUI || !outcome) return;
-	const durationMs = (completedAt ?? 0) - (startedAt ?? completedAt ?? 0);
-	const text = `Background agent ${sanitize(type)} (${id}): ${outcomeText(outcome, { durationMs })}`;
+	const how = outcomeText(outcome, { durationMs: durationOf(record) });
+	const text = `Background agent ${sanitize(type)} (${id}): ${how}`;
 	session.ui.notify(text, outcome.status === "completed" ? "info" : "warning");
 }
 

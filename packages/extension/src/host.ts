@@ -1,7 +1,7 @@
 /** What pi lends to us and our children, read anew for each launch: the user may switch models at any time. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import {
 	DefaultPackageManager,
 	type ExtensionAPI,
@@ -12,6 +12,7 @@ import {
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
 import type { CwdFact, Facts, ParentFields } from "@pi-subagents/core";
+import { isWithin } from "@pi-subagents/core/process";
 import { type SessionHost, sessionTools } from "@pi-subagents/core/session";
 import { sanitize } from "@pi-subagents/progress";
 import type { StoredTrust } from "./config.ts";
@@ -141,11 +142,6 @@ function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): st
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted });
 	const packages = new DefaultPackageManager({ cwd, agentDir, settingsManager }).listConfiguredPackages();
 	return packages.flatMap(({ installedPath }) => (installedPath ? [join(installedPath, "package.json")] : []));
-}
-
-function isWithin(path: string, directory: string): boolean {
-	const way = relative(directory, path);
-	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** An absolute path is meant; a relative one that leads elsewhere, by dots or by a link, is a mistake or a trick. */

@@ -17,6 +17,9 @@ import { loadPresets } from "./presets.lazy.ts";
 import { createPresets, type Survey } from "./presets.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 
+/** Who works where nobody was named. */
+export const USUAL_PRESET = "general-purpose";
+
 export interface LaunchParams {
 	preset: string;
 	task: string;

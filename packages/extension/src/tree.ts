@@ -4,10 +4,11 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { bestEffort, messageOf, type Store, systemClock } from "@pi-subagents/core";
+import { messageOf, type Store, systemClock } from "@pi-subagents/core";
 import { AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "./host.ts";
 import type { Settings } from "./settings.ts";
+import { soon } from "./soon.ts";
 
 export interface TreeDeps {
 	store: Store;
@@ -55,17 +56,15 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 		return () => undefined; // pi disposes of it with the session
 	};
 	const showToClient = () => {
-		let isOpen = true;
 		const draw = () => {
-			if (!isOpen) return; // it was asked for just before the end
 			const lines = widget.render(CLIENT_WIDTH);
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
-		const requestRender = () => setImmediate(() => void bestEffort("showing the agents", host.tell, draw));
+		const requestRender = soon("showing the agents", host.tell, draw);
 		const widget: AgentWidget = new AgentWidget(store, options({ requestRender }));
 		return () => {
-			isOpen = false;
 			widget.dispose();
+			requestRender.cancel();
 		};
 	};
 }
@@ -89,19 +88,20 @@ function careful(widget: AgentWidget, host: Host): Component & { dispose(): void
 /** All that are active, at whatever depth. */
 function countInFooter(store: Store, host: Host): () => void {
 	const active = new Map<string, boolean>();
-	let isDue = false;
-	const show = () => {
-		isDue = false;
+	const show = soon("counting agents", host.tell, () => {
 		const queued = [...active.values()].filter((isQueued) => isQueued).length;
 		const running = active.size - queued;
 		const parts = [...(running > 0 ? [`${running} running`] : []), ...(queued > 0 ? [`${queued} queued`] : [])];
 		host.session()?.ui.setStatus(KEY, parts.length > 0 ? `agents: ${parts.join(", ")}` : undefined);
-	};
-	return store.subscribe((_event, { id, status, outcome }) => {
+	});
+	const unsubscribe = store.subscribe((_event, { id, status, outcome }) => {
 		const isKnown = active.get(id) === (status === "queued");
 		if (outcome ? !active.delete(id) : isKnown) return;
 		if (!outcome) active.set(id, status === "queued");
-		if (!isDue) setImmediate(() => void bestEffort("counting agents", host.tell, show));
-		isDue = true;
+		show();
 	});
+	return () => {
+		unsubscribe();
+		show.cancel();
+	};
 }

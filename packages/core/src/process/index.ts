@@ -17,3 +17,4 @@ export { type Recorder, type RecorderOptions, recordRuns } from "./recorder.ts";
 export { type Pruned, type PruneOptions, pruneConversations, pruneRuns } from "./retention.ts";
 export { type ProcessRunnerOptions, processRunner } from "./runner.ts";
 export { prepareRunsDir, type RunsDir } from "./runs-dir.ts";
+export { isWithin } from "./within.ts";

@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto";
 import { access, chmod, constants, lstat, mkdir, mkdtemp, realpath, statfs, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { messageOf } from "../best-effort.ts";
 import { codeOf } from "./code-of.ts";
+import { isWithin } from "./within.ts";
 
 export interface RunsDir {
 	dir: string;
@@ -86,9 +87,4 @@ async function unlessThere(make: () => Promise<unknown>): Promise<void> {
 	} catch (error) {
 		if (codeOf(error) !== "EEXIST") throw error;
 	}
-}
-
-function isWithin(path: string, directory: string): boolean {
-	const way = relative(directory, path);
-	return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

@@ -1,12 +1,11 @@
 /** `/subagent start`: hands a task to an agent in the background and goes on at once. */
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord } from "@pi-subagents/core";
+import { USUAL_PRESET } from "../launch.ts";
 import type { Survey } from "../presets.ts";
 import { type Block, fields } from "./layout.ts";
 import { presetOffers } from "./offers.ts";
 import type { CommandDeps, Subcommand } from "./subcommand.ts";
-
-const USUAL_PRESET = "general-purpose";
 
 export function startCommand({ launcher, manager }: CommandDeps): Subcommand {
 	return {

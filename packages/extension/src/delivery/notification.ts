@@ -4,6 +4,7 @@
  */
 import { type AgentRecord, runIdOf, type SendItem, type Status, workTokens } from "@pi-subagents/core";
 import { formatCount, outcomeText, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { durationOf } from "../tools/details.ts";
 
 export interface Notice {
 	record: AgentRecord;
@@ -111,10 +112,6 @@ function summaryOf(record: AgentRecord): string {
 function saidBy({ outcome }: AgentRecord): string {
 	const text = outcome?.status === "completed" ? outcome.text : outcome?.partialText;
 	return sanitizeBlock(text ?? "").trim();
-}
-
-function durationOf({ startedAt, completedAt, lastEventAt }: AgentRecord): number {
-	return startedAt === undefined ? 0 : Math.max(0, (completedAt ?? lastEventAt) - startedAt);
 }
 
 /** Code stays readable: only what looks like a tag of ours is taken apart, also to an eye that sees no invisible characters. */

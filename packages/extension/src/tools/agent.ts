@@ -4,7 +4,7 @@ import { AgentError, type AgentRecord, isThinkingLevel, quoted, type RunSpec, ty
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { type Agents, findAgent } from "../agents.ts";
-import type { LaunchParams } from "../launch.ts";
+import { type LaunchParams, USUAL_PRESET } from "../launch.ts";
 import type { Ledger } from "../ledger.ts";
 import { renderAgentCall } from "../render/call.ts";
 import { renderAgentResult } from "../render/result.ts";
@@ -33,7 +33,7 @@ const parametersFor = (model: ModelParameter, isBackground: boolean) =>
 	Type.Object({
 		prompt: Type.String({ description: "Self-contained: it knows nothing of this conversation" }),
 		description: Type.String({ description: "3-5 words" }),
-		subagent_type: Type.Optional(Type.String({ description: "Preset; default general-purpose" })),
+		subagent_type: Type.Optional(Type.String({ description: `Preset; default ${USUAL_PRESET}` })),
 		name: Type.Optional(Type.String({ description: "Works like its id" })),
 		model,
 		thinking: Type.Optional(Type.String({ description: "off … max" })),
@@ -87,7 +87,7 @@ export function agentTool(
 			};
 		},
 		renderCall: ({ subagent_type, description, model }, theme) =>
-			renderAgentCall("Agent", { preset: subagent_type ?? "general-purpose", task: description, model }, theme),
+			renderAgentCall("Agent", { preset: subagent_type ?? USUAL_PRESET, task: description, model }, theme),
 		renderResult: renderAgentResult,
 	});
 }
@@ -110,7 +110,7 @@ async function launch(
 	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
 	const spec = await resolve(
 		{
-			preset: params.subagent_type ?? resumed?.type ?? "general-purpose",
+			preset: params.subagent_type ?? resumed?.type ?? USUAL_PRESET,
 			task: params.prompt,
 			description: params.description,
 			model: params.model,

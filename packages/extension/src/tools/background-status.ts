@@ -1,12 +1,13 @@
 /** `background_agent_status`: how the runs that outlive this session are doing, and what they came to. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, isSettled, quoted, runIdOf, type Store } from "@pi-subagents/core";
-import { readResult } from "@pi-subagents/core/process";
 import { formatDuration, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { backgroundRecords, type Counts, countsOf } from "../background.ts";
 import type { Journal } from "../journal/journal.ts";
+import { durationOf } from "./details.ts";
 import { reportFor } from "./report.ts";
+import { wholeOutcome } from "./whole-outcome.ts";
 
 const parameters = Type.Object({
 	runId: Type.Optional(Type.String()),
@@ -76,17 +77,14 @@ function findRun(records: readonly AgentRecord[], wanted: string): AgentRecord {
 }
 
 async function closeUp(record: AgentRecord): Promise<string> {
-	const { id: agentId, run, artifacts, outcome, activity } = record;
+	const { outcome, activity } = record;
 	if (!outcome) return `${lineOf(record)}\nLast: ${sanitize(activity ?? "nothing yet")}`;
-	// The session remembers only how an answer begins; all of it is in the run's own files.
-	const kept = artifacts === undefined ? undefined : await readResult(artifacts);
-	const whole = typeof kept === "object" && kept.runId === runIdOf({ agentId, run }) ? kept.outcome : outcome;
-	return `${lineOf(record)}\n${reportFor(whole, record)}`;
+	return `${lineOf(record)}\n${reportFor(await wholeOutcome(record, outcome), record)}`;
 }
 
 function lineOf(record: AgentRecord): string {
-	const { id: agentId, run, status, type, task, model, activity, startedAt, completedAt, lastEventAt } = record;
-	const time = formatDuration(Math.max(0, (completedAt ?? lastEventAt) - (startedAt ?? lastEventAt)));
+	const { id: agentId, run, status, type, task, model, activity } = record;
+	const time = formatDuration(durationOf(record));
 	const doing = isSettled(status) || activity === undefined ? "" : `; ${sanitize(activity)}`;
 	return `- ${runIdOf({ agentId, run })} ${status} ${time} ${sanitize(type)} (${model ?? "?"}): ${short(task)}${doing}`;
 }

@@ -14,7 +14,7 @@ export interface AgentDetails {
 
 /** `now` counts while it runs; afterwards the end does. */
 export function detailsOf(record: AgentRecord, now = record.lastEventAt): AgentDetails {
-	const { id, type, status, toolUses, turns, usage, startedAt, completedAt } = record;
+	const { id, type, status, toolUses, turns, usage } = record;
 	return {
 		agentId: id,
 		preset: type,
@@ -22,6 +22,11 @@ export function detailsOf(record: AgentRecord, now = record.lastEventAt): AgentD
 		toolUses,
 		turns,
 		tokens: workTokens(usage),
-		durationMs: startedAt === undefined ? 0 : (completedAt ?? now) - startedAt,
+		durationMs: durationOf(record, now),
 	};
+}
+
+/** How long it has worked; the time in the queue does not count. */
+export function durationOf({ startedAt, completedAt, lastEventAt }: AgentRecord, now = lastEventAt): number {
+	return startedAt === undefined ? 0 : Math.max(0, (completedAt ?? now) - startedAt);
 }

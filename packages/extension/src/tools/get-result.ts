@@ -1,7 +1,6 @@
 /** `get_subagent_result`: what an agent found, or what it is doing. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, type Outcome, runIdOf, type Store } from "@pi-subagents/core";
-import { readResult } from "@pi-subagents/core/process";
+import { AgentError, type AgentRecord, runIdOf, type Store } from "@pi-subagents/core";
 import { formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { type Agents, findAgent } from "../agents.ts";
@@ -11,6 +10,7 @@ import { formatPeek, peek, peekParameter } from "../peek.ts";
 import { detailsOf } from "./details.ts";
 import { reportFor } from "./report.ts";
 import { told } from "./told.ts";
+import { wholeOutcome } from "./whole-outcome.ts";
 
 const parameters = Type.Object({
 	agent_id: Type.String({ description: "Id, start of an id, or name" }),
@@ -87,15 +87,6 @@ async function untilThereIsNews(
 async function glanceAt({ id, artifacts }: AgentRecord, glance: { lines?: number; regex?: string; after?: number }) {
 	if (artifacts === undefined) throw new AgentError("wrong_state", `Agent ${id} keeps no log.`);
 	return formatPeek(await peek(`${artifacts}/transcript.log`, glance));
-}
-
-/** After a restart the session knows only how an answer begins; all of it is in the run's files. */
-async function wholeOutcome({ id: agentId, run, artifacts }: AgentRecord, known: Outcome): Promise<Outcome> {
-	// Without its files, the beginning has to do.
-	const kept = artifacts === undefined ? undefined : await readResult(artifacts).catch(() => undefined);
-	const isSame =
-		typeof kept === "object" && kept.runId === runIdOf({ agentId, run }) && kept.outcome.status === known.status;
-	return isSame ? kept.outcome : known;
 }
 
 function progressOf(record: AgentRecord): string {

@@ -3,7 +3,7 @@ import { defineTool, type ExtensionAPI, type ToolDefinition } from "@earendil-wo
 import { sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import type { Agents } from "../agents.ts";
-import type { Launcher } from "../launch.ts";
+import { type Launcher, USUAL_PRESET } from "../launch.ts";
 import { renderAgentCall } from "../render/call.ts";
 import { renderAgentResult } from "../render/result.ts";
 import { type AgentDetails, detailsOf } from "./details.ts";
@@ -12,7 +12,7 @@ const NAME = "start_subagent";
 
 const parameters = Type.Object({
 	task: Type.String({ description: "Self-contained" }),
-	role: Type.Optional(Type.String({ description: "Preset; default general-purpose" })),
+	role: Type.Optional(Type.String({ description: `Preset; default ${USUAL_PRESET}` })),
 	name: Type.Optional(Type.String()),
 	cwd: Type.Optional(Type.String()),
 });
@@ -29,7 +29,7 @@ export function startTool(
 		description: `Launch an agent and give the turn back to the user; a message brings its result. Call nothing else in that turn.${presets}`,
 		promptSnippet: "Launch an agent and hand the turn back to the user",
 		parameters,
-		async execute(_callId, { task, role = "general-purpose", name, cwd }, signal, _onUpdate, ctx) {
+		async execute(_callId, { task, role = USUAL_PRESET, name, cwd }, signal, _onUpdate, ctx) {
 			const { spec } = await launcher.resolve({ preset: role, task, cwd, keepsFiles: true }, ctx);
 			signal?.throwIfAborted();
 			const record = agents.spawn(spec, { isBackground: true, ...(name === undefined ? {} : { name }) });
@@ -40,7 +40,7 @@ export function startTool(
 			return { content: [{ type: "text", text }], details: { agents: [detailsOf(record)] }, terminate: true };
 		},
 		renderCall: (args, theme) =>
-			renderAgentCall(NAME, { preset: args?.role ?? "general-purpose", task: args?.task ?? "" }, theme),
+			renderAgentCall(NAME, { preset: args?.role ?? USUAL_PRESET, task: args?.task ?? "" }, theme),
 		renderResult: renderAgentResult,
 	});
 }
