@@ -1,0 +1,64 @@
+/** Finds the server on a bus, whoever was there first, and gives a typed client for it. */
+import { type AskOptions, ask, patiently, RpcError } from "./ask.ts";
+import { type Bus, listen } from "./bus.ts";
+import { createClient, type Subagents } from "./client.ts";
+import { lifecycleChannels } from "./lifecycle.ts";
+import { type ServerInfo, serverIn } from "./protocol.ts";
+
+export interface ConnectOptions {
+	/** How long to wait for the server, and then for each of its answers; 30 seconds when absent. */
+	timeoutMs?: number;
+	/** Gives up connecting. */
+	signal?: AbortSignal;
+}
+
+const USUAL_TIMEOUT_MS = 30_000;
+
+/**
+ * Resolves when a server is there, now or later: it asks at once, and again when one says that it is ready. Rejects when
+ * none has answered in time, for instance because the extension is not installed.
+ *
+ * @example
+ * ```ts
+ * const subagents = await connect(pi.events, { timeoutMs: 5_000 });
+ * const { id } = await subagents.spawn({ type: "Explore", prompt: "Where is the parser?", description: "find parser" });
+ * const outcome = await subagents.wait(id);
+ * ```
+ */
+export async function connect(bus: Bus, options: ConnectOptions = {}): Promise<Subagents> {
+	const { timeoutMs = USUAL_TIMEOUT_MS, signal } = options;
+	const server = await findServer(bus, { timeoutMs, signal });
+	return createClient(bus, server, timeoutMs);
+}
+
+function findServer(bus: Bus, { timeoutMs = 0, signal }: AskOptions): Promise<ServerInfo> {
+	return new Promise((resolve, reject) => {
+		if (signal?.aborted) return reject(signal.reason);
+		const over = new AbortController();
+		const end = (settle: () => void) => {
+			over.abort();
+			clearTimeout(timer);
+			stopListening();
+			signal?.removeEventListener("abort", onAbort);
+			settle();
+		};
+		const knock = () => {
+			ask(bus, "ping", {}, { signal: over.signal }).then(
+				(answer) => {
+					const server = serverIn(answer);
+					if (server) end(() => resolve(server));
+				},
+				// A server that refuses a ping is not ready; the next one, or the timeout, decides.
+				(error: unknown) => !(over.signal.aborted || error instanceof RpcError) && end(() => reject(error)),
+			);
+		};
+		const onAbort = () => end(() => reject(signal?.reason));
+		const stopListening = listen(bus, lifecycleChannels.ready, knock);
+		const timer = patiently(timeoutMs, () => {
+			const message = `No sub-agents answered on the bus within ${timeoutMs} ms. Is the extension installed, and loaded in this session?`;
+			end(() => reject(new RpcError("timeout", message)));
+		});
+		signal?.addEventListener("abort", onAbort, { once: true });
+		knock();
+	});
+}
