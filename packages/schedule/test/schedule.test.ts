@@ -23,13 +23,44 @@ describe("what a person may write", () => {
 		expect(nextRuns(schedule, now, 1)).toEqual([new Date("2027-01-02T00:00:00Z")]);
 	});
 
-	test.each(["", "soon", "0s", "61 * * * *", "2027-13-01", "2020-01-01", "-5m"])(
-		"not %j, and the error shows what",
-		(text) => {
-			expect(() => parseSchedule(text, { now })).toThrow(ScheduleError);
-			expect(() => parseSchedule(text, { now })).toThrow(/Examples: /);
-		},
-	);
+	test("a date without a zone is read in the schedule's, as croner reads what a change of the clocks skips or repeats", () => {
+		const berlin = (text: string) => parseSchedule(text, { now, timeZone: "Europe/Berlin" });
+		expect(
+			[
+				...["2027-01-31", "2027-01-31T09:00", "2027-01-31 09:00:30.250", "2027-01-31T09:00:00+05:00"],
+				...["2027-03-28T02:30:00", "2027-10-31T02:30:00"],
+			].map((text) => nextRuns(berlin(text), now, 1)[0]?.toISOString()),
+		).toEqual([
+			...["2027-01-30T23:00:00.000Z", "2027-01-31T08:00:00.000Z", "2027-01-31T08:00:30.250Z"],
+			...["2027-01-31T04:00:00.000Z", "2027-03-28T01:30:00.000Z", "2027-10-31T00:30:00.000Z"],
+		]);
+	});
+
+	test.each([
+		["", "neither an interval nor a date nor a cron pattern"],
+		["soon", "neither an interval nor a date nor a cron pattern"],
+		["-5m", "neither an interval nor a date nor a cron pattern"],
+		["0 0 0 1 1 * 2027", "5 or 6 fields"],
+		["0s", "no time at all"],
+		["9999w", "more than 100 years"],
+		["61 * * * *", "Invalid value for minute: 61"],
+		["0 0 30 2 *", "never comes"],
+		["@reboot", "not supported"],
+		["2027-13-01", "not a date that exists"],
+		["2027-02-30", "not a date that exists"],
+		["2027-02-01T25:00", "not a time that exists"],
+		["2020-01-01", "in the past"],
+		["2200-01-01", "more than 100 years away"],
+		[`${"1,".repeat(200)}1 * * * *`, "longer than 200 characters"],
+	])("not %j, and the error says why and shows what", (text, why) => {
+		expect(() => parseSchedule(text, { now })).toThrow(ScheduleError);
+		expect(() => parseSchedule(text, { now })).toThrow(why);
+		expect(() => parseSchedule(text, { now })).toThrow(/[^.]\. Examples: /);
+	});
+
+	test("not in a zone that does not exist", () => {
+		expect(() => parseSchedule("@daily", { now, timeZone: "Mars/Base" })).toThrow('"Mars/Base" is not a time zone');
+	});
 });
 
 test("the next runs are later than the moment asked from, and strictly increasing", () => {
