@@ -11,5 +11,8 @@ export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
 		clean: true,
 		splitting: true,
 		silent: true,
+		esbuildOptions(options) {
+			options.sourcesContent = false; // the sources are published beside the maps
+		},
 	};
 }

@@ -1,6 +1,7 @@
 /**
  * How every package is tested: on its sources (the `@pi-subagents/source` condition), so no build comes first,
- * with type tests beside the run-time ones. In CI a skipped test fails the run: it would show nothing.
+ * with type tests beside the run-time ones. In CI a skipped test fails the run, since it would show nothing, and one that
+ * fails is tried once more: machines there stall for seconds. It is named, so that a race does not hide behind that.
  */
 import { defineConfig } from "vitest/config";
 import type { Reporter, TestModule } from "vitest/node";
@@ -17,13 +18,24 @@ const nothingSkipped: Reporter = {
 	},
 };
 
+const secondTries: Reporter = {
+	onTestRunEnd(modules: ReadonlyArray<TestModule>) {
+		const tests = modules.flatMap((module) => [...module.children.allTests()]);
+		const names = tests
+			.filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
+			.map((test) => `  - ${test.fullName}`);
+		if (names.length > 0) process.stderr.write(`\nTRIED AGAIN ${names.length} test(s):\n${names.join("\n")}\n`);
+	},
+};
+
 export default defineConfig({
 	resolve: { conditions },
 	ssr: { resolve: { conditions, externalConditions: conditions } },
 	test: {
 		include: ["test/**/*.test.ts"],
 		typecheck: { enabled: true, include: ["test/**/*.test-d.ts"] },
-		reporters: ["default", nothingSkipped],
+		reporters: ["default", nothingSkipped, secondTries],
+		retry: process.env.CI ? 1 : 0,
 		testTimeout: 30_000,
 	},
 });

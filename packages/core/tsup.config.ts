@@ -1,13 +1,19 @@
 import { defineConfig } from "tsup";
 import { library } from "../../tsup.base.ts";
 
-/** Each runs as a file of its own, in a process of its own, so each holds all that it needs. */
-const programs = { "process/wrapper": "src/process/wrapper/main.ts", "process/child": "src/process/child/entry.ts" };
+/** Each runs as a file of its own, in a process or a thread of its own, so each holds all that it needs. */
+const programs = {
+	"process/wrapper": "src/process/wrapper/main.ts",
+	"process/child": "src/process/child/entry.ts",
+	"output-worker": "src/output/worker.ts",
+};
 
 export default defineConfig([
 	{
 		...library(
-			["index", "session/index", "process/index", "tmux/index", "testing/index"].map((name) => `src/${name}.ts`),
+			["index", "session/index", "process/index", "tmux/index", "worktree/index", "output/index", "testing/index"].map(
+				(name) => `src/${name}.ts`,
+			),
 		),
 		clean: Object.keys(programs).map((name) => `!${name}.js*`), // both are built at the same time
 	},
@@ -15,6 +21,7 @@ export default defineConfig([
 		...library(programs),
 		clean: false,
 		splitting: false,
+		minify: true,
 		noExternal: [/^(?!node:)/],
 		esbuildOptions(options) {
 			options.conditions = ["@pi-subagents/source", "module"];

@@ -210,7 +210,8 @@ export class Conductor {
 		if (!this.#lives.has(live)) return; // it settled before
 		live.stop = stop;
 		if (live.run) this.#cleanUp(live, live.run, stop);
-		this.#settle(live, abortedOutcome(stop, live.said));
+		const worktree = live.run?.worktree;
+		this.#settle(live, { ...abortedOutcome(stop, live.said), ...(worktree ? { worktree } : {}) });
 	}
 
 	#cleanUp({ id }: LiveAgent, run: Run, stop: Stop): void {
@@ -237,7 +238,7 @@ export class Conductor {
 		const trouble = event.type === "retrying" || event.type === "assistant_text" ? event.error : undefined;
 		if (trouble && isRateLimit(trouble)) {
 			const pauseMs = rateLimitOf(trouble, happenedAt) ?? PAUSE_MS;
-			this.#gate.pause(providerOf(live.spec.model), happenedAt + pauseMs);
+			this.#gate.pause(this.#providerOf(live), happenedAt + pauseMs);
 		}
 		this.dispatch(live.id, event, { at: happenedAt });
 		if (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined) this.#watchdog.watch(live);
@@ -247,7 +248,7 @@ export class Conductor {
 	async #checkpoint(live: LiveAgent): Promise<"go" | "end"> {
 		const goOn = this.hold(live);
 		try {
-			await this.#gate.whenOpen(providerOf(live.spec.model), live.abort.signal);
+			await this.#gate.whenOpen(this.#providerOf(live), live.abort.signal);
 			for (const id of [live.id, ...this.family.ancestorsOf(live.id).map((record) => record.id)]) {
 				if (!(await this.#purse.isPaid(live, id))) return "end";
 			}
@@ -255,6 +256,11 @@ export class Conductor {
 		} finally {
 			goOn();
 		}
+	}
+
+	/** Whom it asks now: it may have gone on with another model. */
+	#providerOf({ id, spec }: LiveAgent): string {
+		return providerOf(this.#options.store.record(id)?.model ?? spec.model);
 	}
 
 	#settle(live: LiveAgent, outcome: Outcome): void {

@@ -35,10 +35,14 @@ export type AgentErrorCode =
 	| "disabled_preset"
 	/** The working directory does not exist or is not one. */
 	| "bad_cwd"
+	/** The agent cannot have a checkout of its own there. */
+	| "no_worktree"
 	/** The task is blank. */
 	| "no_task"
 	/** The call contradicts itself or says too little. */
 	| "bad_request"
+	/** What the answer should match is no usable JSON Schema. */
+	| "bad_schema"
 	/** The manager was shut down. */
 	| "shut_down";
 

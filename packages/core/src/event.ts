@@ -12,7 +12,8 @@ export type LifeCycleEvent =
 	| AgentAsked
 	| AgentAnswered
 	| AgentLeft
-	| AgentSettled;
+	| AgentSettled
+	| AgentFiled;
 
 /** A launch was accepted: the first event of every agent, and of every later run of it. */
 export interface AgentQueued {
@@ -55,6 +56,11 @@ export interface AgentSettled {
 	totals?: { turns: number; toolUses: number; usage: Usage };
 }
 
+/** How the run ended is in its files: the record need not hold all that was said. */
+export interface AgentFiled {
+	type: "agent_filed";
+}
+
 /** What is fixed about an agent when it is launched. */
 export interface AgentIdentity {
 	/** A memorable handle, beside the id. */
@@ -78,6 +84,8 @@ export interface AgentIdentity {
 	outlives?: boolean;
 	/** The directory of its present run's files, where some are kept. */
 	artifacts?: string;
+	/** It has a checkout of its own. */
+	isolation?: "worktree";
 }
 
 export type RunnerName = "session" | "process" | "tmux";

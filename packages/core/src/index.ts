@@ -13,6 +13,7 @@ export type {
 	AgentAnswered,
 	AgentAsked,
 	AgentEvent,
+	AgentFiled,
 	AgentIdentity,
 	AgentLeft,
 	AgentQueued,
@@ -44,9 +45,13 @@ export type {
 } from "./resolve-input.ts";
 export {
 	type Checkpoint,
+	type Confinement,
 	type Emit,
+	INHERITED,
 	isThinkingLevel,
 	type Limits,
+	type MemoryScope,
+	type OutputSpec,
 	type ResolvedField,
 	type Run,
 	type RunIdentity,
@@ -64,4 +69,4 @@ export { isSettled, type SettledStatus, type Status } from "./status.ts";
 export { type Snapshot, Store, type StoreListener } from "./store.ts";
 export { nearest, resolveTools, type ToolFact, type ToolRequest, type ToolRules } from "./tools.ts";
 export type { Transcript, TranscriptEntry } from "./transcript.ts";
-export { addUsage, billedTokens, type TreeUsage, treeUsage, workTokens } from "./usage.ts";
+export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./usage.ts";

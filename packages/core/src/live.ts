@@ -89,7 +89,7 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 
 /** What others hear of it when it is queued. */
 export function identityOf({ spec }: LiveAgent, place: Place): AgentIdentity {
-	const { type, description, task, cwd, runner, model, requestedModel, limits, outlives, artifacts } = spec;
+	const { type, description, task, cwd, runner, model, requestedModel, limits, outlives, artifacts, isolation } = spec;
 	return {
 		...place,
 		type,
@@ -102,6 +102,7 @@ export function identityOf({ spec }: LiveAgent, place: Place): AgentIdentity {
 		...(limits.maxTurns === undefined ? {} : { maxTurns: limits.maxTurns }),
 		...(outlives === undefined ? {} : { outlives }),
 		...(artifacts === undefined ? {} : { artifacts }),
+		...(isolation === undefined ? {} : { isolation: isolation.kind }),
 	};
 }
 

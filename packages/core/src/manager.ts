@@ -189,6 +189,14 @@ export class Manager {
 		this.#conductor.stop(id, stop);
 	}
 
+	/**
+	 * How the run ended is in its files, all of it: from now on the agent's record holds how a long answer begins, and
+	 * whoever wants the rest reads the files.
+	 */
+	filed({ agentId, run }: RunIdentity): void {
+		if (this.store.record(agentId)?.run === run) this.#conductor.dispatch(agentId, { type: "agent_filed" });
+	}
+
 	/** A running agent asks. Resolves with the answer, or at once with `nobody` where none is to be had. */
 	ask(id: string, question: Question, signal?: AbortSignal): Promise<Answer> {
 		const live = this.#liveOf(id, "ask");

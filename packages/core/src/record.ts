@@ -23,6 +23,8 @@ export interface AgentRecord extends AgentIdentity {
 	usage: Usage;
 	contextPercent?: number;
 	compactions: number;
+	/** The models that could not be used in this run, in this order, before the present one. */
+	attempts?: { model: string; error: string }[];
 	/** What it asked, while it waits for the answer. */
 	question?: string;
 	/** What `describe` has to remember between two events. */

@@ -2,8 +2,8 @@
  * What each event does to a record. Pure: no clock, no I/O.
  * The only place where a status changes.
  */
-import { type ChildEvent, describe } from "@pi-subagents/progress";
-import type { AgentEvent, AgentQueued, AgentSettled, AgentStarted, Envelope } from "./event.ts";
+import { beginningOf, type ChildEvent, describe, type Outcome } from "@pi-subagents/progress";
+import type { AgentEvent, AgentFiled, AgentQueued, AgentSettled, AgentStarted, Envelope } from "./event.ts";
 import { type AgentRecord, newRecord } from "./record.ts";
 import { addUsage } from "./usage.ts";
 
@@ -20,6 +20,7 @@ export function reduce(record: AgentRecord | undefined, event: AgentEvent): Agen
 	if (event.type === "agent_queued") return queue(record, event);
 	if (!record || event.agentId !== record.id) return record; // never queued here, so not ours
 	if (event.type === "agent_started") return start(record, event);
+	if (event.type === "agent_filed") return file(record, event);
 	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run is queued
 	const seen = { ...record, lastEventAt: event.at };
 	switch (event.type) {
@@ -53,7 +54,7 @@ function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): 
 }
 
 /** What a later run may do without. */
-const OF_A_RUN = ["outlives", "artifacts", "model", "requestedModel", "maxTurns"] as const;
+const OF_A_RUN = ["outlives", "artifacts", "isolation", "model", "requestedModel", "maxTurns", "attempts"] as const;
 
 function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
 	if (record.status !== "queued" || event.run !== record.run) return record;
@@ -68,6 +69,29 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 		outcome: event.outcome,
 		completedAt: event.at,
 	};
+}
+
+/** Thousands of settled agents are remembered, and some said a lot; how that begins is enough for lists and messages. */
+const KEPT_CHARACTERS = 2_000;
+
+function file(record: AgentRecord, event: Envelope & AgentFiled): AgentRecord {
+	const { outcome, activity } = record;
+	if (!outcome || event.run !== record.run || saidIn(outcome).length <= KEPT_CHARACTERS) return record;
+	return {
+		...record,
+		outcome: shortened(outcome),
+		// It may be a part of what was said, and a part keeps the whole in memory.
+		...(activity === undefined ? {} : { activity: structuredClone(activity) }),
+	};
+}
+
+function saidIn(outcome: Outcome): string {
+	return (outcome.status === "completed" ? outcome.text : outcome.partialText) ?? "";
+}
+
+function shortened(outcome: Outcome): Outcome {
+	const said = beginningOf(saidIn(outcome), KEPT_CHARACTERS);
+	return outcome.status === "completed" ? { ...outcome, text: said } : { ...outcome, partialText: said };
 }
 
 /** The child speaks: count it, and keep the line a person would read. */
@@ -90,6 +114,12 @@ function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
 			};
 		case "compacted":
 			return event.ok ? { ...next, compactions: next.compactions + 1 } : next;
+		case "falling_back":
+			return {
+				...next,
+				model: event.to,
+				attempts: [...(next.attempts ?? []), { model: event.from, error: event.error }],
+			};
 		case "tool_result":
 		case "compacting":
 		case "retrying":

@@ -1,7 +1,7 @@
 /** What the resolver takes: what the caller, the settings, the preset and the parent say, and what is true of the machine. Types only. */
 import type { RunnerName } from "./event.ts";
 import type { ModelFact } from "./models.ts";
-import type { Limits, RunSpec, ThinkingLevel } from "./runner.ts";
+import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel } from "./runner.ts";
 import type { ToolFact, ToolRules } from "./tools.ts";
 
 /** What the caller asked for. */
@@ -9,6 +9,10 @@ export interface LaunchRequest extends Tunable {
 	task: string;
 	/** A few words for the tree; made from the task when absent. */
 	description?: string | undefined;
+	/** A JSON Schema that was checked to be one. */
+	outputSchema?: OutputSpec["schema"] | undefined;
+	isolation?: "worktree" | "off" | undefined;
+	inheritContext?: boolean | undefined;
 }
 
 /** What the call, the settings and the preset can each say. */
@@ -34,10 +38,12 @@ export interface PresetFields extends Tunable, ToolRules {
 	subagents?: RunSpec["subagents"] | undefined;
 	/** Without any extension or skill. */
 	isolated?: boolean | undefined;
-	isolation?: string | undefined;
-	memory?: string | undefined;
+	isolation?: "worktree" | "off" | undefined;
+	isolationBase?: string | undefined;
+	memory?: MemoryScope | undefined;
 	inheritContext?: boolean | undefined;
-	outputSchema?: object | undefined;
+	outputSchema?: OutputSpec["schema"] | undefined;
+	outputRepairs?: number | undefined;
 	fallbackModels?: readonly string[] | undefined;
 }
 

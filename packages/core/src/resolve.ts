@@ -2,17 +2,14 @@
  * The one way from a request to a spec: every launch goes through here, whoever asks for it.
  * Pure: what the machine looks like comes in as facts. Throws `AgentError` for what cannot be run as it was asked.
  */
-import { AgentError } from "./error.ts";
-import { matchModel, modelName } from "./models.ts";
-import type { CwdFact, Facts, ParentFields, PresetFields, ResolveInput, Tunable } from "./resolve-input.ts";
+import { AgentError, quoted } from "./error.ts";
+import { type ModelFact, matchModel, modelName } from "./models.ts";
+import type { CwdFact, Defaults, Facts, ParentFields, PresetFields, ResolveInput, Tunable } from "./resolve-input.ts";
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "./runner.ts";
-import { resolveTools } from "./tools.ts";
-
-/** What a preset can say and no runner here can do yet. Said aloud, because a wish that is silently dropped misleads. */
-const NOT_YET = ["memory", "inheritContext", "outputSchema", "fallbackModels"] as const;
+import { isLoaded, resolveTools } from "./tools.ts";
 
 /** What decides how things are executed: in a file of the project it counts only with the user's yes. */
-const NEEDS_TRUST = ["runner", "extensions", "skills"] as const;
+const NEEDS_TRUST = ["runner", "extensions", "skills", "memory"] as const;
 
 /** It stands in lists and messages, where a few words are expected. */
 const MOST_DESCRIPTION = 200;
@@ -39,16 +36,6 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 			`Preset "${preset.name}" is switched off (\`enabled: false\` in ${defaults.override?.enabled === false ? "your settings" : preset.path}).`,
 		);
 	}
-	if (preset.isolation === "worktree") {
-		// Without it the agent would change files that it was promised not to touch.
-		throw new AgentError(
-			"unsupported",
-			`Preset "${preset.name}" asks for a worktree of its own, which is not supported yet.`,
-		);
-	}
-	const ignored = NOT_YET.filter((field) => preset[field]);
-	if (ignored.length > 0)
-		warnings.push(`Preset "${preset.name}" sets ${ignored.join(", ")}, which is not supported yet and was ignored.`);
 	const layers = layersOf(input, warnings);
 	const model = resolveModel(input, layers);
 	const thinking = layers.pick("thinking", model.thinking);
@@ -57,7 +44,12 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		warnings.push(
 			`Preset "${preset.name}" may launch agents of its own, but not with \`runner: ${runner}\`: it does all by itself.`,
 		);
-	const tools = resolveTools({ ...preset, preset: preset.name, isFromProject: preset.source.inProject }, facts.tools);
+	const execution = executionOf(preset);
+	const { loaded = [], notLoaded = [] } = Object.groupBy(facts.tools, (tool) =>
+		isLoaded(tool, execution) ? "loaded" : "notLoaded",
+	);
+	const { name, source } = preset;
+	const tools = resolveTools({ ...preset, preset: name, isFromProject: source.inProject, notLoaded }, loaded);
 	const override = defaults.override ?? {};
 	layers.note("tools", override.tools ? "settings" : preset.tools ? "preset" : "default");
 	layers.note("promptMode", override.promptMode ? "settings" : "preset");
@@ -73,7 +65,8 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		...(thinking === undefined ? {} : { thinking }),
 		tools,
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
-		...executionOf(preset),
+		...execution,
+		...equipmentOf(input, layers, model.name),
 		limits: resolveLimits(layers),
 		origins: layers.origins,
 		warnings: layers.warnings,
@@ -83,7 +76,8 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 /** A stranger may have written the files of a project: until the user trusts it, they do not say what is executed. */
 function withoutUntrusted({ preset, facts, defaults }: ResolveInput): { allowed: PresetFields; warnings: string[] } {
 	if (!preset.source.inProject || facts.isProjectTrusted) return { allowed: preset, warnings: [] };
-	const isUntouched = (field: (typeof NEEDS_TRUST)[number]) => defaults.override?.[field] === undefined;
+	const override: Partial<PresetFields> = defaults.override ?? {};
+	const isUntouched = (field: (typeof NEEDS_TRUST)[number]) => override[field] === undefined;
 	const asked = NEEDS_TRUST.filter((field) => preset[field] !== undefined && isUntouched(field));
 	const allowed = Object.fromEntries(Object.entries(preset).filter(([field]) => !asked.some((each) => each === field)));
 	const warning = `Preset "${preset.name}" sets ${asked.join(", ")}; that counts only in a project you have trusted.`;
@@ -120,7 +114,13 @@ function layersOf({ request, preset, defaults, parent }: ResolveInput, warnings:
 		if (layer) note(field, layer[0]);
 		return layer?.[1][field];
 	};
-	return { pick, note, origins, warnings };
+	/** For what only the call and the preset say. */
+	const choose = <T>(field: string, called: T | undefined, set: T | undefined): T | undefined => {
+		if (called === undefined || !locked.has(field)) return called ?? set;
+		warnings.push(`Preset "${preset.name}" locks \`${field}\`, so the call's value was not used.`);
+		return set;
+	};
+	return { pick, choose, note, origins, warnings };
 }
 
 type Layers = ReturnType<typeof layersOf>;
@@ -135,15 +135,19 @@ function resolveModel({ preset, defaults, parent, facts }: ResolveInput, layers:
 		return inheritModel(preset, parent, facts, layers, { isAsked: !!wanted });
 	const { model, thinking } = matchModel(wanted, facts.models, parent.model?.provider);
 	const name = modelName(model);
-	if (defaults.scope && model.inScope === false) {
-		const inScope = facts.models.filter((fact) => fact.inScope).map(modelName);
-		const message = `Model ${name} is not among your enabled models (${inScope.join(", ") || "none is available"}).`;
-		// What a caller asks for it can ask for differently; what a file pins must not make the file useless.
-		if (defaults.scope === "deny" && layers.origins.model === "call")
-			throw new AgentError("model_out_of_scope", message);
-		layers.warnings.push(message);
-	}
+	const problem = outOfScope(model, defaults, facts);
+	// What a caller asks for it can ask for differently; what a file pins must not make the file useless.
+	if (problem !== undefined && defaults.scope === "deny" && layers.origins.model === "call")
+		throw new AgentError("model_out_of_scope", problem);
+	if (problem !== undefined) layers.warnings.push(problem);
 	return { name, thinking };
+}
+
+/** Undefined for a model that is enabled, and where that does not matter. */
+function outOfScope(model: ModelFact, { scope }: Defaults, { models }: Facts): string | undefined {
+	if (!scope || model.inScope !== false) return undefined;
+	const enabled = models.filter(({ inScope }) => inScope).map(modelName);
+	return `Model ${modelName(model)} is not among your enabled models (${enabled.join(", ") || "none is available"}).`;
 }
 
 /** Files in the `subagents` directories promise that a model is named, so the parent's is never silently used there. */
@@ -198,6 +202,56 @@ function executionOf({ isolated, extensions, excludeExtensions, skills, subagent
 		...(skills === undefined ? {} : { skills }),
 		...(subagents === undefined ? {} : { subagents }),
 	};
+}
+
+/** One answer that does not match is often only badly written. */
+const USUAL_REPAIRS = 1;
+
+/** What the agent is given beside its task, and what is asked of its answer. */
+function equipmentOf(input: ResolveInput, { choose, warnings }: Layers, model: string) {
+	const { request, preset } = input;
+	const schema = choose("outputSchema", request.outputSchema, preset.outputSchema);
+	const isolation = choose("isolation", request.isolation, preset.isolation);
+	const inheritsContext = choose("inheritContext", request.inheritContext, preset.inheritContext);
+	const fallbackModels = resolveFallbacks(input, { model, warnings });
+	return {
+		...(schema === undefined ? {} : { output: { schema, repairs: preset.outputRepairs ?? USUAL_REPAIRS } }),
+		...(isolation === "worktree" ? { isolation: { kind: isolation, base: baseOf(preset) } } : {}),
+		...(inheritsContext ? { inheritsContext } : {}),
+		...(preset.memory === undefined ? {} : { memory: preset.memory }),
+		...(fallbackModels.length > 0 ? { fallbackModels } : {}),
+	};
+}
+
+function baseOf({ name, path, isolationBase = "head" }: PresetFields): "head" | "dirty" {
+	const base = isolationBase.toLowerCase();
+	if (base === "head" || base === "dirty") return base;
+	throw new AgentError(
+		"bad_request",
+		`Preset "${name}" sets \`isolation_base: ${quoted(isolationBase)}\`; it is "head" (the last commit) or "dirty" (what lies in the directory). Change it in ${path}.`,
+	);
+}
+
+/** One that is not available is no reason to fail: another one may be, or the first one works. */
+function resolveFallbacks(
+	{ preset, defaults, parent, facts }: ResolveInput,
+	{ model, warnings }: { model: string; warnings: string[] },
+): string[] {
+	const found = new Set<string>();
+	for (const wanted of preset.fallbackModels ?? []) {
+		try {
+			const fallback = matchModel(wanted, facts.models, parent.model?.provider).model;
+			const problem = outOfScope(fallback, defaults, facts);
+			// Nobody chose it now, and there are others: where only enabled models may be used, it is left out.
+			if (problem === undefined || defaults.scope !== "deny") found.add(modelName(fallback));
+			if (problem !== undefined) warnings.push(`A fallback of preset "${preset.name}": ${problem}`);
+		} catch (error) {
+			if (!(error instanceof AgentError)) throw error;
+			warnings.push(`Preset "${preset.name}" names a fallback model that cannot be used: ${error.message}`);
+		}
+	}
+	found.delete(model);
+	return [...found];
 }
 
 function firstWords(task: string): string {

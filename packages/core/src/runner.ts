@@ -1,6 +1,12 @@
 /** The port behind which children run, and the contract that every runner keeps. */
-import type { AbortedBy, ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { AbortedBy, ChildEvent, Outcome, WorktreeReport } from "@pi-subagents/progress";
 import type { RunnerName } from "./event.ts";
+
+/**
+ * Under this key a spec carries the conversation that its run begins with. A spec is kept as JSON in several places,
+ * where something so large has no business; JSON leaves out what a symbol names.
+ */
+export const INHERITED = Symbol.for("@pi-subagents/core:inherited");
 
 /** Everything a runner needs to know, resolved: it looks nothing up and decides nothing. */
 export interface RunSpec {
@@ -25,6 +31,22 @@ export interface RunSpec {
 	skills?: boolean | readonly string[];
 	/** Which presets it may launch in turn; none when absent. */
 	subagents?: "*" | readonly string[];
+	/** The JSON Schema that the answer must match, and how often the agent may mend it. */
+	output?: OutputSpec;
+	/** `provider/id` of models to try in this order, when the provider fails before any tool ran. */
+	fallbackModels?: readonly string[];
+	/** It works in a checkout of its own, which begins with the last commit or with what lies in the directory. */
+	isolation?: { kind: "worktree"; base: "head" | "dirty" };
+	/** The only place where it may write files. Set when it has a checkout of its own, or is launched from within one. */
+	confinedTo?: Confinement;
+	/** It begins with the conversation of whoever launches it. */
+	inheritsContext?: boolean;
+	/** That conversation, as it was when the run was launched. */
+	[INHERITED]?: readonly unknown[];
+	/** Whose notes it reads and keeps over its runs. */
+	memory?: MemoryScope;
+	/** The directory of these notes. Absent where there are none and none can be kept. */
+	memoryDir?: string;
 	/** The run goes on when the session that launched it ends. Only for runners that can `detach`. */
 	outlives?: boolean;
 	/** The directory that holds a directory for each run's files. Without it none are kept. */
@@ -38,6 +60,24 @@ export interface RunSpec {
 	/** What a person should know about how the request was understood. */
 	warnings: readonly string[];
 }
+
+export interface OutputSpec {
+	schema: Readonly<Record<string, unknown>>;
+	/** How often it is asked again; 0 fails at once. */
+	repairs: number;
+}
+
+export interface Confinement {
+	/** The top of the checkout that it works in. */
+	root: string;
+	/** What that was made from, in the end: a directory of the user's. It is trusted as that one is. */
+	origin: string;
+	/** The checkout that this one was made from, and those above it: its commands must leave them as they are. */
+	watches: readonly string[];
+}
+
+/** The project's notes, shared or only on this machine, or the user's own. */
+export type MemoryScope = "project" | "local" | "user";
 
 /** How far a run may go. An absent limit is none. */
 export interface Limits {
@@ -124,6 +164,8 @@ export interface Run {
 	 * knows it again when it is rejoined.
 	 */
 	granted?: Limits | undefined;
+	/** What is known of its own checkout as long as it runs: whoever stops it must tell of it before it is cleaned up. */
+	readonly worktree?: WorktreeReport | undefined;
 	/**
 	 * Lets go of a child that lives on without us: nothing is emitted any more, and `settled` stays open. Resolves when
 	 * nothing is left to do for it here.

@@ -1,11 +1,14 @@
 /** Which tools a child gets. Pure. A tool that is not there is an error before the first turn, never a silent loss. */
 import { AgentError } from "./error.ts";
+import type { RunSpec } from "./runner.ts";
 
 /** A tool that a child could have. */
 export interface ToolFact {
 	name: string;
 	/** The extension that brings it; absent for pi's own. */
 	extension?: string;
+	/** What that extension may be called as well. */
+	alias?: string;
 	/** Whether the launching session may use it itself. */
 	isActive: boolean;
 }
@@ -27,13 +30,25 @@ export interface ToolRequest extends ToolRules {
 	preset: string;
 	/** The preset came with the project: a stranger may have written it, so it gets no more than the session has. */
 	isFromProject: boolean;
+	/** Tools of extensions that the agent does not load. */
+	notLoaded?: readonly ToolFact[];
+}
+
+/** Whether an agent that loads these extensions has the tool. */
+export function isLoaded(
+	{ extension, alias }: ToolFact,
+	{ extensions = false, excludeExtensions = [] }: Pick<RunSpec, "extensions" | "excludeExtensions">,
+): boolean {
+	if (extension === undefined) return true;
+	const isNamed = (names: readonly string[]) => names.some((name) => name === extension || name === alias);
+	return !isNamed(excludeExtensions) && (extensions === true || (Array.isArray(extensions) && isNamed(extensions)));
 }
 
 export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): string[] {
-	const denied = new Set((request.disallowedTools ?? []).flatMap((entry) => deny(entry, facts, request.preset)));
+	const denied = new Set((request.disallowedTools ?? []).flatMap((entry) => deny(entry, facts, request)));
 	const asked = request.tools;
 	const names = Array.isArray(asked)
-		? asked.flatMap((entry) => expand(entry, facts, request.preset))
+		? asked.flatMap((entry) => expand(entry, facts, request))
 		: facts.map(({ name }) => name).filter((name) => asked === "*" || DEFAULT_TOOLS.includes(name));
 	const allowed = [...new Set(names)].filter((name) => !denied.has(name));
 	if (!request.isFromProject) return allowed;
@@ -48,9 +63,15 @@ export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): 
 }
 
 /** One entry of a list: a tool's name, or the tools of an extension. */
-function expand(entry: string, facts: readonly ToolFact[], preset: string): string[] {
+function expand(entry: string, facts: readonly ToolFact[], { preset, notLoaded = [] }: ToolRequest): string[] {
 	const found = find(entry, facts);
 	if (found.length > 0) return found.map(({ name }) => name);
+	const [missed] = find(entry, notLoaded);
+	if (missed)
+		throw new AgentError(
+			"unknown_tool",
+			`Preset "${preset}" names the tool "${entry}" of the extension "${missed.extension}", which it does not load. Add the extension to its \`extensions\`.`,
+		);
 	const hint = nearest(entry, facts.flatMap(spellings));
 	const known = facts.map(({ name }) => name).join(", ");
 	throw new AgentError(
@@ -60,9 +81,9 @@ function expand(entry: string, facts: readonly ToolFact[], preset: string): stri
 }
 
 /** What is not here need not be denied, but a typing mistake must not leave the tool allowed. */
-function deny(entry: string, facts: readonly ToolFact[], preset: string): string[] {
+function deny(entry: string, facts: readonly ToolFact[], request: ToolRequest): string[] {
 	const isKnown = find(entry, facts).length > 0;
-	return isKnown || nearest(entry, facts.flatMap(spellings)) ? expand(entry, facts, preset) : [];
+	return isKnown || nearest(entry, facts.flatMap(spellings)) ? expand(entry, facts, request) : [];
 }
 
 function find(entry: string, facts: readonly ToolFact[]): readonly ToolFact[] {
@@ -72,10 +93,14 @@ function find(entry: string, facts: readonly ToolFact[]): readonly ToolFact[] {
 
 function ofExtension(wanted: string, facts: readonly ToolFact[]): ToolFact[] {
 	const slash = wanted.lastIndexOf("/"); // an extension's own name may hold one: @scope/name
-	const whole = facts.filter(({ extension }) => extension === wanted);
+	const whole = facts.filter((fact) => isOf(fact, wanted));
 	if (whole.length > 0 || slash < 0) return whole;
 	const [extension, tool] = [wanted.slice(0, slash), wanted.slice(slash + 1)];
-	return facts.filter((fact) => fact.extension === extension && fact.name === tool);
+	return facts.filter((fact) => isOf(fact, extension) && fact.name === tool);
+}
+
+function isOf({ extension, alias }: ToolFact, wanted: string): boolean {
+	return extension !== undefined && (extension === wanted || alias === wanted);
 }
 
 function isWithinReach(name: string, facts: readonly ToolFact[]): boolean {

@@ -33,6 +33,12 @@ export function billedTokens(usage: Usage): number {
 	return workTokens(usage) + usage.cacheRead;
 }
 
+/** How much of what its models read came from the cache, from 0 to 1; undefined as long as they read nothing. */
+export function cachedShare({ input, cacheRead, cacheWrite }: Usage): number | undefined {
+	const read = input + cacheRead + cacheWrite;
+	return read > 0 ? cacheRead / read : undefined;
+}
+
 /** Of the agent `id` and all below it. Records may come in any order. */
 export function treeUsage(records: readonly AgentRecord[], id: string): TreeUsage {
 	const byParent = Map.groupBy(records, ({ parentAgentId }) => parentAgentId ?? "");

@@ -224,6 +224,9 @@ const commands = {
 		note("heard", JSON.stringify(message));
 		print({ type: "response", id, command: "steer", success: true });
 	},
+	set_model({ id }) {
+		print({ type: "response", id, command: "set_model", success: true });
+	},
 	get_state({ id }) {
 		// One that is about to print more does not know yet that it is idle.
 		if (scenario !== "continues") print({ type: "response", id, command: "get_state", success: true, data: {} });

@@ -90,6 +90,34 @@ test("one 429 holds the others of that provider back, and lets them go again", a
 	expect(clock.waiting()).toBe(0);
 });
 
+test("an agent that fell back to another provider is held back by that one only", async () => {
+	const { manager, clock, spawn } = setUp();
+	const agent = spawn({ model: "x/a", fallbackModels: ["y/a"] });
+	const trouble = { type: "assistant_text", text: "", stopReason: "error" } as const;
+	agent.run.emit({ ...trouble, error: "429 rate limit, retry after 20s" });
+	agent.run.emit({ type: "falling_back", from: "x/a", to: "y/a", error: "429" });
+	expect(await agent.run.checkpoint?.()).toBe("go");
+	agent.run.emit({ ...trouble, error: "429 rate limit, retry after 30s" });
+	expect(manager.slots().paused.map(({ provider }) => provider)).toEqual(["x", "y"]);
+	const going = agent.run.checkpoint?.();
+	clock.advance(60_000);
+	expect(await going).toBe("go");
+});
+
+test("a thousand that are queued are stopped with the one that launched them, at once, and none of them starts", () => {
+	const { manager, runner, clock, spawn } = setUp({ slots: { maxConcurrent: 4, whenFull: "queue" } });
+	const parent = spawn({ subagents: "*" });
+	const scope = manager.scope(parent.id);
+	const ids = Array.from({ length: 1_000 }, () => scope.spawn(spec, { isBackground: true }).id);
+	const began = performance.now();
+	manager.abort(parent.id, { by: "user" });
+	expect(ids.map((id) => manager.store.record(id)?.status)).toEqual(ids.map(() => "aborted"));
+	expect(performance.now() - began).toBeLessThan(2_000);
+	expect(runner.runs).toHaveLength(4);
+	expect(manager.slots()).toMatchObject({ running: 0, queued: 0 });
+	expect(clock.waiting()).toBe(0);
+});
+
 test("a thousand agents through eight slots: all settle, in order, and no timer is left", async () => {
 	const started: string[] = [];
 	const { manager, clock, spawn, heard } = setUp({}, (run) => {

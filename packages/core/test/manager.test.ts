@@ -127,6 +127,21 @@ test("a steer reaches the live run, and only a live one", () => {
 	expect(codeOf(() => manager.steer(id, "too late"))).toBe("wrong_state");
 });
 
+test("a record keeps how a long answer begins once that is filed, and a later run is left alone", async () => {
+	const { manager, spawn } = setUp();
+	const agent = spawn();
+	const text = "x".repeat(10_000);
+	agent.run.answer(text);
+	expect(await manager.wait(agent.id)).toEqual({ status: "completed", text });
+	manager.filed({ agentId: agent.id, run: 1 });
+	expect(agent.record()?.outcome).toEqual({ status: "completed", text: "x".repeat(2_000) });
+	manager.resume(agent.id, spec);
+	agent.run.answer(text);
+	await manager.wait(agent.id);
+	manager.filed({ agentId: agent.id, run: 1 });
+	expect(agent.record()?.outcome).toEqual({ status: "completed", text });
+});
+
 test("a shutdown stops all, waits for their children and refuses new ones", async () => {
 	const { manager, spawn } = setUp();
 	const agents = [spawn(), spawn()];

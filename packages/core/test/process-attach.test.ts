@@ -107,6 +107,18 @@ describe("a run whose wrapper is gone without a result", () => {
 		expect(await attach(dir).run.settled).toEqual({ status: "completed", text: "All done." });
 	});
 
+	test("has its answer held against its schema, since nobody did that before", async () => {
+		const output = { schema: { type: "object", required: ["files"] }, repairs: 1 };
+		const judged = async (text: string) => {
+			const dir = await runDir();
+			await dir.wrappedBy(await deadProcess());
+			await dir.log({ ...answer, text } as EventLine, idle);
+			return attach(dir, { spec: { output } }).run.settled;
+		};
+		expect(await judged('{"files": 2}')).toMatchObject({ status: "completed", structured: { data: { files: 2 } } });
+		expect(await judged("All done.")).toMatchObject({ status: "failed", structured: { ok: false } });
+	});
+
 	test("settles whatever byte its log was cut off at", async () => {
 		const lines = [looking, answer, idle];
 		const log = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));

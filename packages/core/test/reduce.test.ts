@@ -78,6 +78,8 @@ describe("a record", () => {
 	});
 });
 
+const filed: LifeCycleEvent = { type: "agent_filed" };
+
 /** The launch of the next run. */
 const again: LifeCycleEvent =
 	queued.type === "agent_queued" ? { ...queued, agent: { ...queued.agent, task: "And now?" } } : queued;
@@ -103,6 +105,13 @@ describe("settled is final", () => {
 		expect(late?.status).toBe("completed");
 	});
 
+	test("the models that failed in one run are not those of the next", () => {
+		const fallback: ChildEvent = { type: "falling_back", from: "x/a", to: "y/a", error: "down" };
+		const first = [queued, started, fallback, settled({ status: "completed", text: "done" })];
+		expect(replay(...first)).toMatchObject({ model: "y/a", attempts: [{ model: "x/a", error: "down" }] });
+		expect(replay(...first, again)).not.toHaveProperty("attempts");
+	});
+
 	test("what it has used stays counted in the next run", () => {
 		const record = replay(
 			queued,
@@ -122,6 +131,27 @@ describe("settled is final", () => {
 		});
 		expect(record).not.toHaveProperty("outcome");
 		expect(record).not.toHaveProperty("completedAt");
+	});
+
+	test("what was said at length is cut once it is in the files, and nothing else", () => {
+		const text = "a long story, ".repeat(1_000);
+		const events = [queued, started, said(text), settled({ status: "completed", text, wrappedUp: true })];
+		const whole = replay(...events);
+		expect(replay(...events, filed)).toEqual({
+			...whole,
+			outcome: { status: "completed", text: text.slice(0, 2_000), wrappedUp: true },
+		});
+		const stopped = settled({ status: "aborted", by: "user", partialText: text });
+		expect(replay(queued, started, stopped, filed)?.outcome).toMatchObject({ partialText: text.slice(0, 2_000) });
+	});
+
+	test("a short answer stays the very record, and so does one that has not settled or goes on", () => {
+		const [last, ...earlier] = log([queued, started, settled({ status: "completed", text: "done" }), filed]).reverse();
+		const before = earlier.reverse().reduce<AgentRecord | undefined>(reduce, undefined);
+		expect(reduce(before, last as AgentEvent)).toBe(before);
+		const long = settled({ status: "completed", text: "x".repeat(5_000) });
+		expect(replay(queued, started, filed)).toEqual(replay(queued, started));
+		expect(replay(queued, started, long, again, started, filed)).toMatchObject({ status: "running", run: 2 });
 	});
 
 	test("news of an earlier run does not reach the next one", () => {
@@ -147,6 +177,7 @@ describe("any log at all", () => {
 			{ type: "agent_asked", question: "?" },
 			{ type: "agent_answered" },
 			{ type: "agent_steered", message: "left" },
+			filed,
 			{ type: "turn" },
 			{ type: "idle" },
 		),

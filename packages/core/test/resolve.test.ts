@@ -254,15 +254,64 @@ test("extensions and skills of a project's preset count only with the user's yes
 	expect(trusted).toMatchObject({ extensions: ["web"], skills: true, warnings: [] });
 });
 
-describe("what no runner can do yet", () => {
-	test("a worktree is refused: without it the agent would change what it must not", () => {
-		expect(errorOf({ preset: { isolation: "worktree" } })).toMatchObject({ code: "unsupported" });
+describe("what an agent is given", () => {
+	const asked = { type: "object", required: ["a"] };
+	const usual = { type: "object", required: ["b"] };
+
+	test("the call's output schema, else the preset's, and one repair unless the preset says otherwise", () => {
+		expect(resolve().output).toBeUndefined();
+		expect(resolve({ preset: { outputSchema: usual } }).output).toEqual({ schema: usual, repairs: 1 });
+		expect(
+			resolve({ request: { outputSchema: asked }, preset: { outputSchema: usual, outputRepairs: 0 } }).output,
+		).toEqual({ schema: asked, repairs: 0 });
 	});
 
-	test("other wishes are said to be ignored", () => {
-		expect(resolve({ preset: { memory: "project", outputSchema: {} } }).warnings).toEqual([
-			'Preset "scout" sets memory, outputSchema, which is not supported yet and was ignored.',
+	test("what the preset has locked is not the call's to choose, and that is said", () => {
+		const { output, isolation, inheritsContext, warnings } = resolve({
+			request: { outputSchema: asked, isolation: "off", inheritContext: true },
+			preset: { outputSchema: usual, isolation: "worktree", locked: ["outputSchema", "isolation", "inheritContext"] },
+		});
+		expect({ output, isolation, inheritsContext }).toEqual({
+			output: { schema: usual, repairs: 1 },
+			isolation: { kind: "worktree", base: "head" },
+		});
+		expect(warnings).toEqual(
+			["outputSchema", "isolation", "inheritContext"].map(
+				(field) => `Preset "scout" locks \`${field}\`, so the call's value was not used.`,
+			),
+		);
+	});
+
+	test("a worktree that begins with the last commit, or with what lies in the directory", () => {
+		expect(resolve({ preset: { isolation: "worktree" } }).isolation).toEqual({ kind: "worktree", base: "head" });
+		expect(resolve({ request: { isolation: "worktree" }, preset: { isolationBase: "Dirty" } }).isolation).toEqual({
+			kind: "worktree",
+			base: "dirty",
+		});
+		expect(resolve({ preset: { isolation: "off", isolationBase: "main" } }).isolation).toBeUndefined();
+		expect(errorOf({ preset: { isolation: "worktree", isolationBase: "main" } })).toEqual({
+			code: "bad_request",
+			message: expect.stringContaining("/project/.pi/subagents/scout.md"),
+		});
+	});
+
+	test("the fallback models that there are, without the one it begins with; of others it is told", () => {
+		const { fallbackModels, warnings } = resolve({
+			preset: { model: "fake/small", fallbackModels: ["small", "fake/large", "nothing", "large"] },
+		});
+		expect(fallbackModels).toEqual(["fake/large"]);
+		expect(warnings).toEqual([
+			expect.stringMatching(/^Preset "scout" names a fallback model that cannot be used: .*nothing/),
 		]);
+		expect(resolve({ preset: { fallbackModels: ["nothing"] } })).not.toHaveProperty("fallbackModels");
+	});
+
+	test("notes and a conversation, if the preset says so", () => {
+		expect(resolve({ preset: { memory: "user", inheritContext: true } })).toMatchObject({
+			memory: "user",
+			inheritsContext: true,
+		});
+		expect(resolve()).not.toHaveProperty("inheritsContext");
 	});
 
 	test("an agent in a process of its own cannot launch others, and that is said", () => {

@@ -1,5 +1,17 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+	chmod,
+	cp,
+	mkdir,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	symlink,
+	truncate,
+	utimes,
+	writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as setImmediateAsync } from "node:timers/promises";
 import { createTempDir } from "@pi-subagents-dev/testkit";
@@ -24,7 +36,7 @@ async function world() {
 	await mkdir(dir);
 	const run = async (id: string, daysAgo: number, what: { kilobytes?: number; isUnfinished?: boolean } = {}) => {
 		const path = join(dir, id);
-		await mkdir(path);
+		await mkdir(path, { mode: 0o700 });
 		await writeMeta(path, metaOf({ ...spec, agentId: id, run: 1, artifacts: path }, { createdAt: 0 }));
 		await writeFile(join(path, RUN_FILES.stdout), "x".repeat((what.kilobytes ?? 0) * 1024));
 		if (!what.isUnfinished) await writeResult(path, resultOf(id));
@@ -76,6 +88,19 @@ describe("the files of runs", () => {
 		expect((await at.prune({ megabytes: 1 })).removed).toEqual(["a", "b"]);
 		expect(await at.left()).toEqual(["c", "d"]);
 	});
+
+	test.runIf(process.platform !== "win32")(
+		"stay when they came with a repository, which knows no such rights",
+		async () => {
+			await using at = await world();
+			for (const mode of [0o755, 0o770, 0o701]) {
+				const path = await at.run(`forged${mode}`, 50);
+				await chmod(path, mode);
+			}
+			expect((await at.prune()).removed).toEqual([]);
+			expect(await at.left()).toHaveLength(3);
+		},
+	);
 
 	test("stay for ever without limits, and where there is no such directory nothing happens", async () => {
 		await using at = await world();

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { prepareRunsDir } from "../src/process/runs-dir.ts";
+import { readMeta, readResult } from "../src/process/index.ts";
+import { isRunDir, isRunPath, prepareRunsDir } from "../src/process/runs-dir.ts";
 
 /** A project, a place for temporary files, and a place that is nobody's business. */
 async function world() {
@@ -20,6 +21,8 @@ async function world() {
 		[Symbol.asyncDispose]: temp.remove,
 	};
 }
+
+const STRANGER = 65_534;
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
@@ -153,6 +156,41 @@ describe("a project that has no place for runs", () => {
 		expect(await readFile(known, "utf8")).toBe("theirs");
 	});
 
+	test.runIf(process.platform !== "win32").each([".pi", ".pi/subagents"])(
+		"because everybody can write in %s, and put another one there, gets one elsewhere",
+		async (name) => {
+			await using at = await world();
+			const path = join(at.project, name);
+			await mkdir(path, { recursive: true });
+			await chmod(path, 0o777);
+			const { dir, warning } = await at.prepare();
+			expect(join(dir, "..")).toBe(at.tmp);
+			expect(warning).toContain(`everybody can write in ${path}, and put something else there: chmod o-w ${path}`);
+			await chmod(path, 0o1777); // there everybody can take away only what is theirs
+			expect(await at.prepare()).toEqual({ dir: at.runs });
+		},
+	);
+
+	test.runIf(process.getuid?.() === 0)("because it is another user's gets one elsewhere", async () => {
+		await using at = await world();
+		await at.prepare();
+		for (const path of [at.runs, join(at.runs, ".."), join(at.runs, "..", "..")]) {
+			await chown(path, STRANGER, STRANGER);
+			const { dir, warning } = await at.prepare();
+			expect(join(dir, "..")).toBe(at.tmp);
+			expect(warning).toContain(`${path} belongs to another user`);
+			await chown(path, 0, 0);
+		}
+		expect(await at.prepare()).toEqual({ dir: at.runs });
+	});
+
+	test.runIf(process.getuid?.() === 0)("unless the whole project is that user's", async () => {
+		await using at = await world();
+		await mkdir(join(at.project, ".pi", "subagents"), { recursive: true });
+		for (const name of ["", ".pi", ".pi/subagents"]) await chown(join(at.project, name), STRANGER, STRANGER);
+		expect(await at.prepare()).toEqual({ dir: at.runs });
+	});
+
 	test("nor a place for temporary files says both", async () => {
 		await using at = await world();
 		await writeFile(join(at.project, ".pi"), "");
@@ -160,5 +198,63 @@ describe("a project that has no place for runs", () => {
 		await expect(prepareRunsDir(at.project, missing)).rejects.toThrow(
 			/^There is no place for the files of agents: .*\.pi.*; ENOENT/,
 		);
+	});
+});
+
+describe("a path that somebody wrote down", () => {
+	test.each([
+		["/project/.pi/subagents/runs/a1", true],
+		["/tmp/pi-subagents-1000-0123456789ab/a1", true],
+		["/tmp/pi-subagents-1000-0123456789ab-Xy_9aZ/a1", true],
+		["/project/.pi/subagents/runs/a2", false],
+		["/project/.pi/subagents/runs", false],
+		["/project/.pi/subagents/runs/../runs/a1", false],
+		["/etc/a1", false],
+		["/etc", false],
+		["../../a1", false],
+		[".pi/subagents/runs/a1", false],
+		["/project/x.pi/subagents/runs/a1", false],
+		["/tmp/pi-subagents-1000-0123456789ab/../a1", false],
+		["", false],
+	])("%s can be the directory of the run a1: %s", (path, isIt) => {
+		expect(isRunPath(path, "a1")).toBe(isIt);
+	});
+
+	test("is the directory of a run where it leads there, and also when that is gone", async () => {
+		await using at = await world();
+		const { dir } = await at.prepare();
+		await mkdir(join(dir, "a1"));
+		expect(await Promise.all(["a1", "a2"].map((id) => isRunDir(join(dir, id), id)))).toEqual([true, true]);
+	});
+
+	test.runIf(process.getuid?.() === 0)("is none when it, or what it lies in, is another user's", async () => {
+		await using at = await world();
+		const { dir } = await at.prepare();
+		const run = join(dir, "a1");
+		await mkdir(run);
+		for (const path of [run, dir]) {
+			await chown(path, STRANGER, STRANGER);
+			expect(await isRunDir(run, "a1")).toBe(false);
+			await chown(path, 0, 0);
+		}
+	});
+
+	test("is none when it, or what it lies in, was swapped for a link, and nothing is read through that", async () => {
+		await using at = await world();
+		const { dir } = await at.prepare();
+		const run = join(dir, "a1");
+		await mkdir(run);
+		await writeFile(join(run, "result.json"), "{}");
+		for (const path of [run, dir]) {
+			await rename(path, join(at.outside, "swapped"));
+			await symlink(join(at.outside, "swapped"), path);
+			expect(await isRunDir(run, "a1")).toBe(false);
+			if (path === run) {
+				await expect(readResult(run)).rejects.toThrow(`${run} is a link`);
+				expect(await readMeta(run)).toContain(`${run} is a link`);
+			}
+			await rm(path);
+			await rename(join(at.outside, "swapped"), path);
+		}
 	});
 });

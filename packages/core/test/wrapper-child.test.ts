@@ -2,7 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { isWithin } from "../src/process/child/path-guard.ts";
+import { leadsInto } from "../src/process/child/path-guard.ts";
 import { answerIn, requestIn, type TunnelRequest, titleOf, wordIn } from "../src/process/child/tunnel.ts";
 import { piCommand } from "../src/process/pi-command.ts";
 
@@ -50,11 +50,11 @@ test("a path is within a directory wherever links lead, and also before it exist
 	await symlink(at("project", "dangling"), at("project", "twice"));
 	await symlink("circle", at("project", "circle"));
 	const inside = [dir, join(dir, "x"), join(dir, "new", "x"), at("project", "link", "a1", "x")];
-	expect([...inside, at("project", "dangling"), at("project", "twice")].map((path) => isWithin(dir, path))).toEqual(
+	expect([...inside, at("project", "dangling"), at("project", "twice")].map((path) => leadsInto(dir, path))).toEqual(
 		Array(6).fill(true),
 	);
 	const outside = [at("runs"), at("runs", "a10"), at("runs", "..a1"), at("project", "x"), at("project", "circle"), "/"];
-	expect(outside.map((path) => isWithin(dir, path))).toEqual(Array(6).fill(false));
+	expect(outside.map((path) => leadsInto(dir, path))).toEqual(Array(6).fill(false));
 });
 
 test.each([

@@ -66,7 +66,7 @@ export const fields: readonly Field[] = [
 		fallback: (source) => (source.flavour === "subagents" ? "append" : "replace"),
 	}),
 	drop("inheritContext", "inherit_context", kind("boolean"), {
-		doc: "Whether it sees the conversation so far.",
+		doc: "Whether it begins with the conversation of whoever starts it.",
 		absent: "the call decides",
 	}),
 	drop("maxTurns", "max_turns", count(0, 100_000), {
@@ -102,8 +102,8 @@ export const fields: readonly Field[] = [
 		absent: "the call decides",
 	}),
 	refuse("isolationBase", "isolation_base", text(250), {
-		doc: "The commit or branch that its worktree starts from.",
-		absent: "the current commit",
+		doc: "What its worktree starts from: `head` (the last commit) or `dirty` (also what is not committed).",
+		absent: "`head`",
 		aliases: ["base_ref"],
 	}),
 	refuse("isolated", "isolated", kind("boolean"), {
@@ -111,7 +111,7 @@ export const fields: readonly Field[] = [
 		absent: "no",
 	}),
 	refuse("memory", "memory", choice(["project", "local", "user"], ["none:", "off:", "no:", "false:"]), {
-		doc: "Where it keeps notes from one run to the next.",
+		doc: "Where it keeps notes from one run to the next: with the project, there but out of git's sight, or with the user.",
 		absent: "no memory",
 	}),
 	drop("outputSchema", "output_schema", kind("schema"), {

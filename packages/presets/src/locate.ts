@@ -1,5 +1,6 @@
 /** Finds the files behind a source: reads directories, walks up to the project's root, opens package manifests. */
 import { type Dirent, readdir } from "node:fs";
+import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Problem } from "./preset.ts";
 import { readSmallFile } from "./read-file.ts";
@@ -32,7 +33,8 @@ const maxManifestBytes = 1024 * 1024;
 
 /**
  * The nearest ancestor of `cwd` (or `cwd` itself) that holds preset files in `folder`. A folder without any `.md` file
- * does not count, since runs keep their artifacts below `.pi/subagents` as well.
+ * does not count, since runs keep their artifacts below `.pi/subagents` as well. Nor does one of another user, unless
+ * that one owns `cwd` too: above it may be places where everybody can leave something.
  *
  * @example
  * await findPresetRoot("/repo/packages/app"); // "/repo" when /repo/.pi/subagents/scout.md exists
@@ -80,9 +82,23 @@ async function nearest(
 ): Promise<{ root?: string; files: ListedFile[] }> {
 	for (let root = cwd; ; root = dirname(root)) {
 		const files = await list(join(root, folder), problems);
-		if (files.some(mayBeFile)) return { root, files };
+		if (files.some(mayBeFile) && (await mayDecide(join(root, folder), cwd, problems))) return { root, files };
 		if (dirname(root) === root) return { files: [] };
 	}
+}
+
+const SUPER_USER = 0;
+
+/** Whether a directory belongs to who may say what agents do in `cwd`: this user, the super-user, or whose `cwd` is. */
+async function mayDecide(directory: string, cwd: string, problems: Problem[]): Promise<boolean> {
+	const ownUser = process.getuid?.();
+	if (ownUser === undefined) return true; // a system without such owners
+	const uidOf = async (path: string) => (await stat(path).catch(() => undefined))?.uid; // gone in the meantime
+	const owner = await uidOf(directory);
+	if (owner === ownUser || owner === SUPER_USER || owner === (await uidOf(cwd))) return true;
+	const message = "belongs to another user than the project, so it is not used: remove it, or change its owner";
+	problems.push({ path: directory, severity: "error", message });
+	return false;
 }
 
 /** The `.md` entries of a directory in a fixed order. A directory that is not there holds none. */
@@ -119,7 +135,7 @@ function unreadable(path: string, error: NodeJS.ErrnoException): Problem {
 	return { path, severity: "error", message: `cannot be read (${error.code ?? error.message}): check its permissions` };
 }
 
-/** What `pi.subagents` of a package manifest names. Paths may not leave the package. */
+/** What `pi.subagents`, or `pi-subagents`, of a package manifest names. Paths may not leave the package. */
 async function locateShipped(manifest: string, problems: Problem[]): Promise<ListedFile[]> {
 	const report = (message: string) => problems.push({ path: manifest, severity: "error", message });
 	const read = await readSmallFile(manifest, { maxBytes: maxManifestBytes, isRegular: false });
@@ -148,9 +164,11 @@ async function locateShipped(manifest: string, problems: Problem[]): Promise<Lis
 
 function shippedPaths(text: string, report: (message: string) => void): string[] {
 	try {
-		const manifest: { pi?: { subagents?: unknown } } | null = JSON.parse(text);
-		const named: unknown = manifest?.pi?.subagents ?? [];
-		const paths: unknown = typeof named === "string" ? [named] : named;
+		const manifest: { pi?: { subagents?: unknown }; "pi-subagents"?: unknown } | null = JSON.parse(text);
+		const named: unknown = manifest?.pi?.subagents ?? manifest?.["pi-subagents"] ?? [];
+		// Packages for other extensions wrap the list: `{ "agents": [...] }`.
+		const listed: unknown = Array.isArray(named) ? named : ((named as { agents?: unknown }).agents ?? named);
+		const paths: unknown = typeof listed === "string" ? [listed] : listed;
 		if (Array.isArray(paths) && paths.every((path) => typeof path === "string")) return paths;
 		report('"pi.subagents" must be a list of directories or `.md` files');
 	} catch (error) {

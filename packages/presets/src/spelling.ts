@@ -22,8 +22,10 @@ export function squash(name: string): string {
 
 /** Words of other tools that have no meaning here, so that they are named as such and not as typos. */
 export const foreignFields: ReadonlySet<string> = new Set(
-	`advertise async autoExit background defaultContext disable displayName hidden hooks inheritProjectContext initialPrompt
-	maxDepth mcpServers mode outputTranscript package permission permissionMode persistSession runInBackground sessionDir
+	`acceptance acceptanceRole advertise aliases allowNestedSubagents async autoExit background canMessage completionGuard
+	defaultContext defaultProgress defaultReads disable displayName hidden hooks inheritGlobalContext
+	inheritProjectContext initialPrompt maxDepth maxSubagentDepth mcpServers mode mutationTools output outputTranscript
+	package permission permissionMode persistSession runInBackground sessionDir skillPath subagentOnlyExtensions
 	temperature topP`
 		.split(/\s+/)
 		.map(squash),

@@ -1,4 +1,4 @@
-import { mkdir, symlink } from "node:fs/promises";
+import { chown, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -246,6 +246,19 @@ describe("packages", () => {
 		);
 	});
 
+	test("that were made for other extensions are understood", async () => {
+		const root = await tree({
+			"a/package.json": JSON.stringify({ pi: { subagents: { agents: ["./agents"], workflows: ["./flows"] } } }),
+			"a/agents/x.md": preset("x"),
+			"b/package.json": JSON.stringify({ "pi-subagents": { agents: ["./agents"] } }),
+			"b/agents/y.md": preset("y"),
+			"c/package.json": JSON.stringify({ "pi-subagents": ["z.md"] }),
+			"c/z.md": preset("z"),
+		});
+		const { presets, problems } = await find(root, "a/package.json", "b/package.json", "c/package.json");
+		expect([presets.map(({ name }) => name), problems]).toEqual([["x", "y", "z"], []]);
+	});
+
 	test("cannot reach outside of themselves", async () => {
 		const root = await tree({
 			"a/package.json": JSON.stringify({ pi: { subagents: ["../secret", "/etc", "x/../../secret", "a\0b"] } }),
@@ -287,4 +300,36 @@ test("a linked directory is a directory", async () => {
 	expect((await discoverPresets(places(root))).presets.map(({ name }) => name)).toEqual(["a"]);
 	await put(join(root, "shared/b.md"), preset("b"));
 	expect((await discoverPresets(places(root))).presets.map(({ name }) => name)).toEqual(["a", "b"]);
+});
+
+describe.runIf(process.getuid?.() === 0)("a directory of another user", () => {
+	const STRANGER = 65_534;
+	const OTHER = 65_533;
+
+	test("above the project is not used, says so, and what lies above that is", async () => {
+		const root = await tree({
+			"top/.pi/subagents/fine.md": preset("fine"),
+			"top/shared/.pi/subagents/evil.md": preset("evil"),
+			"top/shared/repo/x.txt": "",
+		});
+		await chown(join(root, "top/shared/.pi/subagents"), STRANGER, STRANGER);
+		const { presets, problems } = await discoverPresets(places(root, "top/shared/repo"));
+		expect(presets.map(({ name }) => name)).toEqual(["fine"]);
+		expect(problems).toMatchObject([
+			{
+				path: join(root, "top/shared/.pi/subagents"),
+				severity: "error",
+				message: expect.stringMatching(/another user/),
+			},
+		]);
+		expect(await findPresetRoot(join(root, "top/shared/repo"))).toBe(join(root, "top"));
+	});
+
+	test("counts in a project that is that user's", async () => {
+		const root = await tree({ "repo/.pi/subagents/p.md": preset("p"), "repo/sub/x.txt": "" });
+		for (const path of ["repo/.pi/subagents", "repo/sub"]) await chown(join(root, path), STRANGER, STRANGER);
+		expect((await discoverPresets(places(root, "repo/sub"))).presets.map(({ name }) => name)).toEqual(["p"]);
+		await chown(join(root, "repo/sub"), OTHER, OTHER);
+		expect((await discoverPresets(places(root, "repo/sub"))).presets).toEqual([]);
+	});
 });

@@ -12,6 +12,19 @@ export function clip(text: string, maxLength: number): string {
 	return text.slice(0, boundary(text, Math.floor(maxLength) - 1, -1)).trimEnd() + ELLIPSIS;
 }
 
+/**
+ * The beginning of a text, as a text of its own: a slice would keep all of the text in memory for as long as it lives.
+ *
+ * @example
+ * ```ts
+ * const preview = beginningOf(answer, 500);
+ * ```
+ */
+export function beginningOf(text: string, maxLength: number): string {
+	if (text.length <= maxLength) return text;
+	return structuredClone(text.slice(0, boundary(text, Math.max(0, Math.floor(maxLength)), -1)));
+}
+
 /** Keeps the end: right for paths, whose file name says most. */
 export function clipStart(text: string, maxLength: number): string {
 	if (text.length <= maxLength) return text;

@@ -59,6 +59,8 @@ export function describe(memory: Memory | undefined, event: ChildEvent, options?
 			return saying(known, notice(wording, event.ok ? "compacted" : "compactionFailed"));
 		case "retrying":
 			return saying(known, retryingLine(event, wording));
+		case "falling_back":
+			return saying(known, notice(wording, "fallingBack", { from: event.from, to: event.to, error: event.error }));
 		case "idle":
 			// Calls that were cut off never end; later results must not be taken for theirs.
 			return { memory: known.pending.length === 0 ? known : NOTHING };
@@ -107,7 +109,7 @@ export function describeAll(events: Iterable<ChildEvent>, options?: DescribeOpti
 	return lines;
 }
 
-const NOTHING: Memory = Object.freeze({ pending: Object.freeze([]) });
+const NOTHING: Memory = /* @__PURE__ */ Object.freeze({ pending: /* @__PURE__ */ Object.freeze([]) });
 const MAX_PENDING = 64;
 
 /** It may come back from a file that was damaged; what is in it is cleaned again when it is said. */

@@ -13,6 +13,7 @@ export type ChildEvent =
 	| Compacting
 	| Compacted
 	| Retrying
+	| FallingBack
 	| Idle;
 
 /** The child finished a message. Its text may be blank, for example when it only called tools. */
@@ -42,6 +43,8 @@ export interface ToolResult {
 	callId?: string;
 	tool: string;
 	isError: boolean;
+	/** The tool says that nothing needs to be said after it. If all tools of a message do, it was the child's last. */
+	terminates?: true;
 }
 
 /** What one model answer cost. */
@@ -66,6 +69,10 @@ export interface Compacting {
 export interface Compacted {
 	type: "compacted";
 	ok: boolean;
+	/** Why it was shortened, where the source says so: somebody asked for it, it grew too full, or the provider refused it. */
+	reason?: "manual" | "threshold" | "overflow";
+	/** How many tokens it held, where the source says so. */
+	tokensBefore?: number;
 }
 
 /** The provider failed and the child will ask it again. */
@@ -74,6 +81,16 @@ export interface Retrying {
 	attempt: number;
 	maxAttempts: number;
 	delayMs: number;
+	error: string;
+}
+
+/** The model could not be used, and the child begins anew with the next one that its preset names. */
+export interface FallingBack {
+	type: "falling_back";
+	/** `provider/id`. */
+	from: string;
+	/** `provider/id`. */
+	to: string;
 	error: string;
 }
 
@@ -101,6 +118,10 @@ export interface Completed {
 	text: string;
 	/** The child was told to finish because it reached its turn limit. */
 	wrappedUp?: true;
+	/** The answer as data, where a schema was asked for. It matches that schema. */
+	structured?: Structured;
+	/** What became of its own checkout, where it had one. */
+	worktree?: WorktreeReport;
 }
 
 export interface Failed {
@@ -108,6 +129,10 @@ export interface Failed {
 	error: string;
 	/** What the child had said before it failed. */
 	partialText?: string;
+	/** Why the answer does not match the schema that was asked for, where that is the failure. */
+	structured?: Unstructured;
+	/** What became of its own checkout, where it had one. */
+	worktree?: WorktreeReport;
 }
 
 export interface Aborted {
@@ -116,6 +141,50 @@ export interface Aborted {
 	reason?: string;
 	/** What the child had said before it was stopped. */
 	partialText?: string;
+	/** What became of its own checkout, where it had one. */
+	worktree?: WorktreeReport;
+}
+
+/** An answer that matches its schema. */
+export interface Structured {
+	ok: true;
+	/** What the child answered, as JSON. */
+	data: unknown;
+	/** A few words of it, for people. */
+	preview: string;
+}
+
+/** An answer that does not match its schema. */
+export interface Unstructured {
+	ok: false;
+	error: string;
+	validationErrors: ValidationError[];
+	/** The beginning of what the child answered instead. */
+	rawPreview: string;
+}
+
+/** One thing that is wrong with an answer. */
+export interface ValidationError {
+	/** A JSON Pointer; `""` is the whole answer. */
+	path: string;
+	message: string;
+}
+
+/** What became of a checkout that an agent had for itself. */
+export interface WorktreeReport {
+	/** Holds the changes; absent when there are none. */
+	branch?: string;
+	/** The directory of the checkout; absent when it was removed. */
+	path?: string;
+	/** The commit that the agent began with. */
+	base: string;
+	files: number;
+	insertions: number;
+	deletions: number;
+	/** How to take over the changes: program and arguments, ready to be pasted. */
+	merge?: string;
+	/** What could not be done as it should be, and where the changes are instead. */
+	problems?: string[];
 }
 
 /** Who or what stopped a run. `lost` means that it died without saying anything. */

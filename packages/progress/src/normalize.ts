@@ -2,7 +2,7 @@
  * Reads pi's session events, live or as parsed JSON lines, into our vocabulary.
  * It trusts no shape: whatever it does not know gives no event, and it never throws.
  */
-import type { AssistantText, ChildEvent, ToolCall, ToolResult, Usage } from "./events.ts";
+import type { AssistantText, ChildEvent, Compacted, ToolCall, ToolResult, Usage } from "./events.ts";
 
 /**
  * Translates one pi session event (or one parsed line of `pi --mode json`) into child events.
@@ -36,7 +36,7 @@ function translate(raw: Record<string, unknown>): ChildEvent[] {
 		case "compaction_start":
 			return [{ type: "compacting" }];
 		case "compaction_end":
-			return [{ type: "compacted", ok: isRecord(raw.result) && raw.aborted !== true }];
+			return [compacted(raw)];
 		case "auto_retry_start":
 			return [
 				{
@@ -108,7 +108,21 @@ function toolResult(raw: Record<string, unknown>): ToolResult {
 	const tool = string(raw.toolName);
 	const isError = raw.isError === true;
 	const callId = string(raw.toolCallId);
-	return callId ? { type: "tool_result", callId, tool, isError } : { type: "tool_result", tool, isError };
+	const terminates = isRecord(raw.result) && raw.result.terminate === true;
+	return {
+		type: "tool_result",
+		...(callId ? { callId } : {}),
+		tool,
+		isError,
+		...(terminates ? { terminates } : {}),
+	};
+}
+
+function compacted({ result, aborted, reason }: Record<string, unknown>): Compacted {
+	const event: Compacted = { type: "compacted", ok: isRecord(result) && aborted !== true };
+	if (reason === "manual" || reason === "threshold" || reason === "overflow") event.reason = reason;
+	if (isRecord(result) && typeof result.tokensBefore === "number") event.tokensBefore = amount(result.tokensBefore);
+	return event;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

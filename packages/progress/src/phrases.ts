@@ -24,6 +24,8 @@ export interface Notices {
 	compactionFailed: string;
 	/** May use `{attempt}`, `{maxAttempts}`, `{delay}` (such as `4s`), `{seconds}` and `{error}`. */
 	retrying: string;
+	/** May use `{from}` and `{to}`, which are models, and `{error}`. */
+	fallingBack: string;
 	/** The model gave an error instead of text. May use `{error}`. */
 	modelError: string;
 	/** The model was stopped before it said anything. May use `{error}`. */
@@ -66,6 +68,7 @@ export const defaultNotices: Readonly<Notices> = {
 	compacted: "Context compacted",
 	compactionFailed: "Compaction failed",
 	retrying: "Retrying ({attempt} of {maxAttempts}) in {delay}: {error}",
+	fallingBack: "Trying {to} instead of {from}: {error}",
 	modelError: "Model error: {error}",
 	modelStopped: "Answer stopped: {error}",
 	noReason: "no reason given",

@@ -48,7 +48,7 @@ const DEFAULT_MAX_LENGTH = 400;
 const KNOWN = new WeakMap<DescribeOptions, Wording>();
 const ANY_TOOL = "*";
 const PHRASE_KEYS: readonly (keyof Phrase)[] = ["call", "done", "failed"];
-const NOTICE_KEYS = Object.keys(defaultNotices) as (keyof Notices)[];
+const NOTICE_KEYS = /* @__PURE__ */ Object.keys(defaultNotices) as (keyof Notices)[];
 
 function compileWording({ phrases, notices, maxLength }: DescribeOptions): Wording {
 	const merged = new Map<string, CompiledPhrase>();
@@ -88,4 +88,5 @@ function compile<Key extends string>(
 	return compiled;
 }
 
-const DEFAULT_WORDING = compileWording({});
+// Marked as pure, here and above, so that who does not describe events need not bundle it.
+const DEFAULT_WORDING = /* @__PURE__ */ compileWording({});

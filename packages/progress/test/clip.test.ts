@@ -1,6 +1,8 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clip, clipStart } from "../src/clip.ts";
+import { beginningOf, clip, clipStart } from "../src/clip.ts";
 
 test.each([
 	["fits", "abcd", 4, "abcd", "abcd"],
@@ -21,6 +23,30 @@ test("a pile of combining marks is cut inside, not thrown away", () => {
 	const pile = `a${"\u0301".repeat(1_000)}`;
 	expect(clip(pile, 100)).toBe(`${pile.slice(0, 99)}…`);
 });
+
+test.each([
+	["abcd", 4, "abcd"],
+	["abcdef", 4, "abcd"],
+	["ab😀cd", 3, "ab"],
+	["abc", 0, ""],
+	["abc", -1, ""],
+])("the beginning of %j, at most %i long", (text, maxLength, beginning) => {
+	expect(beginningOf(text, maxLength)).toBe(beginning);
+});
+
+test("the beginning of a text does not keep the rest of it in memory", () => {
+	const beginnings: string[] = [];
+	const before = heapUsed();
+	for (let round = 0; round < 50; round++) beginnings.push(beginningOf(`${round} `.repeat(200_000), 100));
+	expect(beginnings.every(({ length }) => length === 100)).toBe(true);
+	expect(heapUsed() - before).toBeLessThan(5 * 2 ** 20); // a tenth of what the texts took
+});
+
+function heapUsed(): number {
+	setFlagsFromString("--expose-gc");
+	runInNewContext("gc")();
+	return process.memoryUsage().heapUsed;
+}
 
 test("never longer than asked, never half a pair", () => {
 	fc.assert(

@@ -88,6 +88,11 @@ test.each<[object, ChildEvent[]]>([
 	[{ type: "turn_end", message: answer, toolResults: [] }, [{ type: "turn" }]],
 	[{ type: "compaction_start", reason: "threshold" }, [{ type: "compacting" }]],
 	[{ type: "compaction_end", result: { summary: "" }, aborted: false }, [{ type: "compacted", ok: true }]],
+	[
+		{ type: "compaction_end", reason: "overflow", result: { tokensBefore: 9_000 }, aborted: false },
+		[{ type: "compacted", ok: true, reason: "overflow", tokensBefore: 9_000 }],
+	],
+	[{ type: "compaction_end", reason: "whim", aborted: true }, [{ type: "compacted", ok: false }]],
 	[{ type: "compaction_end", aborted: true }, [{ type: "compacted", ok: false }]],
 	[{ type: "compaction_end", aborted: false, errorMessage: "no" }, [{ type: "compacted", ok: false }]],
 	[

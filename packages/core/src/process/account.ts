@@ -1,6 +1,7 @@
 /** What the log of a run says so far, for whoever has to tell how it ended. Pure: it reads no file. */
-import type { AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
-import { abortedOutcome, outcomeOf } from "../outcome.ts";
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import { LastWords } from "../last-words.ts";
+import { abortedOutcome } from "../outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../runner.ts";
 import { addUsage, NO_USAGE } from "../usage.ts";
 import { identityIn } from "./identity.ts";
@@ -10,8 +11,7 @@ export class Account {
 	/** pi itself, as soon as it was started. */
 	child: ProcessIdentity | undefined;
 	#startedAt: number | undefined;
-	#last: AssistantText | undefined;
-	#said: string | undefined;
+	readonly #words = new LastWords();
 	#model: string | undefined;
 	#isIdle = false;
 	#turns = 0;
@@ -37,20 +37,21 @@ export class Account {
 
 	/** The last thing the child said that was not blank. */
 	get said(): string | undefined {
-		return this.#said;
+		return this.#words.said;
 	}
 
 	/** How a run ended that nobody can tell any more. A child that had nothing left to do had given its answer. */
 	judge(reason: string): Outcome {
-		return this.#isIdle ? outcomeOf(this.#last, this.#said) : abortedOutcome({ by: "lost", reason }, this.#said);
+		return this.#isIdle ? this.#words.outcome() : abortedOutcome({ by: "lost", reason }, this.said);
 	}
 
 	stopped(stop: Stop): Outcome {
-		return abortedOutcome(stop, this.#said);
+		return abortedOutcome(stop, this.said);
 	}
 
 	result(identity: RunIdentity, outcome: Outcome, now: number): ResultFile {
 		const text = outcome.status === "completed" ? outcome.text : outcome.partialText;
+		const { last } = this.#words;
 		return {
 			format: 1,
 			runId: runIdOf(identity),
@@ -59,7 +60,7 @@ export class Account {
 			writtenBy: "watcher",
 			outcome,
 			...(text === undefined ? {} : { finalText: text }),
-			...(this.#last?.stopReason === undefined ? {} : { stopReason: this.#last.stopReason }),
+			...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
 			...(this.#model === undefined ? {} : { resolvedModel: this.#model }),
 			startedAt: this.#startedAt ?? now,
 			completedAt: now,
@@ -71,12 +72,10 @@ export class Account {
 
 	#observe(event: ChildEvent): void {
 		this.#isIdle = event.type === "idle";
+		this.#words.hear(event);
 		if (event.type === "turn") this.#turns++;
 		if (event.type === "tool_call") this.#toolUses++;
 		if (event.type === "usage") this.#usage = addUsage(this.#usage, event.usage);
-		if (event.type !== "assistant_text") return;
-		this.#last = event;
-		this.#model = event.model ?? this.#model;
-		if (event.text.trim() !== "") this.#said = event.text;
+		if (event.type === "assistant_text") this.#model = event.model ?? this.#model;
 	}
 }

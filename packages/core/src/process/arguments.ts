@@ -37,9 +37,14 @@ export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
 	];
 }
 
-/** What is in the file of the system prompt: the preset's words, and whose they are. */
-export function promptText(spec: RunSpec): string {
-	const { replacement, additions } = promptParts(spec);
+/** The same arguments for another model. */
+export function withModel(args: readonly string[], model: string): string[] {
+	return args.map((argument, index) => (args[index - 1] === "--model" ? model : argument));
+}
+
+/** What is in the file of the system prompt: the preset's words, whose they are, and what the agent noted. */
+export function promptText(spec: RunSpec, memory?: string): string {
+	const { replacement, additions } = promptParts(spec, memory);
 	return [...(replacement === undefined ? [] : [replacement]), ...additions].join("\n\n");
 }
 

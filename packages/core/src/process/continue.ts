@@ -1,8 +1,13 @@
-/** A later run of an agent goes on with the conversation of the run before it, of which it gets a copy. */
+/**
+ * What a run begins with: a later run of an agent with the conversation of the run before it, of which it gets a copy,
+ * and the first, where its spec says so, with that of whoever launched it.
+ */
 import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type RunIdentity, runIdOf } from "../runner.ts";
-import { goneMessage } from "../session/conversation.ts";
+import type { Clock } from "../clock.ts";
+import { type RunIdentity, type RunSpec, runIdOf } from "../runner.ts";
+import { goneMessage, sessionText } from "../session/conversation.ts";
+import { inheritedEntries } from "../session/inherited.ts";
 import { codeOf } from "./code-of.ts";
 import { RUN_FILES } from "./layout.ts";
 import { readPlain } from "./plain-file.ts";
@@ -12,10 +17,12 @@ import { parseJson } from "./read.ts";
 const MAX_CONVERSATION_BYTES = 512 * 1024 * 1024;
 
 /** Throws if there was a conversation and it is gone: the child would not know what it was asked before. */
-export async function continueConversation(
-	dir: string,
-	{ agentId, run, cwd }: RunIdentity & { cwd: string },
-): Promise<void> {
+export async function continueConversation(dir: string, spec: RunSpec & RunIdentity, clock: Clock): Promise<void> {
+	const { agentId, run, cwd } = spec;
+	if (run === 1 && spec.inheritsContext) {
+		const begun = inheritedEntries(spec, { id: crypto.randomUUID(), at: clock.now() });
+		return writeFile(join(dir, RUN_FILES.session), sessionText(begun), { flag: "wx", mode: 0o600 });
+	}
 	// A run that was stopped before its model answered has none; then the one before it counts.
 	for (let number = run - 1; number >= 1; number--) {
 		const before = join(dirname(dir), runIdOf({ agentId, run: number }));

@@ -35,6 +35,15 @@ async function publish(unfinished: string, path: string): Promise<boolean> {
 	return true;
 }
 
+/** For what somebody else may make in the same moment. */
+export async function unlessThere(make: () => Promise<unknown>): Promise<void> {
+	try {
+		await make();
+	} catch (error) {
+		if (codeOf(error) !== "EEXIST") throw error;
+	}
+}
+
 async function unlessGone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
 	try {
 		return await work();

@@ -4,8 +4,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../clock.ts";
+import { memoryPrompt } from "../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
+import { originOf } from "../worktree/confine.ts";
 import { piArguments, promptText } from "./arguments.ts";
+import { confinementVariables } from "./child/confine.ts";
 import { RUN_DIR_VARIABLE } from "./child/tunnel.ts";
 import { continueConversation } from "./continue.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "./layout.ts";
@@ -58,14 +61,14 @@ export async function launchRun(
 ): Promise<StartedWrapper | undefined> {
 	const { clock, env = process.env, parentSessionId, wrapper = builtFile("wrapper.js") } = options;
 	const sessionId = parentSessionId?.();
-	await continueConversation(runDir, spec);
+	await continueConversation(runDir, spec, clock);
 	const launch = await piLaunch(options, way, spec, runDir);
 	const meta: Meta = {
 		...metaOf(
 			{ ...spec, artifacts: runDir },
 			{ createdAt: clock.now(), launch, ...(sessionId === undefined ? {} : { parentSessionId: sessionId }) },
 		),
-		systemPrompt: promptText(spec),
+		systemPrompt: promptText(spec, await memoryPrompt(spec)),
 		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
 	};
 	await writeMeta(runDir, meta);
@@ -84,7 +87,7 @@ export async function launchRun(
 
 async function piLaunch(options: ProcessHost, way: Way, spec: RunSpec, runDir: string): Promise<PiLaunch> {
 	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
-	const isProjectTrusted = options.isProjectTrusted(spec.cwd);
+	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
 	const place = { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted };
 	const found = await findResources(options, place, spec);
 	const sessionId = options.parentSessionId?.();
@@ -95,6 +98,7 @@ async function piLaunch(options: ProcessHost, way: Way, spec: RunSpec, runDir: s
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",
 			[RUN_DIR_VARIABLE]: runDir,
+			...confinementVariables(spec),
 			...(sessionId === undefined ? {} : { PI_SUBAGENT_PARENT_SESSION: sessionId }),
 			// What made the wrapper run as a script must not do that to pi.
 			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),

@@ -3,15 +3,20 @@
  * ever read or written, and nothing here waits for another process.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { codeOf } from "./code-of.ts";
 
 /** A pipe without somebody at its other end would hold one of the few threads that all file access shares. */
 const CAREFULLY = constants.O_NONBLOCK | constants.O_NOFOLLOW;
 const MEGABYTE = 1024 * 1024;
 
-/** Rejects if it is not there, or not a regular file. */
+/**
+ * Opens a file for reading. Rejects if it is not there, or not a regular file; a link is none, nor is what lies in a
+ * directory that was put there as a link.
+ */
 export async function openPlain(path: string): Promise<FileHandle> {
+	await assertReal(dirname(path));
 	return checked(await open(path, constants.O_RDONLY | CAREFULLY));
 }
 
@@ -51,6 +56,7 @@ export function readPlainSync(path: string, maxBytes: number): Buffer {
 
 /** Adds to a file that only we may read. Rejects if something else has its name. */
 export async function appendPlain(path: string, text: string): Promise<void> {
+	await assertReal(dirname(path));
 	const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
 	const file = await checked(await open(path, flags, 0o600));
 	try {
@@ -58,6 +64,10 @@ export async function appendPlain(path: string, text: string): Promise<void> {
 	} finally {
 		await file.close();
 	}
+}
+
+async function assertReal(dir: string): Promise<void> {
+	if ((await lstat(dir)).isSymbolicLink()) throw withCode("EINVAL", `${dir} is a link`);
 }
 
 async function checked(file: FileHandle): Promise<FileHandle> {

@@ -1,12 +1,12 @@
 /** What of the user's a child in a process of its own loads, as paths: found here as the session runner finds it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { CONFIG_DIR_NAME, DefaultResourceLoader, SettingsManager } from "@earendil-works/pi-coding-agent";
+import { CONFIG_DIR_NAME, SettingsManager } from "@earendil-works/pi-coding-agent";
 import type { RunSpec } from "../runner.ts";
 import { extensionPaths, wantsExtensions } from "../session/extensions.ts";
 import type { SessionHost } from "../session/host.ts";
 import type { Place } from "../session/resources.ts";
-import { chooseSkills, requireSkills } from "../session/skills.ts";
+import { chooseSkills, findSkills, requireSkills } from "../session/skills.ts";
 import type { LaunchFacts } from "./arguments.ts";
 
 /** Throws if the spec names an extension or a skill that is not there. */
@@ -26,23 +26,13 @@ export async function findResources(
 }
 
 async function skillPaths(
-	{ cwd, agentDir }: Place,
+	place: Place,
 	{ skills }: RunSpec,
 	settings: () => SettingsManager,
 ): Promise<string[] | undefined> {
 	if (skills === undefined || skills === true) return undefined;
 	if (skills === false || skills.length === 0) return [];
-	const loader = new DefaultResourceLoader({
-		cwd,
-		agentDir,
-		settingsManager: settings(),
-		noExtensions: true,
-		noThemes: true,
-		noPromptTemplates: true,
-		noContextFiles: true,
-	});
-	await loader.reload();
-	const all = loader.getSkills().skills;
+	const all = await findSkills(place, settings());
 	requireSkills(all, skills);
 	return chooseSkills(all, skills).map(({ filePath }) => filePath);
 }

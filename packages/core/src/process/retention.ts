@@ -140,6 +140,12 @@ async function survey(path: string, isOurFile: (name: string) => boolean): Promi
 	return leftover;
 }
 
+/** As we make them, and as none is that came with a repository: git knows no such rights. */
+async function isClosedToOthers(dir: string): Promise<boolean> {
+	const { uid, mode } = await lstat(dir);
+	return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
+}
+
 /** Real ones only: a link may lead anywhere. */
 async function directoriesIn(dir: string): Promise<string[]> {
 	const entries = await readdir(dir, { withFileTypes: true });
@@ -170,7 +176,7 @@ const RUNS: Kind = {
 		return RUN_FILE_NAMES.has(name) || /^owner-\d+\.json$/.test(name) || isUnfinished;
 	},
 	async isOurs({ id, path, files }) {
-		if (!files.includes(RUN_FILES.meta)) return false;
+		if (!files.includes(RUN_FILES.meta) || !(await isClosedToOthers(path))) return false;
 		const meta = join(path, RUN_FILES.meta);
 		if ((await lstat(meta)).size > MAX_META_BYTES) return false;
 		const said = parseJson(await readFile(meta, "utf8"));

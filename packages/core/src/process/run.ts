@@ -3,7 +3,8 @@ import type { Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../best-effort.ts";
 import type { Clock } from "../clock.ts";
 import { abortedOutcome } from "../outcome.ts";
-import type { Checkpoint, Emit, Limits, Run, RunIdentity, Stop } from "../runner.ts";
+import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../runner.ts";
+import { checkAnswer } from "../sequel.ts";
 import { Account } from "./account.ts";
 import { Control, readReplies } from "./control.ts";
 import { type Ending, Watch } from "./follow.ts";
@@ -14,6 +15,7 @@ import { writeResult } from "./result.ts";
 import { endGroup, endLeftovers, signalGroup } from "./signals.ts";
 import type { StartedWrapper } from "./starter.ts";
 import { endStrays } from "./wrapper/group.ts";
+import { withWorktree } from "./wrapper/worktree.ts";
 
 /** How a run comes to be. Whatever rejects here is how it failed. */
 export interface Beginning {
@@ -27,6 +29,8 @@ export interface Beginning {
 
 export interface RunSurroundings {
 	identity: RunIdentity;
+	/** What its answer must match, and the checkout that it has for itself. */
+	spec: Pick<RunSpec, "output" | "isolation" | "confinedTo">;
 	/** The session that watches it. */
 	sessionId: string | undefined;
 	emit: Emit;
@@ -36,8 +40,9 @@ export interface RunSurroundings {
 	report: Report;
 }
 
-/** How long a wrapper that was told to stop may take. */
+/** How long a wrapper that was told to stop may take; and with a checkout of its own, which it has to commit. */
 const STOP_MS = 5_000;
+const STOP_AND_COMMIT_MS = 60_000;
 
 export class DetachedRun implements Run {
 	readonly settled: Promise<Outcome>;
@@ -183,7 +188,7 @@ export class DetachedRun implements Run {
 	}
 
 	async #endLost(why: string): Promise<void> {
-		const { clock, report } = this.#around;
+		const { clock, report, spec } = this.#around;
 		const { child } = this.#account;
 		await bestEffort("ending what a lost agent left behind", report, async () => {
 			if (child) await endGroup(child, clock);
@@ -191,14 +196,16 @@ export class DetachedRun implements Run {
 			if (child) await endLeftovers(this.#dir, child, clock);
 			await endStrays(this.#dir);
 		});
-		await this.#conclude(this.#stop ? this.#account.stopped(this.#stop) : this.#account.judge(why));
+		const { checked } = await checkAnswer(this.#account.judge(why), spec.output, clock); // nobody else has
+		await this.#conclude(this.#stop ? this.#account.stopped(this.#stop) : checked);
 	}
 
 	/** Settles a run that has no result, and leaves one for those who look later. */
 	async #conclude(outcome: Outcome): Promise<void> {
-		const { identity, clock } = this.#around;
-		await this.#write(this.#account.result(identity, outcome, clock.now()));
-		await this.#settle(outcome);
+		const { identity, clock, spec } = this.#around;
+		const result = await withWorktree(this.#account.result(identity, outcome, clock.now()), spec);
+		await this.#write(result);
+		await this.#settle(result.outcome);
 	}
 
 	async #write(result: ResultFile): Promise<void> {
@@ -238,12 +245,14 @@ export class DetachedRun implements Run {
 	}
 
 	#forceLater(): void {
-		this.#cancelForce = this.#around.clock.after(STOP_MS, () => void this.#force());
+		const { clock, spec } = this.#around;
+		const ms = spec.isolation ? STOP_AND_COMMIT_MS : STOP_MS;
+		this.#cancelForce = clock.after(ms, () => void this.#force(ms));
 	}
 
 	/** It had its time: without the wrapper, its child is ended as that of a lost run. */
-	async #force(): Promise<void> {
-		this.#around.report(`Agent ${this.#around.identity.agentId} did not stop in ${STOP_MS / 1_000} s and is killed.`);
+	async #force(ms: number): Promise<void> {
+		this.#around.report(`Agent ${this.#around.identity.agentId} did not stop in ${ms / 1_000} s and is killed.`);
 		await bestEffort("killing an agent", this.#around.report, () => this.#started?.kill());
 		await this.#signal("SIGKILL");
 	}

@@ -41,12 +41,13 @@ export function processRunner(options: ProcessRunnerOptions): Runner {
 /** A runner whose wrappers are started in another way. */
 export function detachedRunner(options: ProcessRunnerOptions, way: Way): Runner {
 	const { clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
-	const around = ({ agentId, run }: RunIdentity, emit: Emit, checkpoint: Checkpoint | undefined): RunSurroundings => ({
-		identity: { agentId, run },
+	const around = (spec: RunSpec & RunIdentity, emit: Emit, checkpoint: Checkpoint | undefined): RunSurroundings => ({
+		identity: { agentId: spec.agentId, run: spec.run },
+		spec,
 		sessionId: parentSessionId?.(),
 		emit,
 		checkpoint,
-		ask: ask && ((question, signal) => ask(agentId, question, signal)),
+		ask: ask && ((question, signal) => ask(spec.agentId, question, signal)),
 		clock,
 		report,
 	});

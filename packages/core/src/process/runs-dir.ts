@@ -1,10 +1,11 @@
 /** The directory that holds a directory for each run's files: in the project, or elsewhere if that cannot be. */
 import { createHash } from "node:crypto";
-import { access, chmod, constants, lstat, mkdir, mkdtemp, realpath, statfs, writeFile } from "node:fs/promises";
+import { access, chmod, constants, lstat, mkdir, mkdtemp, realpath, stat, statfs, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { messageOf } from "../best-effort.ts";
 import { codeOf } from "./code-of.ts";
+import { unlessThere } from "./create.ts";
 import { isWithin } from "./within.ts";
 
 export interface RunsDir {
@@ -16,9 +17,12 @@ export interface RunsDir {
 /** With less than this left, files would be cut off. */
 const MIN_FREE_BYTES = 1024 * 1024;
 
+const PLACE = [".pi", "subagents", "runs"] as const;
+
 /**
  * Makes `.pi/subagents/runs` below `root`, which nobody else may read and git does not see. Where that cannot be made
- * or written, a directory below `fallback` takes its place; the system's place for temporary files, when absent.
+ * or written, or where somebody else could put another in its place, a directory below `fallback` is used; the system's
+ * place for temporary files, when absent.
  *
  * @example
  * ```ts
@@ -37,23 +41,75 @@ export async function prepareRunsDir(root: string, fallback: string = tmpdir()):
 	}
 }
 
+/**
+ * Whether a path that stands in a file, which anybody may have edited, can be the directory of this run: in a place that
+ * `prepareRunsDir` gives. Nothing else is read as a run's. Only looks at the path itself.
+ */
+export function isRunPath(path: string, runId: string): boolean {
+	const runs = dirname(path);
+	const isPlain = isAbsolute(path) && !path.split(/[\\/]/).includes("..") && basename(path) === runId;
+	return isPlain && (runs.endsWith(sep + join(...PLACE)) || ELSEWHERE.test(basename(runs)));
+}
+
+/**
+ * Whether it also leads there and is ours, so that something may be written to it. One that is gone counts, too.
+ *
+ * @example
+ * ```ts
+ * if (!(await isRunDir(entry.artifacts, entry.runId))) forget(entry.artifacts);
+ * ```
+ */
+export async function isRunDir(path: string, runId: string): Promise<boolean> {
+	return isRunPath(path, runId) && (await isOurs(dirname(path))) && (await isOurs(path));
+}
+
+/** A link is nobody's. */
+async function isOurs(dir: string): Promise<boolean> {
+	try {
+		const found = await lstat(dir);
+		return found.isDirectory() && !isStrangers(found.uid);
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return true;
+		throw error;
+	}
+}
+
+/** `others` are users who may have made it as well. */
+function isStrangers(uid: number, ...others: number[]): boolean {
+	return process.getuid !== undefined && ![process.getuid(), ...others].includes(uid);
+}
+
 async function withinProject(root: string): Promise<string> {
 	const realRoot = await realpath(root);
-	const above = join(root, ".pi", "subagents");
-	for (const dir of [join(root, ".pi"), above]) {
+	const owner = (await stat(realRoot)).uid;
+	const above = [join(root, PLACE[0]), join(root, PLACE[0], PLACE[1])];
+	const open: string[] = [];
+	for (const dir of above) {
 		await makeDir(dir, 0o755);
 		// Before anything is made in it: a repository may bring a link to anywhere.
 		if (!isWithin(await realpath(dir), realRoot)) throw new Error(`${dir} is a link that leads out of the project`);
+		const { uid, mode } = await stat(dir);
+		if (isStrangers(uid, ROOT, owner)) throw new Error(`${dir} belongs to another user than the project`);
+		if (mode & EVERYBODY_WRITES && !(mode & ONLY_ONES_OWN)) open.push(dir);
 	}
-	const dir = join(above, "runs");
+	const dir = join(root, ...PLACE);
 	await makeDir(dir, 0o700);
 	const found = await lstat(dir);
 	if (!found.isDirectory()) throw new Error(`${dir} is not a directory`);
+	if (isStrangers(found.uid)) throw new Error(`${dir} belongs to another user`);
 	if (found.mode & 0o077) await chmod(dir, 0o700);
+	// A file system that keeps no rights says this of everything, and it means nothing.
+	if (open.length > 0 && ((await lstat(dir)).mode & 0o077) === 0)
+		throw new Error(`everybody can write in ${open[0]}, and put something else there: chmod o-w ${open[0]}`);
 	await assertWritable(dir);
 	await unlessThere(() => writeFile(join(dir, ".gitignore"), "*\n", { flag: "wx" }));
 	return dir;
 }
+
+const ROOT = 0;
+const EVERYBODY_WRITES = 0o002;
+/** As in places for temporary files, where everybody may add something, and take away only their own. */
+const ONLY_ONES_OWN = 0o1000;
 
 async function assertWritable(dir: string): Promise<void> {
 	await access(dir, constants.W_OK | constants.X_OK);
@@ -61,6 +117,8 @@ async function assertWritable(dir: string): Promise<void> {
 	// A file system without any blocks does not count them.
 	if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new Error(`the disk of ${dir} is full`);
 }
+
+const ELSEWHERE = /^pi-subagents--?\d+-[0-9a-f]{12}(-\w{6})?$/;
 
 /** Always the same for a project, so that what was left there can be found again and deleted. */
 async function elsewhere(root: string, parent: string): Promise<string> {
@@ -79,12 +137,4 @@ async function isOursAlone(dir: string): Promise<boolean> {
 
 async function makeDir(dir: string, mode: number): Promise<void> {
 	await unlessThere(() => mkdir(dir, { mode }));
-}
-
-async function unlessThere(make: () => Promise<unknown>): Promise<void> {
-	try {
-		await make();
-	} catch (error) {
-		if (codeOf(error) !== "EEXIST") throw error;
-	}
 }

@@ -1,7 +1,7 @@
 /** The shapes of `layout.ts` as schemas, for those who read what others wrote. Fields that are not named here may be there. */
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
-import type { RunSpec, Stop } from "../runner.ts";
+import type { OutputSpec, RunSpec, Stop } from "../runner.ts";
 import type { Meta, PiLaunch, ProcessIdentity, ResultFile, WrapperEvent } from "./layout.ts";
 
 const text = Type.String();
@@ -22,7 +22,8 @@ function oneOf<const T extends string>(...values: T[]) {
 
 /** Fails to compile when a field of `Shape` has no schema. */
 function objectOf<Shape>() {
-	return <const Fields extends TProperties & Record<keyof Shape, TSchema>>(fields: Fields) => Type.Object(fields);
+	return <const Fields extends TProperties & Record<keyof Shape & string, TSchema>>(fields: Fields) =>
+		Type.Object(fields);
 }
 
 const usage = Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount });
@@ -33,14 +34,50 @@ type Completed = Extract<Outcome, { status: "completed" }>;
 type Failed = Extract<Outcome, { status: "failed" }>;
 type Aborted = Extract<Outcome, { status: "aborted" }>;
 
+const structured = objectOf<Structured>()({ ok: Type.Literal(true), data: Type.Unknown(), preview: text });
+
+const unstructured = objectOf<Unstructured>()({
+	ok: Type.Literal(false),
+	error: text,
+	validationErrors: Type.Array(Type.Object({ path: text, message: text })),
+	rawPreview: text,
+});
+
+export const worktreeReportSchema = objectOf<WorktreeReport>()({
+	branch: maybeText,
+	path: maybeText,
+	base: text,
+	files: count,
+	insertions: count,
+	deletions: count,
+	merge: maybeText,
+	problems: Type.Optional(texts),
+});
+
+const worktree = Type.Optional(worktreeReportSchema);
+
 const outcome = Type.Union([
 	objectOf<Completed>()({
 		status: Type.Literal("completed"),
 		text,
 		wrappedUp: Type.Optional(Type.Literal(true)),
+		structured: Type.Optional(structured),
+		worktree,
 	}),
-	objectOf<Failed>()({ status: Type.Literal("failed"), error: text, partialText: maybeText }),
-	objectOf<Aborted>()({ status: Type.Literal("aborted"), by: aborter, reason: maybeText, partialText: maybeText }),
+	objectOf<Failed>()({
+		status: Type.Literal("failed"),
+		error: text,
+		partialText: maybeText,
+		structured: Type.Optional(unstructured),
+		worktree,
+	}),
+	objectOf<Aborted>()({
+		status: Type.Literal("aborted"),
+		by: aborter,
+		reason: maybeText,
+		partialText: maybeText,
+		worktree,
+	}),
 ]);
 
 export const resultSchema = objectOf<ResultFile>()({
@@ -89,6 +126,13 @@ const spec = objectOf<RunSpec>()({
 	excludeExtensions: Type.Optional(texts),
 	skills: chosen,
 	subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
+	output: Type.Optional(objectOf<OutputSpec>()({ schema: Type.Record(text, Type.Unknown()), repairs: count })),
+	fallbackModels: Type.Optional(texts),
+	isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
+	confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
+	inheritsContext: Type.Optional(Type.Boolean()),
+	memory: Type.Optional(oneOf("project", "local", "user")),
+	memoryDir: maybeText,
 	outlives: Type.Optional(Type.Boolean()),
 	runsDir: maybeText,
 	presetSource: maybeText,
@@ -126,7 +170,7 @@ export const metaSchema = objectOf<Meta>()({
 	launch: Type.Optional(launch),
 });
 
-const identity = {
+export const identity = {
 	pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 	born: Type.Union([text, Type.Null()]),
 	host: text,
@@ -170,12 +214,22 @@ export const controlSchema = Type.Union([
 export const eventSchemas = {
 	assistant_text: event("assistant_text", { text, stopReason: maybeText, model: maybeText, error: maybeText }),
 	tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
-	tool_result: event("tool_result", { callId: maybeText, tool: text, isError: Type.Boolean() }),
+	tool_result: event("tool_result", {
+		callId: maybeText,
+		tool: text,
+		isError: Type.Boolean(),
+		terminates: Type.Optional(Type.Literal(true)),
+	}),
 	usage: event("usage", { usage }),
 	turn: event("turn", { contextPercent: maybeAmount }),
 	compacting: event("compacting", {}),
-	compacted: event("compacted", { ok: Type.Boolean() }),
+	compacted: event("compacted", {
+		ok: Type.Boolean(),
+		reason: Type.Optional(oneOf("manual", "threshold", "overflow")),
+		tokensBefore: maybeAmount,
+	}),
 	retrying: event("retrying", { attempt: amount, maxAttempts: amount, delayMs: amount, error: text }),
+	falling_back: event("falling_back", { from: text, to: text, error: text }),
 	idle: event("idle", {}),
 	child_started: event("child_started", identity),
 	question: event("question", {

@@ -3,17 +3,21 @@ import { access, constants, copyFile, link, mkdir, readdir } from "node:fs/promi
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { messageOf, type Report } from "../best-effort.ts";
-import type { RunIdentity } from "../runner.ts";
+import { systemClock } from "../clock.ts";
+import { createWhole } from "../process/create.ts";
+import type { RunIdentity, RunSpec } from "../runner.ts";
 import type { SessionHost } from "./host.ts";
+import { inheritedEntries } from "./inherited.ts";
 
 /**
  * The first run begins a conversation, later ones go on with it. One that cannot be written lives in memory; one that
  * should be continued and is gone is an error, since the child would not know what it was asked before.
  */
 export async function openConversation(
-	{ sessionDir, report = () => undefined }: Pick<SessionHost, "sessionDir" | "report">,
-	{ agentId, run, cwd }: RunIdentity & { cwd: string },
+	{ sessionDir, report = () => undefined, clock = systemClock }: Pick<SessionHost, "sessionDir" | "report" | "clock">,
+	spec: RunSpec & RunIdentity,
 ): Promise<SessionManager> {
+	const { agentId, run, cwd } = spec;
 	const parent = sessionDir?.();
 	const dir = parent === undefined ? undefined : conversationDir(parent, agentId);
 	if (run > 1) {
@@ -23,15 +27,25 @@ export async function openConversation(
 		const manager = file === "" ? SessionManager.create(cwd, dir) : SessionManager.open(join(dir, file), dir, cwd);
 		return forgiving(manager, agentId, report);
 	}
-	if (dir === undefined) return SessionManager.inMemory(cwd);
+	const [id, at] = [crypto.randomUUID(), clock.now()];
+	const begun = spec.inheritsContext ? inheritedEntries(spec, { id, at }) : undefined;
+	if (dir === undefined) return SessionManager.inMemory(cwd, {}, begun);
 	try {
 		await mkdir(dir, { recursive: true, mode: 0o700 });
 		await access(dir, constants.W_OK | constants.X_OK);
+		if (!begun) return forgiving(SessionManager.create(cwd, dir), agentId, report);
+		const file = join(dir, `${new Date(at).toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`); // as pi names them
+		await createWhole(file, sessionText(begun), { isDurable: false });
+		return forgiving(SessionManager.open(file, dir, cwd), agentId, report);
 	} catch (error) {
 		report(`The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${messageOf(error)}`);
-		return SessionManager.inMemory(cwd);
+		return SessionManager.inMemory(cwd, {}, begun);
 	}
-	return forgiving(SessionManager.create(cwd, dir), agentId, report);
+}
+
+/** As pi keeps it in a file. */
+export function sessionText(entries: readonly object[]): string {
+	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }
 
 /** The directory of one agent's conversation. An id that would lead elsewhere is refused. */

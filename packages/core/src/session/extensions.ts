@@ -4,9 +4,9 @@ import { basename, dirname, extname, join } from "node:path";
 import {
 	DefaultPackageManager,
 	DefaultResourceLoader,
-	type ResolvedResource,
 	SettingsManager,
 	type Skill,
+	type SourceInfo,
 } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../best-effort.ts";
 import type { RunSpec } from "../runner.ts";
@@ -26,11 +26,16 @@ export function wantsExtensions({ extensions }: RunSpec): boolean {
 	return extensions === true || (Array.isArray(extensions) && extensions.length > 0);
 }
 
-export async function equipWithExtensions(host: SessionHost, place: Place, spec: RunSpec): Promise<Equipment> {
+export async function equipWithExtensions(
+	host: SessionHost,
+	place: Place,
+	spec: RunSpec,
+	memory?: string,
+): Promise<Equipment> {
 	const { cwd, agentDir, isTrusted } = place;
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
 	const paths = await extensionPaths(host, place, spec, settingsManager);
-	const { replacement, additions } = promptParts(spec);
+	const { replacement, additions } = promptParts(spec, memory);
 	let skills: readonly Skill[] = [];
 	const resourceLoader = new DefaultResourceLoader({
 		cwd,
@@ -78,7 +83,7 @@ async function candidates(
 	const { extensions } = await packages.resolve(async () => "skip");
 	return extensions
 		.filter(({ path, enabled }) => enabled && !host.isOwnExtension?.(path))
-		.map((extension) => ({ path: extension.path, names: namesOf(extension) }))
+		.map(({ path, metadata }) => ({ path, names: extensionNames(path, metadata) }))
 		.filter(({ names }) => !names.some(isOurs));
 }
 
@@ -113,10 +118,10 @@ function checkLoaded(
 	}
 }
 
-function namesOf({ path, metadata }: ResolvedResource): string[] {
+/** What a preset may call it: the name of its package, if it has one, and that of its file. */
+function extensionNames(path: string, { baseDir, origin }: Pick<SourceInfo, "baseDir" | "origin">): string[] {
 	const stem = basename(path, extname(path));
 	const fileName = stem === "index" ? basename(dirname(path)) : stem;
-	const { baseDir, origin } = metadata;
 	const outside = baseDir !== undefined && origin === "package" ? dirname(baseDir) : baseDir;
 	const realDir = dirname(realpathSync(path)); // a link to our own entry is still us
 	const packageName = packageNameOf(realDir, outside === undefined ? undefined : realpathSync(outside));
@@ -140,6 +145,13 @@ function nameIn(file: string): string | undefined {
 		if (error instanceof SyntaxError || error instanceof TypeError) return undefined; // broken, so without a name
 		throw error;
 	}
+}
+
+/** Of a tool that an extension of the user's brings: the names of that extension. None for any other tool. */
+export function toolExtension({ path, ...source }: SourceInfo): string[] {
+	if (!existsSync(path)) return []; // pi's own, or made by a program
+	const names = extensionNames(path, source);
+	return names.some(isOurs) ? [] : names;
 }
 
 function isOurs(name: string): boolean {

@@ -1,7 +1,12 @@
+export { type MemoryDir, type MemoryPlace, prepareMemory } from "../memory/dir.ts";
+export { canWrite } from "../memory/notes.ts";
 export { askTool } from "./ask-tool.ts";
 export { conversationOf } from "./conversation.ts";
+export { toolExtension } from "./extensions.ts";
 export type { SessionHost } from "./host.ts";
+export { inheritConversation } from "./inherited.ts";
 export { previewSession, type SessionPreview } from "./preview.ts";
+export { requireResources } from "./require.ts";
 export { sessionRunner } from "./runner.ts";
 export { sessionTools } from "./tools.ts";
 export { type FileTranscript, openTranscript, openTranscriptFile, type TranscriptFile } from "./transcript-file.ts";

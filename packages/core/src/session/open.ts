@@ -2,8 +2,11 @@
 import { type AgentSession, createAgentSession, type ModelRuntime } from "@earendil-works/pi-coding-agent";
 import { bestEffort } from "../best-effort.ts";
 import { systemClock } from "../clock.ts";
+import { memoryPrompt } from "../memory/notes.ts";
 import { splitModelName } from "../models.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
+import { originOf } from "../worktree/confine.ts";
+import { confineSession } from "./confine.ts";
 import { openConversation } from "./conversation.ts";
 import { equipWithExtensions, wantsExtensions } from "./extensions.ts";
 import type { SessionHost } from "./host.ts";
@@ -32,8 +35,11 @@ export async function openChild(
 	if (!modelRuntime) return undefined;
 	const model = findModel(modelRuntime, spec.model);
 	// pi would trust every project if it were not told.
-	const place = { cwd, agentDir, isTrusted: host.isProjectTrusted(cwd) };
-	const equipping = wantsExtensions(spec) ? equipWithExtensions(host, place, spec) : resources.equip(place, spec);
+	const place = { cwd, agentDir, isTrusted: host.isProjectTrusted(originOf(spec)) };
+	const memory = await memoryPrompt(spec);
+	const equipping = wantsExtensions(spec)
+		? equipWithExtensions(host, place, spec, memory)
+		: resources.equip(place, spec, memory);
 	const equipment = await untilStopped(equipping, signal);
 	if (!equipment) return undefined;
 	const sessionManager = await openConversation(host, spec);
@@ -51,6 +57,7 @@ export async function openChild(
 		customTools,
 		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
 	});
+	confineSession(session, spec);
 	const child = announced(host, session, equipment.hasExtensions);
 	try {
 		if (equipment.hasExtensions && !signal.aborted) await bind(host, session, signal);
@@ -67,9 +74,12 @@ export async function openChild(
 function findModel(runtime: ModelRuntime, name: string) {
 	const { provider, id } = splitModelName(name);
 	const model = runtime.getModel(provider, id);
-	if (!model) throw new Error(`Model ${name} is not available.`);
+	if (!model) throw new UnavailableModel(`Model ${name} is not available.`);
 	return model;
 }
+
+/** Thrown before anything of the child was made. */
+export class UnavailableModel extends Error {}
 
 /** Tells the bus before anything of others runs in the session, so that they can judge it from the start. */
 function announced(host: SessionHost, session: AgentSession, hasExtensions: boolean): Child {

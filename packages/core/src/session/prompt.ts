@@ -8,12 +8,14 @@ export interface PromptParts {
 	additions: string[];
 }
 
-export function promptParts({ type, systemPrompt }: RunSpec): PromptParts {
+/** `memory` is what it reads of its notes. It stands last: a provider's cache ends where something has changed. */
+export function promptParts({ type, systemPrompt }: RunSpec, memory?: string): PromptParts {
 	// Permission systems look for this tag to know whose rules apply.
 	const tag = `<active_agent name="${escapeAttribute(type)}"/>`;
-	if (!systemPrompt || systemPrompt.text.trim() === "") return { additions: [tag] };
-	if (systemPrompt.mode === "replace") return { replacement: systemPrompt.text, additions: [tag] };
-	return { additions: [systemPrompt.text, tag] };
+	const last = memory === undefined ? [tag] : [tag, memory];
+	if (!systemPrompt || systemPrompt.text.trim() === "") return { additions: last };
+	if (systemPrompt.mode === "replace") return { replacement: systemPrompt.text, additions: last };
+	return { additions: [systemPrompt.text, ...last] };
 }
 
 /** Asks for the answer, when the tools have just been taken away. */

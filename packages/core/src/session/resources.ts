@@ -52,12 +52,12 @@ export class SharedResources {
 	readonly #places = new Map<string, Promise<Loaded>>();
 	readonly #lookedUp = new Set<Loaded>();
 
-	async equip(place: Place, spec: RunSpec): Promise<Equipment> {
+	async equip(place: Place, spec: RunSpec, memory?: string): Promise<Equipment> {
 		const loaded = await this.#loadedFor(place);
 		requireSkills(loaded.skills, spec.skills);
 		return {
 			settingsManager: settingsOf(loaded, place),
-			resourceLoader: staticLoader(loaded, spec),
+			resourceLoader: staticLoader(loaded, spec, memory),
 			hasExtensions: false,
 			check: () => undefined,
 		};
@@ -157,12 +157,12 @@ function settingsOf({ settings }: Loaded, { isTrusted }: Place): SettingsManager
 	return SettingsManager.fromStorage(storage, { projectTrusted: isTrusted });
 }
 
-function staticLoader(loaded: Loaded, spec: RunSpec): ResourceLoader {
+function staticLoader(loaded: Loaded, spec: RunSpec, memory: string | undefined): ResourceLoader {
 	// A runtime of its own: a shared one would be bound to whichever child came last.
 	const extensions = { extensions: [], errors: [], runtime: createExtensionRuntime() };
 	const skills = { skills: chooseSkills(loaded.skills, spec.skills), diagnostics: [] };
 	const agentsFiles = { agentsFiles: loaded.contextFiles };
-	const { replacement = loaded.systemPrompt, additions } = promptParts(spec);
+	const { replacement = loaded.systemPrompt, additions } = promptParts(spec, memory);
 	const appended = [...loaded.additions, ...additions];
 	return {
 		getExtensions: () => extensions,

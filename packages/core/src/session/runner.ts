@@ -1,14 +1,18 @@
 /** Runs a child as a pi session inside this process: cheap to start, sharing the parent's models and credentials. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { type AssistantText, normalize, type Outcome } from "@pi-subagents/progress";
+import { normalize, type Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf } from "../best-effort.ts";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { LastWords } from "../last-words.ts";
 import { abortedOutcome, outcomeOf } from "../outcome.ts";
 import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import { Sequel } from "../sequel.ts";
 import { standBetweenTurns } from "./between-turns.ts";
+import { converse, type Dialogue } from "./dialogue.ts";
 import type { SessionHost } from "./host.ts";
-import { openChild } from "./open.ts";
-import { untilStopped, within } from "./patience.ts";
+import { Mailbox } from "./mailbox.ts";
+import { type Child, openChild, UnavailableModel } from "./open.ts";
+import { untilStopped } from "./patience.ts";
 import { wrapUpMessage } from "./prompt.ts";
 import { SharedResources } from "./resources.ts";
 import { TurnLimit } from "./turn-limit.ts";
@@ -31,29 +35,31 @@ interface Surroundings {
 	checkpoint: Checkpoint | undefined;
 }
 
-/** How long what a child does may ignore that the child was stopped. */
-const STOP_MS = 5_000;
-
 class SessionRun implements Run {
 	readonly settled: Promise<Outcome>;
 	readonly #around: Surroundings;
+	readonly #spec: RunSpec & RunIdentity;
 	readonly #limit: TurnLimit;
+	readonly #sequel: Sequel;
+	readonly #words = new LastWords();
 	readonly #stopping = new AbortController();
-	/** What came before the child could hear it. */
-	readonly #early: string[] = [];
+	readonly #clock: Clock;
+	readonly #mailbox: Mailbox;
 	#session: AgentSession | undefined;
 	#stop: Stop | undefined;
-	/** It was ended between two turns, and how that is told. */
+	/** It was ended between two turns or its answer was judged, and how that is told. */
 	#ended: (() => Outcome) | undefined;
 	#isMuted = false;
 	#wrapUpReason = "the turn limit is reached";
-	#last: AssistantText | undefined;
-	#said: string | undefined;
 
 	constructor(around: Surroundings, spec: RunSpec & RunIdentity) {
 		this.#around = around;
+		this.#spec = spec;
 		this.#limit = new TurnLimit(spec.limits);
-		this.settled = this.#live(spec);
+		this.#clock = around.host.clock ?? systemClock;
+		this.#sequel = new Sequel(spec, this.#clock);
+		this.#mailbox = new Mailbox(this.#clock);
+		this.settled = this.#live();
 	}
 
 	abort(stop: Stop): void {
@@ -64,9 +70,7 @@ class SessionRun implements Run {
 	}
 
 	steer(message: string): void {
-		if (this.#isOver) return;
-		if (this.#session?.isStreaming) this.#tell(this.#session, message);
-		else this.#early.push(message);
+		if (!this.#isOver) this.#mailbox.say(this.#session, message);
 	}
 
 	/** Takes effect between two turns: a child that is just giving its answer is not asked for it again. */
@@ -79,13 +83,12 @@ class SessionRun implements Run {
 		return this.#stop !== undefined || this.#ended !== undefined;
 	}
 
-	async #live(spec: RunSpec & RunIdentity): Promise<Outcome> {
-		const { host, resources } = this.#around;
+	async #live(): Promise<Outcome> {
 		try {
-			const child = await openChild(host, resources, spec, this.#stopping.signal);
+			const child = await this.#open();
 			if (child) {
 				try {
-					await this.#converse(child.session, spec.task);
+					await this.#converse(child.session);
 				} finally {
 					this.#session = undefined; // whoever keeps the run keeps no conversation
 					await child.close();
@@ -97,14 +100,31 @@ class SessionRun implements Run {
 		}
 	}
 
+	/** With the first of its models that there is. */
+	async #open(): Promise<Child | undefined> {
+		const { host, resources, emit } = this.#around;
+		let spec = this.#spec;
+		for (;;) {
+			try {
+				return await openChild(host, resources, spec, this.#stopping.signal);
+			} catch (error) {
+				const other =
+					error instanceof UnavailableModel && !this.#stop ? this.#sequel.fallBack(error.message) : undefined;
+				if (!other) throw error;
+				emit(other);
+				spec = { ...spec, model: other.to };
+			}
+		}
+	}
+
 	#judge(): Outcome {
-		if (this.#stop) return abortedOutcome(this.#stop, this.#said);
+		if (this.#stop) return abortedOutcome(this.#stop, this.#words.said);
 		if (this.#ended) return this.#ended();
-		const outcome = outcomeOf(this.#last, this.#said);
+		const outcome = this.#words.outcome();
 		return outcome.status === "completed" && this.#limit.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
 	}
 
-	async #converse(session: AgentSession, task: string): Promise<void> {
+	async #converse(session: AgentSession): Promise<void> {
 		this.#session = session;
 		// Together, or a wish to wrap up would wait in line behind other messages, one turn for each.
 		session.agent.steeringMode = "all";
@@ -117,24 +137,31 @@ class SessionRun implements Run {
 		const unsubscribe = session.subscribe((raw) => this.#hear(session, raw));
 		try {
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
-			// What comes when the child has just finished is one more thing to do.
-			for (let text: string | undefined = task; text !== undefined && !this.#isOver; text = this.#early.shift()) {
-				await this.#prompt(session, text);
-			}
+			await converse(this.#dialogueWith(session));
 		} finally {
 			unsubscribe();
 			leave();
 		}
 	}
 
-	/** Waits for the child; when it is stopped, no longer than is decent for what may not listen. */
-	async #prompt(session: AgentSession, text: string): Promise<void> {
-		const { clock = systemClock } = this.#around.host;
-		// The text is for the model: a leading slash must not run a command.
-		const run = session.prompt(text, { expandPromptTemplates: false, source: "extension" });
-		await untilStopped(run, this.#stopping.signal);
-		if (!this.#stop || (await within(STOP_MS, run, clock))) return;
-		this.#report(`An agent that was stopped is still busy after ${STOP_MS / 1_000} s; it is left behind.`);
+	#dialogueWith(session: AgentSession): Dialogue {
+		const { emit } = this.#around;
+		return {
+			session,
+			sequel: this.#sequel,
+			mailbox: this.#mailbox,
+			thinking: this.#spec.thinking,
+			stopping: this.#stopping.signal,
+			isOver: () => this.#isOver,
+			verdict: () => ({ outcome: this.#judge(), last: this.#words.last }),
+			mayGoOn: async (otherwise) =>
+				(this.#limit.verdict === "end" ? this.#end(() => otherwise) : await this.#pass(otherwise)) === "go",
+			end: (outcome) => this.#end(() => outcome),
+			failed: (why) => this.#failed(why),
+			emit,
+			clock: this.#clock,
+			report: this.#report,
+		};
 	}
 
 	#hear(session: AgentSession, raw: AgentSessionEvent): void {
@@ -143,14 +170,12 @@ class SessionRun implements Run {
 		if (raw.type === "agent_start" && !this.#isOver) {
 			// Between the call and this moment pi was not yet busy, so nothing could reach it.
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
-			for (const message of this.#early.splice(0)) this.#tell(session, message);
+			this.#mailbox.deliver(session);
 		}
 		for (const event of normalize(raw)) {
 			if (this.#stop || this.#isMuted) return;
-			if (event.type === "assistant_text") {
-				this.#last = event;
-				if (event.text.trim() !== "") this.#said = event.text;
-			}
+			this.#words.hear(event);
+			this.#sequel.hear(event);
 			this.#around.emit(event.type === "turn" ? { ...event, ...fullnessOf(session) } : event);
 		}
 	}
@@ -158,7 +183,7 @@ class SessionRun implements Run {
 	async #afterTurn(session: AgentSession): Promise<"go" | "end"> {
 		if (this.#limit.verdict === "end") {
 			const stop: Stop = { by: "turns", reason: `no answer after ${this.#limit.turns} turns` };
-			return this.#end(() => abortedOutcome(stop, this.#said));
+			return this.#end(() => abortedOutcome(stop, this.#words.said));
 		}
 		if ((await this.#pass()) === "end") return "end";
 		if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
@@ -171,18 +196,24 @@ class SessionRun implements Run {
 		this.#endSession();
 	}
 
-	/** Asks whoever watches over the run. A checkpoint that fails may guard money, so nothing passes it. */
-	async #pass(): Promise<"go" | "end"> {
+	/**
+	 * Asks whoever watches over the run. A checkpoint that fails may guard money, so nothing passes it. `answered` is how
+	 * a run ends that had given its answer and was to mend it.
+	 */
+	async #pass(answered?: Outcome): Promise<"go" | "end"> {
 		const { checkpoint } = this.#around;
 		if (!checkpoint) return "go";
 		try {
 			const word = await untilStopped(checkpoint(), this.#stopping.signal);
 			// What a child says on the way is not its answer: ended early, the run has failed, with that as its partial text.
-			return word === "go" ? word : this.#end(() => outcomeOf(this.#last, this.#said));
+			return word === "go" ? word : this.#end(() => answered ?? this.#words.outcome());
 		} catch (error) {
-			const failure: AssistantText = { type: "assistant_text", text: "", error: messageOf(error) };
-			return this.#end(() => outcomeOf(failure, this.#said));
+			return this.#end(() => this.#failed(messageOf(error)));
 		}
+	}
+
+	#failed(error: string): Outcome {
+		return outcomeOf({ type: "assistant_text", text: "", error }, this.#words.said);
 	}
 
 	#end(outcome: () => Outcome): "end" {
@@ -193,15 +224,7 @@ class SessionRun implements Run {
 	#wrapUp(session: AgentSession): void {
 		this.#limit.startGrace();
 		session.setActiveToolsByName([]);
-		const message = wrapUpMessage(this.#wrapUpReason);
-		if (session.isStreaming) this.#tell(session, message);
-		else this.#early.push(message);
-	}
-
-	/** Queued at once, unlike with `session.steer`, so that it is there when pi looks for messages after this turn. */
-	#tell(session: AgentSession, text: string): void {
-		const { clock = systemClock } = this.#around.host;
-		session.agent.steer({ role: "user", content: [{ type: "text", text }], timestamp: clock.now() });
+		this.#mailbox.say(session, wrapUpMessage(this.#wrapUpReason));
 	}
 
 	/** Ends the pending prompt, and that settles the run. */

@@ -1,6 +1,23 @@
 /** Which of the skills there are a child knows. */
-import type { Skill } from "@earendil-works/pi-coding-agent";
+import { DefaultResourceLoader, type SettingsManager, type Skill } from "@earendil-works/pi-coding-agent";
+import { AgentError } from "../error.ts";
 import type { RunSpec } from "../runner.ts";
+import type { Place } from "./resources.ts";
+
+/** Those that there are without any extension. */
+export async function findSkills({ cwd, agentDir }: Place, settingsManager: SettingsManager): Promise<Skill[]> {
+	const loader = new DefaultResourceLoader({
+		cwd,
+		agentDir,
+		settingsManager,
+		noExtensions: true,
+		noThemes: true,
+		noPromptTemplates: true,
+		noContextFiles: true,
+	});
+	await loader.reload();
+	return loader.getSkills().skills;
+}
 
 export function chooseSkills(all: readonly Skill[], wanted: RunSpec["skills"]): Skill[] {
 	if (wanted === false) return [];
@@ -20,7 +37,8 @@ export function requireAll(kind: string, wanted: readonly string[], there: reado
 	const missing = wanted.filter((name) => !there.includes(name));
 	if (missing.length === 0) return;
 	const choice = there.length === 0 ? "there is none" : `there is ${[...there].sort().join(", ")}`;
-	throw new Error(
+	throw new AgentError(
+		"unsupported",
 		`The agent's preset asks for the ${kind} ${missing.map((name) => `"${name}"`).join(", ")}, but ${choice}.`,
 	);
 }

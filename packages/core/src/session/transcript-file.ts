@@ -1,9 +1,10 @@
 /** A transcript over a pi session file. Holds where its entries are, never what they say. */
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_LINE_BYTES } from "@pi-subagents/progress";
 import { bestEffort, type Report } from "../best-effort.ts";
+import { openPlain } from "../process/plain-file.ts";
 import type { Transcript, TranscriptEntry } from "../transcript.ts";
 import { conversationDir, newestFile } from "./conversation.ts";
 import { LineIndex, type LineSpan } from "./line-index.ts";
@@ -136,7 +137,7 @@ class SessionFileTranscript implements FileTranscript {
 		const path = await this.path();
 		if (path === undefined) return undefined;
 		try {
-			return await open(path, "r");
+			return await openPlain(path);
 		} catch (error) {
 			if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
 			throw error;

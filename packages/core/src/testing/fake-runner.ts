@@ -9,7 +9,7 @@ export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
 }
 
 /** A run in the hands of a test. */
-export interface FakeRun extends Required<Omit<Run, "granted">>, Pick<Run, "granted"> {
+export interface FakeRun extends Required<Omit<Run, "granted" | "worktree">>, Pick<Run, "granted"> {
 	readonly spec: RunSpec & RunIdentity;
 	/** It was rejoined, not started. */
 	readonly isAttached: boolean;

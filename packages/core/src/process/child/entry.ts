@@ -4,15 +4,18 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { offerAsking } from "./ask.ts";
+import { guardCheckout } from "./confine.ts";
 import { guardRunFiles } from "./path-guard.ts";
-import { RUN_DIR_VARIABLE, type TunnelRequest, titleOf, type Word, wordIn } from "./tunnel.ts";
+import { ANEW_COMMAND, RUN_DIR_VARIABLE, type TunnelRequest, titleOf, type Word, wordIn } from "./tunnel.ts";
 
 export default function childEntry(pi: ExtensionAPI): void {
 	offerAsking(pi);
 	askBetweenTurns(pi);
+	offerToBeginAnew(pi);
 	countAsAgent(pi);
 	const runDir = process.env[RUN_DIR_VARIABLE];
 	if (runDir) guardRunFiles(pi, runDir);
+	guardCheckout(pi, process.env);
 }
 
 /** pi waits for each of these handlers before it goes on. */
@@ -43,6 +46,25 @@ function askBetweenTurns(pi: ExtensionAPI): void {
 			goesOn: wantsMore || event.continue === true || ctx.hasPendingMessages(),
 			...(typeof percent === "number" ? { contextPercent: percent } : {}),
 		});
+	});
+}
+
+/** What was said since stays in the session file, on a branch of its own; the next model does not read it. */
+function offerToBeginAnew(pi: ExtensionAPI): void {
+	/** Where the conversation stood before the first task. */
+	let beginning: string | null | undefined;
+	pi.on("before_agent_start", (_event, ctx) => {
+		if (beginning === undefined) beginning = ctx.sessionManager.getLeafId();
+	});
+	pi.registerCommand(ANEW_COMMAND, {
+		description: "Forgets what was last asked. Only for whoever runs this agent.",
+		async handler(_args, ctx) {
+			const place = beginning ?? ctx.sessionManager.getBranch()[0]?.id;
+			if (place === undefined) return;
+			const tools = pi.getActiveTools();
+			await ctx.navigateTree(place, { summarize: false });
+			pi.setActiveTools(tools); // pi takes those that the conversation had there
+		},
 	});
 }
 

@@ -12,13 +12,20 @@ export function guardRunFiles(pi: ExtensionAPI, runDir: string): void {
 	pi.on("tool_call", (event, ctx) => {
 		if (event.toolName !== "edit" && event.toolName !== "write") return;
 		const { path }: { path?: unknown } = event.input;
-		if (typeof path !== "string" || !isWithin(runDir, pathAsPiReadsIt(path, ctx.cwd))) return;
+		if (typeof path !== "string" || !leadsInto(runDir, pathAsPiReadsIt(path, ctx.cwd))) return;
 		return { block: true, reason: `${path} belongs to the files of this run, which only pi-subagents may change.` };
 	});
 }
 
-/** Whether the path leads into the directory, through whatever links. Neither needs to exist. */
-export function isWithin(dir: string, path: string): boolean {
+/**
+ * Whether the path leads into the directory, through whatever links. Neither needs to exist.
+ *
+ * @example
+ * ```ts
+ * leadsInto(project, join(project, ".pi", "subagents")); // false where `.pi` is a link to elsewhere
+ * ```
+ */
+export function leadsInto(dir: string, path: string): boolean {
 	const way = relative(realPathOf(dir), realPathOf(path));
 	return way === "" || (way !== ".." && !way.startsWith("../") && !way.startsWith("..\\") && !isAbsolute(way));
 }
@@ -46,7 +53,7 @@ function tryTo<T>(look: () => T): T | undefined {
 }
 
 /** The same liberties that pi's tools take with what a model writes. */
-function pathAsPiReadsIt(path: string, cwd: string): string {
+export function pathAsPiReadsIt(path: string, cwd: string): string {
 	const plain = path.replace(/[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g, " ").replace(/^@/, "");
 	if (plain === "~") return homedir();
 	if (plain.startsWith("~/")) return join(homedir(), plain.slice(2));

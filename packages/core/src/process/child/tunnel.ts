@@ -21,6 +21,9 @@ export type Word = "go" | "wrap_up";
 /** Where the directory of the run's files is told to the child's pi. */
 export const RUN_DIR_VARIABLE = "PI_SUBAGENTS_RUN_DIR";
 
+/** Lets the child forget what it was last asked, so that another model can begin with it. */
+export const ANEW_COMMAND = "subagent-anew";
+
 const TAG = "pi-subagents:";
 
 export function titleOf(request: TunnelRequest): string {

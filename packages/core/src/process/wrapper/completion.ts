@@ -56,6 +56,7 @@ export class Completion {
 				this.#enter(this.#state);
 				break;
 			case "retrying":
+			case "falling_back":
 			case "tool_call":
 			case "tool_result":
 				this.#enter("working");

@@ -19,6 +19,7 @@ import { readingTime } from "./reading-time.ts";
 import { WrappedRun } from "./run.ts";
 import { progressTerminal, resultTerminal } from "./terminal.ts";
 import { takeEnvironment } from "./tie.ts";
+import { withWorktree } from "./worktree.ts";
 
 /** How long a reader of our output may take before we go without it. */
 const PRINT_MS = 2_000;
@@ -53,7 +54,7 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (claimed !== true) run.crash(claimed); // a directory that cannot be written to would hide the run from everybody
 	if (launch.showsProgress) await ignoreFlowControl();
 	terminal.begin();
-	const result = await run.live();
+	const result = await withWorktree(await run.live(), spec);
 	const isKept = await keep(dir, result);
 	if (tie) await send(tie, `${JSON.stringify(result)}\n`);
 	await terminal.end(result);

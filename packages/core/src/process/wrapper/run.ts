@@ -1,25 +1,28 @@
 /** One run from its task to its result: starts pi, hears what it says, obeys what is said to it, judges how it ended. */
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import { type AssistantText, type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
+import { type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
 import { messageOf } from "../../best-effort.ts";
 import type { Clock } from "../../clock.ts";
+import { LastWords } from "../../last-words.ts";
 import { abortedOutcome, outcomeOf } from "../../outcome.ts";
 import type { Stop } from "../../runner.ts";
+import { Sequel } from "../../sequel.ts";
 import type { TunnelRequest } from "../child/tunnel.ts";
 import { codeOf } from "../code-of.ts";
-import { identityOf } from "../identity.ts";
 import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../layout.ts";
 import { isWatched } from "../owner.ts";
 import { followLines } from "../tail.ts";
 import { Completion } from "./completion.ts";
 import { parseControl } from "./control.ts";
 import { Desk } from "./desk.ts";
-import { exitError, Tail } from "./exit-error.ts";
+import { Dialogue } from "./dialogue.ts";
 import { Journal } from "./journal.ts";
-import { type PiExit, PiProcess } from "./pi-process.ts";
+import type { PiExit, PiProcess } from "./pi-process.ts";
 import { resultOf } from "./result.ts";
-import { isDelta, Rpc } from "./rpc.ts";
+import { Rpc } from "./rpc.ts";
+import { runPi } from "./run-pi.ts";
+import { Speech } from "./speech.ts";
 import { Stopwatch } from "./stopwatch.ts";
 import { type Judge, Turns } from "./turns.ts";
 
@@ -31,34 +34,30 @@ export interface WrappedRunOptions {
 	onLine: (line: string) => void;
 }
 
-/** How often, and after how long each time, a pi that took a task and does not begin is asked what it does. */
-const LOOKS = 3;
-const LOOK_MS = 2_000;
-
 export class WrappedRun {
 	readonly #options: WrappedRunOptions;
 	readonly #journal: Journal;
 	readonly #stopwatch: Stopwatch;
 	readonly #desk: Desk;
 	readonly #rpc: Rpc;
+	readonly #speech: Speech;
 	readonly #turns: Turns;
 	readonly #completion: Completion;
-	readonly #stderr = new Tail();
+	readonly #sequel: Sequel;
+	readonly #dialogue: Dialogue;
+	readonly #words = new LastWords();
 	#pi: PiProcess | undefined;
 	/** The first one counts. Nothing that pi says after it matters. */
 	#outcome: Outcome | undefined;
-	/** pi has begun with what it was last asked to do. */
-	#hasBegun = false;
 	#contextPercent: number | undefined;
-	#last: AssistantText | undefined;
-	#said: string | undefined;
 
 	constructor(options: WrappedRunOptions) {
 		this.#options = options;
 		const { dir, meta, clock, onLine } = options;
 		this.#journal = new Journal({ dir, clock, onLine });
 		this.#stopwatch = new Stopwatch(meta, clock, (stop) => this.abort(stop));
-		this.#completion = new Completion(clock, () => this.#finishOrGoOn());
+		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
+		this.#sequel = new Sequel(meta.spec, clock);
 		this.#desk = new Desk({
 			clock,
 			isWatched: () => isWatched(dir),
@@ -71,12 +70,25 @@ export class WrappedRun {
 			onRequest: (request, reply) => this.#guard(this.#answer(request, reply)),
 			onNotice: (text) => this.#journal.notice(text),
 		});
+		this.#speech = new Speech(this.#rpc, clock);
 		this.#turns = new Turns({
 			limits: meta.spec.limits,
 			onGranted: (limits) => void this.#journal.say({ type: "granted", limits }),
 			checkpoint: () => this.#desk.checkpoint(),
 			usage: () => this.#stopwatch.record.usage,
 			steer: (text) => this.#steer(text),
+		});
+		this.#dialogue = new Dialogue({
+			sequel: this.#sequel,
+			speech: this.#speech,
+			turns: this.#turns,
+			completion: this.#completion,
+			thinking: meta.spec.thinking,
+			isOver: () => this.#outcome !== undefined,
+			verdict: () => ({ outcome: this.#judge(), last: this.#words.last }),
+			end: (judge) => this.#end(judge),
+			failed: (why) => this.#failed(why),
+			tell: (event) => this.#observe(event),
 		});
 	}
 
@@ -103,7 +115,7 @@ export class WrappedRun {
 			meta,
 			exit,
 			outcome: this.#outcome ?? this.#judge(),
-			last: this.#last,
+			last: this.#words.last,
 			record: this.#stopwatch.record,
 			completedAt: clock.now(),
 			lost: this.#journal.lost,
@@ -120,7 +132,7 @@ export class WrappedRun {
 	}
 
 	abort(stop: Stop): void {
-		this.#settle(abortedOutcome(stop, this.#said), "now");
+		this.#settle(abortedOutcome(stop, this.#words.said), "now");
 	}
 
 	/** We are at fault, not the child; what there is of its work is kept. */
@@ -129,31 +141,21 @@ export class WrappedRun {
 	}
 
 	async #converse(): Promise<PiExit> {
-		const { dir, clock, meta } = this.#options;
-		const pi = new PiProcess({
-			launch: meta.launch,
-			cwd: meta.cwd,
-			runDir: dir,
+		const { dir, meta, clock } = this.#options;
+		const { exit, why } = await runPi({
+			dir,
+			meta,
 			clock,
-			onLine: (line) => {
-				if (isDelta(line)) return;
-				this.#journal.stdout(line);
-				this.#rpc.hear(line);
+			journal: this.#journal,
+			rpc: this.#rpc,
+			onStart: (pi) => {
+				this.#pi = pi;
+				if (pi.pid !== undefined) this.#guard(this.#dialogue.begin());
 			},
-			onSkipped: (bytes) => this.#rpc.skip(bytes),
-			onStderr: (bytes) => {
-				this.#journal.stderr(bytes);
-				this.#stderr.push(bytes);
-			},
+			nextModel: (error) => (this.#outcome ? undefined : this.#dialogue.replaceModel(error)),
 		});
-		this.#pi = pi;
-		if (pi.pid !== undefined) {
-			this.#guard(this.#prompt(meta.task));
-			this.#journal.say({ type: "child_started", ...(await identityOf(pi.pid)) });
-		}
-		const exit = await pi.ended;
 		const { hasAnswered } = this.#completion;
-		this.#settle(hasAnswered ? this.#judge() : this.#failed(exitError(exit, meta, this.#stderr.text)), "gently");
+		this.#settle(hasAnswered ? await this.#dialogue.conclude() : this.#failed(why), "gently");
 		return exit;
 	}
 
@@ -178,7 +180,7 @@ export class WrappedRun {
 	#hear(raw: Record<string, unknown>): void {
 		if (raw.type === "auto_retry_start") this.#turns.retry();
 		if (raw.type === "agent_start") {
-			this.#hasBegun = true;
+			this.#speech.begun();
 			this.#completion.goOn();
 		}
 		for (const event of normalize(raw)) this.#observe(event);
@@ -186,11 +188,9 @@ export class WrappedRun {
 
 	#observe(event: ChildEvent): void {
 		if (this.#outcome) return;
-		this.#hasBegun = true;
-		if (event.type === "assistant_text") {
-			this.#last = event;
-			if (event.text.trim() !== "") this.#said = event.text;
-		}
+		this.#speech.begun();
+		this.#words.hear(event);
+		this.#sequel.hear(event);
 		const percent = this.#contextPercent;
 		const full = event.type === "turn" && percent !== undefined ? { ...event, contextPercent: percent } : event;
 		this.#stopwatch.observe(full, this.#journal.childDid(full));
@@ -200,48 +200,18 @@ export class WrappedRun {
 
 	/** An extension may have begun something new in the very moment in which pi was idle. */
 	async #confirmIdle(): Promise<void> {
-		if (await this.#isBusy()) this.#completion.goOn();
+		if (await this.#speech.isBusy()) this.#completion.goOn();
 		else this.#completion.confirm();
 	}
 
-	async #isBusy(): Promise<boolean> {
-		const { data } = await this.#rpc.request({ type: "get_state" });
-		return data.isStreaming === true || data.isCompacting === true;
-	}
-
-	/** What comes when the child has just finished is one more thing to do. */
-	#finishOrGoOn(): void {
-		const more = this.#turns.takeSteers();
-		if (more === undefined) this.#settle(this.#judge(), "gently");
-		else this.#guard(this.#prompt(more));
-	}
-
-	async #prompt(text: string): Promise<void> {
-		this.#completion.goOn();
-		this.#hasBegun = false;
-		const message = harmless(text);
-		const { success, error } = await this.#rpc.request({ type: "prompt", message, streamingBehavior: "steer" });
-		if (!success) this.#settle(this.#failed(error || "pi refused the task."), "gently");
-		else await this.#requireBegin();
-	}
-
-	/** Another extension may take what the child is asked as its own business: then pi never begins. */
-	async #requireBegin(): Promise<void> {
-		for (let look = 0; look < LOOKS; look++) {
-			await new Promise<void>((resolve) => void this.#options.clock.after(LOOK_MS, resolve));
-			if (this.#hasBegun || this.#outcome || (await this.#isBusy())) return;
-		}
-		if (!this.#hasBegun) this.#settle(this.#failed(TASK_TAKEN), "gently");
-	}
-
 	async #steer(text: string): Promise<void> {
-		const { success, error } = await this.#rpc.request({ type: "steer", message: harmless(text) });
-		if (!success) this.#journal.notice(`A message could not be given to the agent: ${error}`);
+		const error = await this.#speech.steer(text);
+		if (error !== undefined) this.#journal.notice(`A message could not be given to the agent: ${error}`);
 	}
 
 	/** The child waits until it gets its reply. One that must not go on gets none: then its pi is being ended. */
 	async #answer(request: TunnelRequest, reply: (value: string) => void): Promise<void> {
-		this.#hasBegun = true;
+		this.#speech.begun();
 		this.#completion.expectIdle();
 		if (request.ask !== "turn_end" || this.#turns.goesOn(request)) this.#completion.goOn();
 		switch (request.ask) {
@@ -264,16 +234,16 @@ export class WrappedRun {
 	}
 
 	#end(judge: Judge): void {
-		this.#settle(judge(this.#last, this.#said), "gently");
+		this.#settle(judge(this.#words), "gently");
 	}
 
 	#judge(): Outcome {
-		const outcome = outcomeOf(this.#last, this.#said);
+		const outcome = this.#words.outcome();
 		return outcome.status === "completed" && this.#turns.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
 	}
 
 	#failed(error: string): Outcome {
-		return outcomeOf({ type: "assistant_text", text: "", error }, this.#said);
+		return outcomeOf({ type: "assistant_text", text: "", error }, this.#words.said);
 	}
 
 	#settle(outcome: Outcome, how: "gently" | "now"): void {
@@ -286,12 +256,4 @@ export class WrappedRun {
 	#guard(work: Promise<unknown>): void {
 		work.catch((error) => this.crash(error));
 	}
-}
-
-const TASK_TAKEN =
-	"An extension took the task, so the agent never began. Exclude that extension in the preset (`exclude_extensions`).";
-
-/** The text is for the model: a leading slash must not run a command or a template. */
-function harmless(text: string): string {
-	return text.startsWith("/") ? ` ${text}` : text;
 }

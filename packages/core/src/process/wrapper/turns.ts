@@ -1,6 +1,7 @@
 /** What happens between a child's turns: steers, wrapping up, the turn limit, checkpoints. Knows no process. */
-import type { AssistantText, Outcome, Usage } from "@pi-subagents/progress";
+import type { Outcome, Usage } from "@pi-subagents/progress";
 import { overrun } from "../../budget.ts";
+import type { LastWords } from "../../last-words.ts";
 import { abortedOutcome, outcomeOf } from "../../outcome.ts";
 import type { Limits, Stop } from "../../runner.ts";
 import { wrapUpMessage } from "../../session/prompt.ts";
@@ -8,8 +9,8 @@ import { TurnLimit } from "../../session/turn-limit.ts";
 import type { TunnelRequest, Word } from "../child/tunnel.ts";
 import type { PassLine } from "./desk.ts";
 
-/** How a run ended that was not let go on, given the child's last message and the last words it said. */
-export type Judge = (last: AssistantText | undefined, said: string | undefined) => Outcome;
+/** How a run ended that was not let go on. */
+export type Judge = (words: LastWords) => Outcome;
 
 export interface TurnsOptions {
 	limits: Limits;
@@ -40,6 +41,10 @@ export class Turns {
 
 	get isWrappingUp(): boolean {
 		return this.#limit.isWrappingUp;
+	}
+
+	get hasSteers(): boolean {
+		return this.#steers.length > 0;
 	}
 
 	steer(message: string): void {
@@ -89,7 +94,12 @@ export class Turns {
 		return (await this.#pass()) ?? this.#tell();
 	}
 
-	async #pass(): Promise<Judge | undefined> {
+	/** It has answered and should mend that. Returns how the run ends, if it may not be asked again. */
+	async again(answered: Outcome): Promise<Judge | undefined> {
+		return this.#limit.verdict === "end" ? () => answered : this.#pass(() => answered);
+	}
+
+	async #pass(ended: Judge = (words) => words.outcome()): Promise<Judge | undefined> {
 		const { checkpoint, usage } = this.#options;
 		const pass = await checkpoint();
 		if (!pass) {
@@ -100,9 +110,9 @@ export class Turns {
 		this.#adopt(pass.limits);
 		// A checkpoint that fails may guard money, so nothing passes it.
 		const { error, word } = pass;
-		if (error !== undefined) return (_last, said) => outcomeOf({ type: "assistant_text", text: "", error }, said);
+		if (error !== undefined) return ({ said }) => outcomeOf({ type: "assistant_text", text: "", error }, said);
 		// What a child says on the way is not its answer: ended early, the run has failed, with that as its partial text.
-		return word === "end" ? outcomeOf : undefined;
+		return word === "end" ? ended : undefined;
 	}
 
 	/** Only budgets are ever extended. */
@@ -130,5 +140,5 @@ export class Turns {
 }
 
 function stoppedBy(stop: Stop): Judge {
-	return (_last, said) => abortedOutcome(stop, said);
+	return ({ said }) => abortedOutcome(stop, said);
 }
