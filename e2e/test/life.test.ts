@@ -23,7 +23,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "./detached.ts";
+import { linesOf, toldIn, until } from "./detached.ts";
 import { sessionIn } from "./digs.ts";
 import { scene } from "./scene.ts";
 import { type Watched, watcher } from "./watcher.ts";
@@ -132,6 +132,39 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		expect(rpc.events.filter(({ type }) => type === "extension_error")).toEqual([]);
 		const runs = await toldRuns(rpc);
 		expect({ told: runs.length, agents: new Set(runs).size }).toEqual({ told: 100, agents: 100 });
+	});
+
+	test("new sessions, of which pi tells twice over RPC, leave nothing behind either", async () => {
+		await using it = await scene([when(isScout, hang())], { files: { "watcher.ts": watcher } });
+		await using rpc = startRpc({ env: it.env, pi, extensions: ["watcher.ts"] });
+		for (let round = 1; round <= 5; round++) {
+			await notice(rpc, "/subagent start repo-scout: Dig here.");
+			await rpc.send({ type: "new_session" });
+		}
+		expect(JSON.parse(await notice(rpc, "/report"))).toMatchObject({ reloads: 5, left: [], errors: [] });
+	});
+
+	test("when pi is killed, what an agent inside it had done is not lost", async () => {
+		await using it = await scene([
+			launches,
+			converse(isScout, { ...callTool("read", { path: "notes.txt" }), text: "I have seen the mine." }, hang()),
+		]);
+		const args = ["--session-dir", join(it.env.root, "sessions")];
+		const first = startRpc({ env: it.env, pi, args });
+		await first.prompt("Please dig.");
+		await it.server.nextRequest((request) => isScout(request) && request.turn === 2);
+		const session = await until("its first step is in its log", async () => {
+			const file = (await sessionIn(args[1] ?? "")) ?? "";
+			const launch = (await linesOf(file)).find(({ customType }) => customType === "subagents:record");
+			const { artifacts = "" } = (launch?.data ?? {}) as { artifacts?: string };
+			const log = await linesOf(join(artifacts, "events.jsonl"));
+			return log.some(({ type }) => type === "turn") ? file : undefined;
+		});
+		process.kill(first.pid ?? 0, "SIGKILL");
+		await first.close();
+		await using _again = startRpc({ env: it.env, pi, args: [...args, "--continue"] });
+		const told = await until("the session is told", async () => (await toldIn(session))[0]);
+		expect(told).toMatchObject({ status: "aborted", preview: "I have seen the mine.", toolUses: 1 });
 	});
 
 	describe.each(modes)("%s", (_mode, run) => {

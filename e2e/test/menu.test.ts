@@ -19,33 +19,14 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { moveTo, openMenu } from "./menu-keys.ts";
 import { type Scene, scene, scoutSays } from "./scene.ts";
-
-/** The space ends the completion, which would take Enter for itself. */
-async function openMenu(tui: Terminal): Promise<void> {
-	tui.type("/agents ");
-	tui.press("enter");
-	await tui.waitForText(/→ Running agents \(\d+\)/);
-}
 
 /** Types what narrows the list down to one, and takes it. */
 async function choose(tui: Terminal, label: string): Promise<void> {
 	tui.type(label);
 	await tui.waitForText(new RegExp(`→ . ${label}|→ ${label}`));
 	tui.press("enter");
-}
-
-async function moveTo(tui: Terminal, label: string): Promise<void> {
-	// The rest of the screen changes by itself: only what is marked says that a key has arrived.
-	const marked = (lines: string[]) => lines.find((line) => line.includes("→ "));
-	await tui.waitFor((lines) => lines.some((line) => line.includes(label)) && marked(lines) !== undefined);
-	for (let moves = 0; moves < 10; moves++) {
-		const before = marked(tui.screen());
-		if (before?.includes(`→ ${label}`)) return tui.press("enter");
-		tui.press("down");
-		await tui.waitFor((lines) => marked(lines) !== before);
-	}
-	throw new Error(`There is no ${label}.`);
 }
 
 const settingsOf = async (it: Scene) => JSON.parse(await readFile(join(it.env.agentDir, "subagents.json"), "utf8"));

@@ -19,7 +19,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 
 /** The packed form of the extension, as pi loads it after an installation. */
-const extensionDir = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json")));
+export const extensionDir = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json")));
 
 const scoutPreset = `---
 name: repo-scout

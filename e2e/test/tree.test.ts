@@ -1,58 +1,27 @@
 /** The tree of agents above the editor, in real pi: three levels appear, change and settle while the user types. */
+import { fileURLToPath } from "node:url";
 import {
 	all,
 	availablePis,
-	callTool,
-	callTools,
-	converse,
-	createGate,
+	type Frame,
 	lastUserSays,
 	offersTool,
+	replay,
 	say,
 	startRpc,
 	startTui,
-	systemPromptSays,
+	type Terminal,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { family, familyFiles as files } from "./family.ts";
 import { scene } from "./scene.ts";
 
-const preset = (name: string, more = "") =>
-	`---\nname: ${name}\ndescription: ${name} of the test\nmodel: fake/fake-1\ntools: read\n${more}---\nYou are the ${name}.\n`;
-const files = {
-	".pi/subagents/boss.md": preset("boss", "subagents: '*'\n"),
-	".pi/subagents/middle.md": preset("middle", "subagents: '*'\n"),
-	".pi/subagents/leaf.md": preset("leaf"),
-};
-const agent = (subagent_type: string, description: string) =>
-	callTool("Agent", { prompt: "Go on.", description, subagent_type });
-
-function family() {
-	const gate = createGate();
-	const rules = [
-		converse(
-			all(offersTool("start_subagent"), lastUserSays("delegate")),
-			agent("boss", "split the task"),
-			say("They are off."),
-		),
-		when(all(offersTool("start_subagent"), lastUserSays("<task-notification>")), say("All is done.")),
-		converse(systemPromptSays("You are the boss."), agent("middle", "inspect the flow"), say("Boss done.")),
-		converse(
-			systemPromptSays("You are the middle."),
-			callTools(agent("leaf", "trace the owner"), agent("leaf", "look for tests")),
-			say("Middle done."),
-		),
-		converse(systemPromptSays("You are the leaf."), callTool("read", { path: "notes.txt" }), {
-			...say("Leaf done."),
-			gate,
-		}),
-	];
-	return { gate, rules };
-}
+const OTHER_WIDGET = fileURLToPath(new URL("./other-widget.ts", import.meta.url));
 
 describe.each(await availablePis())("pi $version", (pi) => {
 	test("three levels appear, change and settle, and nothing that is typed or said gets lost", async () => {
-		const { gate, rules } = family();
+		const { first, second, rules } = family();
 		await using it = await scene(rules, { files });
 		await using tui = await startTui({ env: it.env, pi }, { cols: 100, rows: 40 });
 		tui.type("Please delegate.");
@@ -86,7 +55,8 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		]);
 		tui.type("half a sentence");
 		await tui.waitForText("half a sentence");
-		gate.open();
+		first.open();
+		second.open();
 		await tui.waitForText("All is done.");
 		const after = tui.screen().join("\n");
 		for (const text of ["They are off.", "Boss done.", "half a sentence"]) expect(after).toContain(text);
@@ -98,10 +68,78 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		);
 		expect(tui.screen().join("\n")).toContain("half a sentence");
 	});
+
+	test.each([
+		{ tuiMode: "regular", cols: 100, rows: 24, extensions: [] },
+		{ tuiMode: "regular", cols: 40, rows: 12, extensions: [OTHER_WIDGET] },
+		{ tuiMode: "fullscreen", cols: 100, rows: 24, extensions: [] },
+	])(
+		"$tuiMode, $cols x $rows, $extensions.length other widgets: no frame clears the screen, takes the editor away or loses a line",
+		async ({ tuiMode, extensions, ...size }) => {
+			const { rules, first, second } = family();
+			const told = when(all(offersTool("start_subagent"), lastUserSays("story")), say(STORY.join("\n\n")));
+			await using it = await scene([told, ...rules], { files, settings: { tuiMode } });
+			await using tui = await startTui({ env: it.env, pi, extensions }, size);
+			tui.type("Tell a story.");
+			tui.press("enter");
+			await tui.waitForText("Said before 30.");
+			const start = tui.raw.length;
+			await watchFamily(
+				tui,
+				() => first.open(),
+				() => second.open(),
+			);
+
+			let at = 0;
+			let frames = 0;
+			for await (const frame of replay(tui.raw, size)) {
+				at += frame.output.length;
+				if (at <= start) continue;
+				frames++;
+				expect(frame.output).not.toMatch(CLEARS);
+				expectEditor(frame, size.cols);
+				if (tuiMode === "regular") expectStory(frame);
+			}
+			expect(frames).toBeGreaterThan(10);
+		},
+	);
 });
 
+/** Three levels come; a clock moves on; they settle one after the other while a sentence is typed; the tree goes. */
+async function watchFamily(tui: Terminal, first: () => void, second: () => void): Promise<void> {
+	const shows = (text: RegExp) => tui.waitForText(text, { timeoutMs: 60_000 });
+	tui.type("Please delegate.");
+	tui.press("enter");
+	await shows(/● Agents 4 running/);
+	await shows(/· [23]s/);
+	tui.type("half a ");
+	first();
+	await shows(/● Agents 3 running/);
+	tui.type("sentence");
+	await shows(/half a sentence/);
+	second();
+	await shows(/All is done\./);
+	await tui.waitFor((lines) => !lines.some((line) => line.includes(" Agents ")), { timeoutMs: 60_000 });
+}
+
+const STORY = Array.from({ length: 30 }, (_, index) => `Said before ${String(index + 1).padStart(2, "0")}.`);
+/** A screen, a scrollback, all below the cursor, or the whole terminal. */
+const CLEARS = /\x1b\[[0-3]?J|\x1bc/;
+
+/** Its lower border is one plain line; the upper one may tell that pi is at work. */
+function expectEditor({ all, screen }: Frame, cols: number): void {
+	const isBorder = (line: string) => line.length === cols && /^─+( .* )?─+$/.test(line);
+	expect(all.filter(isBorder), all.join("\n")).toHaveLength(2);
+	expect(screen.filter(isBorder), screen.join("\n")).toHaveLength(2);
+}
+
+/** All of it, each line once, in its order. */
+function expectStory({ all }: Frame): void {
+	expect(all.map((line) => line.trim()).filter((line) => line.startsWith("Said before"))).toEqual(STORY);
+}
+
 test("rpc: a client gets the tree as plain lines", async () => {
-	const { gate, rules } = family();
+	const { first, second, rules } = family();
 	await using it = await scene(rules, { files });
 	await using rpc = startRpc({ env: it.env });
 	await rpc.send({ type: "prompt", message: "Please delegate." });
@@ -114,6 +152,7 @@ test("rpc: a client gets the tree as plain lines", async () => {
 	if (event.type !== "extension_ui_request" || event.method !== "setWidget") throw new Error("no widget");
 	expect(event.widgetLines?.join("\n")).not.toMatch(/\x1b/);
 	expect(event.widgetLines?.[0]).toContain("● Agents 4 running");
-	gate.open();
+	first.open();
+	second.open();
 	await rpc.waitFor((each) => each.type === "message_end" && JSON.stringify(each).includes("All is done."));
 });

@@ -14,7 +14,7 @@ export interface Watched {
 	heapMegabytes: number;
 }
 
-/** Loaded after ours, so that its handlers run when ours are done. `/again` reloads, which rpc mode has no command for. */
+/** Looks when the next session begins: the order of handlers within one is pi's. `/again` reloads, which rpc mode has no command for. */
 export const watcher = `
 import { createHook } from "node:async_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -31,20 +31,21 @@ function watch() {
 		init(_id, type, _trigger, resource) {
 			if (type !== "Timeout" && type !== "Immediate") return;
 			const { stack = "" } = new Error();
-			if (stack.includes("impl.cjs")) seen.alive.set(resource, stack);
+			if (stack.includes("impl.cjs")) seen.alive.set(resource, { stack, session: seen.reloads });
 		},
 	}).enable();
 	return seen;
 }
 
 export default (pi) => {
-	pi.on("session_shutdown", () => {
-		watched.reloads++;
-		for (const [timer, stack] of watched.alive) {
+	pi.on("session_shutdown", () => void watched.reloads++);
+	pi.on("session_start", () => {
+		for (const [timer, { stack, session }] of watched.alive) {
+			if (session === watched.reloads) continue;
+			watched.alive.delete(timer);
 			watched.timers++;
 			if (!timer._destroyed) watched.left.push(stack);
 		}
-		watched.alive.clear();
 	});
 	pi.registerCommand("again", { handler: (_args, ctx) => ctx.reload() });
 	pi.registerCommand("report", {

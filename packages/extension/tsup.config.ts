@@ -1,12 +1,22 @@
 /**
- * `impl.cjs`, `presets.cjs` and `yaml.cjs` hold everything of ours, each loaded when it is first needed.
- * The first asks its caller for pi's modules. `index.js` is the compiled form of the entry, for hosts that embed pi's SDK.
+ * `impl.cjs`, `commands.cjs`, `presets.cjs`, `schedule.cjs` and `yaml.cjs` hold everything of ours, each loaded when it is
+ * first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the entry, for hosts
+ * that embed pi's SDK.
  */
 import { defineConfig, type Options } from "tsup";
 import { library } from "../../tsup.base.ts";
 
-const lentByPi = ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox", "typebox/value"];
-const lazy = "@pi-subagents/presets";
+const lentByPi = [
+	"@earendil-works/pi-coding-agent",
+	"@earendil-works/pi-tui",
+	"typebox",
+	"typebox/compile",
+	"typebox/value",
+];
+/** What comes with its first use, and the file that it is in. */
+const lazy = { "@pi-subagents/presets": "./presets.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
+/** The same, where that file needs pi's modules, too. It has copies of what it shares with others, so they hold no state. */
+const lazyBorrowers = { "./code.ts": "./commands.cjs" };
 
 /** One file for Node to load natively, small because pi waits for it. */
 const bundle: Options = {
@@ -38,29 +48,47 @@ const lazyYaml: NonNullable<Options["esbuildPlugins"]>[number] = {
 	},
 };
 
-export default defineConfig([
-	{ ...library({ index: "src/entry.ts" }), external: lentByPi },
-	{
-		...library({ impl: "src/index.ts" }),
+/**
+ * A file that is a function of pi's modules. What else is asked for is loaded once, by Node.
+ * The parentheses make V8 compile the whole function at once, and so keep it in its cache: a fourth of the time. What is
+ * in functions inside, such as lazy modules in the same file would be, is compiled at every start.
+ */
+function borrower(entry: Record<string, string>): Options {
+	const load = `${JSON.stringify(lazyBorrowers)}[id] ? nodeRequire(${JSON.stringify(lazyBorrowers)}[id])(host) : nodeRequire(${JSON.stringify(lazy)}[id] ?? id)`;
+	return {
+		...library(entry),
 		...bundle,
-		external: [...lentByPi, lazy],
-		noExternal: ["@pi-subagents/core", "@pi-subagents/progress", "@pi-subagents/widget"],
-		define: { "import.meta.url": "implUrl" }, // the files of other processes lie beside this one
-		// The parentheses make V8 compile the whole function at once, and so keep it in its cache: a fourth of the time.
+		external: [...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)],
+		noExternal: ["@pi-subagents/core", "@pi-subagents/progress", "@pi-subagents/rpc", "@pi-subagents/widget"],
+		define: { "import.meta.url": "fileUrl" }, // the files of other processes lie beside this one
 		banner: {
-			js: `const implUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (function (host) { const require = (id) => host[id] ?? nodeRequire(id === "${lazy}" ? "./presets.cjs" : id); const module = { exports: {} };`,
+			js: `const fileUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (function (host) { const known = { ...host }; const require = (id) => (known[id] ??= ${load}); const module = { exports: {} };`,
 		},
 		footer: { js: "return module.exports; });" },
-	},
+	};
+}
+
+export default defineConfig([
+	{ ...library({ index: "src/entry.ts" }), external: lentByPi },
+	borrower({ impl: "src/index.ts" }),
+	borrower({ commands: "src/commands/code.ts" }),
 	{
 		...library({ presets: "../presets/src/index.ts" }),
 		...bundle,
 		external: ["./yaml.cjs"],
 		esbuildPlugins: [lazyYaml],
+		// The parentheses are there for the same reason as above.
+		banner: { js: "module.exports = (function () { const module = { exports: {} };" },
+		footer: { js: "return module.exports; })();" },
 	},
+	{ ...library({ schedule: "../schedule/src/index.ts" }), ...bundle, noExternal: [/^(?!node:)/] },
 	{
-		// What runs in processes of its own holds all that it needs: nothing is lent to it.
-		...library({ wrapper: "../core/src/process/wrapper/main.ts", child: "../core/src/process/child/entry.ts" }),
+		// What runs in processes and threads of its own holds all that it needs: nothing is lent to it.
+		...library({
+			wrapper: "../core/src/process/wrapper/main.ts",
+			child: "../core/src/process/child/entry.ts",
+			"output-worker": "../core/src/output/worker.ts",
+		}),
 		clean: false,
 		splitting: false,
 		minify: true,

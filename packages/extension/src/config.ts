@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
-import { readSettings, type Settings, type SettingsFile } from "./settings.ts";
+import { type FileNote, readSettings, type Settings, type SettingsFile } from "./settings.ts";
 import { isMissing, readSmallFile } from "./small-file.ts";
 
 /** The user's answer to "do you trust this project?", as far as it is stored. */
@@ -12,6 +12,8 @@ export interface Config {
 	settings: Settings;
 	trust: StoredTrust;
 	problems: readonly string[];
+	/** What of the files goes by the names of other extensions. */
+	notes: readonly FileNote[];
 }
 
 /** Where the settings of the user, or of a project, are kept. */
@@ -96,6 +98,6 @@ async function read(sources: readonly Source[]): Promise<Omit<Config, "trust">> 
 			problems.push(`${path}: ${messageOf(error)}; ignored`);
 		}
 	}
-	const { settings, problems: more } = readSettings(files);
-	return { settings, problems: [...problems, ...more] };
+	const { settings, problems: more, notes } = readSettings(files);
+	return { settings, problems: [...problems, ...more], notes };
 }

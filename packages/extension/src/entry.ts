@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
 import * as tui from "@earendil-works/pi-tui";
 import * as typebox from "typebox";
+import * as typeboxCompile from "typebox/compile";
 import * as typeboxValue from "typebox/value";
 import type subagents from "./index.ts";
 
@@ -19,5 +20,6 @@ export default load({
 	"@earendil-works/pi-coding-agent": codingAgent,
 	"@earendil-works/pi-tui": tui,
 	typebox,
+	"typebox/compile": typeboxCompile,
 	"typebox/value": typeboxValue,
 }).default;

@@ -7,13 +7,14 @@ import {
 	type ExtensionAPI,
 	type ExtensionContext,
 	getAgentDir,
+	hasTrustRequiringProjectResources,
 	ModelRuntime,
 	ProjectTrustStore,
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import type { CwdFact, Facts, ParentFields } from "@pi-subagents/core";
+import type { CwdFact, Facts, ParentFields, ToolFact } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/process";
-import { type SessionHost, sessionTools } from "@pi-subagents/core/session";
+import { type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
 import { sanitize } from "@pi-subagents/progress";
 import type { StoredTrust } from "./config.ts";
 
@@ -38,17 +39,25 @@ export function createHost(pi: ExtensionAPI): Host {
 	const agentDir = getAgentDir();
 	const told = new Set<string>();
 	const manifests = new Map<string, readonly string[]>();
+	const extensions = new Map<string, readonly string[]>();
 	let session: ExtensionContext | undefined;
+	let wasAsked = false;
 	pi.on("session_start", (_event, ctx) => {
 		session = ctx;
+		wasAsked = hasTrustRequiringProjectResources(ctx.cwd);
 	});
 	pi.on("session_shutdown", () => {
 		session = undefined; // every use of it would throw from now on
 	});
 	const storedTrust = trustReader(agentDir);
-	/** The session's own answer covers its directory; any other needs the user's stored yes. */
+	/**
+	 * The session's own answer covers its directory; any other needs the user's stored yes. Where nothing asked for trust
+	 * when the session began, pi says yes without having asked: that covers nothing that lies deeper or came later.
+	 */
 	const isProjectTrusted = (cwd: string): boolean =>
-		session && isWithin(cwd, realpathSync(session.cwd)) ? session.isProjectTrusted() : storedTrust(cwd) === "yes";
+		session && wasAsked && isWithin(cwd, realpathSync(session.cwd))
+			? session.isProjectTrusted()
+			: storedTrust(cwd) === "yes";
 	const tell = (text: string) => {
 		const notice = sanitize(text);
 		if (told.has(notice) || !session) return;
@@ -65,8 +74,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		report: tell,
 		events: pi.events,
 		parentSessionId: () => session?.sessionManager.getSessionId(),
-		sessionDir: () =>
-			session && join(agentDir, "state", "subagents", "sessions", session.sessionManager.getSessionId()),
+		sessionDir: () => session && stateDir(agentDir, "sessions", session),
 		isExtensionProvider: (provider) => session?.modelRegistry.getRegisteredProviderIds().includes(provider) ?? false,
 		session: () => session,
 		storedTrust,
@@ -78,7 +86,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		}),
 		facts: async (ctx, cwd) => ({
 			models: modelFacts(ctx),
-			tools: sessionTools().map((name) => ({ name, isActive: pi.getActiveTools().includes(name) })),
+			tools: toolFacts(pi, extensions),
 			cwd: await cwdFact(ctx.cwd, cwd),
 			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
 		}),
@@ -88,6 +96,16 @@ export function createHost(pi: ExtensionAPI): Host {
 			return known;
 		},
 	};
+}
+
+/** What is kept for one session. Nothing for an id that is no plain name: pi did not give it, and it may lead anywhere. */
+export function stateDir(
+	agentDir: string,
+	kind: "open" | "schedules" | "sessions",
+	{ sessionManager }: Pick<ExtensionContext, "sessionManager">,
+): string | undefined {
+	const sessionId = sessionManager.getSessionId();
+	return /^\w([\w.-]*\w)?$/.test(sessionId) ? join(agentDir, "state", "subagents", kind, sessionId) : undefined;
 }
 
 /** pi locks its trust file to read it, which takes longer than a launch; so it is read again only when it has changed. */
@@ -125,6 +143,20 @@ async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<Mo
 		else if (config) runtime.registerProvider(id, config);
 	}
 	return runtime;
+}
+
+/** pi's own, and those of the user's extensions, which a child has if it loads the extension. `known` are their names by path. */
+function toolFacts(pi: ExtensionAPI, known: Map<string, readonly string[]>): ToolFact[] {
+	const active = new Set(pi.getActiveTools());
+	const own = sessionTools().map((name) => ({ name, isActive: active.has(name) }));
+	const others = pi.getAllTools().flatMap(({ name, sourceInfo }): ToolFact[] => {
+		const names = known.get(sourceInfo.path) ?? toolExtension(sourceInfo);
+		known.set(sourceInfo.path, names);
+		const [extension, alias] = names;
+		if (extension === undefined) return [];
+		return [{ name, extension, ...(alias === undefined ? {} : { alias }), isActive: active.has(name) }];
+	});
+	return [...own, ...others];
 }
 
 function modelFacts({ modelRegistry, scopedModels }: ExtensionContext): Facts["models"] {

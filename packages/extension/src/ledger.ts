@@ -2,7 +2,7 @@
 import { addUsage, billedTokens, type Store, type Usage } from "@pi-subagents/core";
 
 /** In pi's own terms. It splits costs by kind, of which we know only the sum. */
-interface ReportedUsage extends Omit<Usage, "cost"> {
+export interface ReportedUsage extends Omit<Usage, "cost"> {
 	totalTokens: number;
 	cost: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
 }
@@ -49,7 +49,8 @@ function difference(now: Usage, before: Usage = NOTHING): Usage {
 	};
 }
 
-function inPiTerms({ cost, ...tokens }: Usage): ReportedUsage {
+/** What pi itself would call it. */
+export function inPiTerms({ cost, ...tokens }: Usage): ReportedUsage {
 	return {
 		...tokens,
 		totalTokens: billedTokens({ ...tokens, cost }),

@@ -2,7 +2,9 @@
  * Some lines of a text file that may be huge and may still grow. All of it is counted, a stretch of it is read, and
  * never more than that is held. Lines end with LF; a last line without one is not written yet.
  */
-import { type FileHandle, open, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { messageOf } from "@pi-subagents/core";
+import { openPlain } from "@pi-subagents/core/process";
 import { createLineSplitter, formatCount, sanitize } from "@pi-subagents/progress";
 import { isMissing } from "./small-file.ts";
 
@@ -41,14 +43,13 @@ export async function readStretch(path: string, wanted: Wanted, signal?: AbortSi
 	}
 }
 
-/** A pipe or a device is never opened, it could hang. */
+/** A pipe or a device could hang, and a link shows what is no log of ours. */
 async function openFile(path: string): Promise<FileHandle | undefined> {
 	try {
-		if (!(await stat(path)).isFile()) throw new Error(`${path} is not a regular file`);
-		return await open(path, "r");
+		return await openPlain(path);
 	} catch (error) {
 		if (isMissing(error)) return undefined;
-		throw error;
+		throw new Error(`${path} cannot be read: ${messageOf(error)}`);
 	}
 }
 

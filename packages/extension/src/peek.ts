@@ -21,8 +21,8 @@ const SHOWN_BYTES = 256 * 1024;
 
 export const peekParameter = Type.Object({
 	lines: Type.Optional(Type.Integer({ description: `Default ${DEFAULT_LINES}` })),
-	regex: Type.Optional(Type.String({ description: "Only lines that match; (?i) first ignores case" })),
-	after: Type.Optional(Type.Integer({ description: "Lines after this number; default: the last ones" })),
+	regex: Type.Optional(Type.String({ description: "Only matching lines; (?i): any case" })),
+	after: Type.Optional(Type.Integer({ description: "After this line; default: the last" })),
 });
 
 export interface Peek {

@@ -4,6 +4,7 @@ import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Sourc
 import { sanitize } from "@pi-subagents/progress";
 import type { Config } from "./config.ts";
 import { loadPresets } from "./presets.lazy.ts";
+import { sharing } from "./sharing.ts";
 
 export interface Presets {
 	/** Those that can be started, by name. */
@@ -39,12 +40,19 @@ const MOST_NAMES = 30;
 const MOST_MATCHES = 8;
 
 export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Presets {
-	const catalogues = new Map<string, Catalogue>();
+	const catalogues = new Map<string, Pick<Catalogue, "read">>();
 	const read = async (cwd: string, config: Config): Promise<PresetList> => {
 		const library = await loadPresets();
 		const key = JSON.stringify([cwd, config.trust, config.settings]);
-		const sources = () => sourcesFor(library, config, manifests(cwd));
-		const catalogue = catalogues.get(key) ?? library.createCatalogue({ cwd, agentDir, sources: sources() });
+		const create = () => {
+			const catalogue = library.createCatalogue({
+				cwd,
+				agentDir,
+				sources: sourcesFor(library, config, manifests(cwd)),
+			});
+			return { read: sharing(() => catalogue.read()) };
+		};
+		const catalogue = catalogues.get(key) ?? create();
 		catalogues.set(key, catalogue);
 		const list = await catalogue.read();
 		for (const notice of noticesFor(list, config)) tell(notice);

@@ -1,12 +1,18 @@
 /**
  * Follows one agent and tells a listener its last progress lines: when there is a new one, at most ten times a second,
  * since every update redraws a row and is sent to every client of pi; and once a second so that its clock moves.
+ * Many who are followed at once have more rows than a screen, and pi draws everything anew for a change above it. So they
+ * all tell their news at the same moment, once a second, and leave the clocks to the tree.
  */
 import { type AgentEvent, type AgentRecord, type Clock, isSettled, type Store, systemClock } from "@pi-subagents/core";
 
 const SHORTEST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const LINES_KEPT = 4;
+/** Their rows fit on a screen. */
+const FEW = 4;
+/** How many are followed. */
+const followed = new WeakMap<Store, number>();
 
 export interface ProgressFeed {
 	/** Ends the feed; nothing is told after it. */
@@ -19,6 +25,9 @@ export function followProgress(
 	tell: (lines: readonly string[], record: AgentRecord, now: number) => void,
 	clock: Clock = systemClock,
 ): ProgressFeed {
+	const isCrowded = () => (followed.get(store) ?? 0) > FEW;
+	const count = (change: 1 | -1) => followed.set(store, (followed.get(store) ?? 0) + change);
+	let isOpen = true;
 	let lines: readonly string[] = [];
 	let toldAt = Number.NEGATIVE_INFINITY;
 	let hasNews = true;
@@ -29,7 +38,11 @@ export function followProgress(
 		hasNews = false;
 		if (lines.length > 0) toldAt = clock.now(); // the first line need not wait for the word that it has started
 		tell(lines.length > 0 ? lines : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
-		cancel = clock.after(LONGEST_PAUSE_MS, tellNow);
+		cancel = clock.after(LONGEST_PAUSE_MS, moveClock);
+	};
+	const moveClock = () => {
+		if (!isCrowded()) return tellNow();
+		cancel = clock.after(LONGEST_PAUSE_MS, moveClock);
 	};
 	const unsubscribe = store.subscribe((event: AgentEvent, record: AgentRecord) => {
 		if (event.agentId !== agentId || isSettled(record.status)) return;
@@ -39,10 +52,14 @@ export function followProgress(
 		if (hasNews) return; // it will be told soon
 		hasNews = true;
 		cancel();
-		cancel = clock.after(Math.max(0, toldAt + SHORTEST_PAUSE_MS - clock.now()), tellNow);
+		const soonMs = Math.max(0, toldAt + SHORTEST_PAUSE_MS - clock.now());
+		cancel = clock.after(isCrowded() ? LONGEST_PAUSE_MS - (clock.now() % LONGEST_PAUSE_MS) : soonMs, tellNow);
 	});
+	count(1);
 	return {
 		close() {
+			if (isOpen) count(-1);
+			isOpen = false;
 			unsubscribe();
 			cancel();
 		},

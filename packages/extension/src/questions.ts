@@ -34,7 +34,12 @@ interface QuestionMessage {
 /** The tool with which the session answers; without it, it cannot. */
 const ANSWER_TOOL = "reply_subagent";
 
-export function createQuestions(pi: ExtensionAPI, host: Host, states: SessionStates, dialogs: Dialogs): Questions {
+export function createQuestions(
+	pi: ExtensionAPI,
+	host: Host,
+	states: Pick<SessionStates, "onState">,
+	dialogs: Dialogs,
+): Questions {
 	const unheard: { question: AskedQuestion; manager: Manager }[] = [];
 	const listeners: (() => void)[] = [];
 	let isIdle = false;

@@ -3,7 +3,6 @@
  * in the session's tree; all others that had not settled ended with the process that ran them. Unless another pi has the
  * session open too: then it is that one's business for as long as it lives.
  */
-import { basename } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import {
 	type AgentEvent,
@@ -14,10 +13,19 @@ import {
 	runIdOf,
 	systemClock,
 } from "@pi-subagents/core";
-import { claimRun, type ResultFile, readMeta, readResult } from "@pi-subagents/core/process";
+import {
+	claimRun,
+	isRunDir,
+	isRunPath,
+	type Meta,
+	type ResultFile,
+	readInterrupted,
+	readMeta,
+	readResult,
+} from "@pi-subagents/core/process";
 import type { Delivery } from "./delivery/delivery.ts";
 import type { Host } from "./host.ts";
-import { outcomeFrom } from "./journal/entries.ts";
+import { type LaunchEntry, outcomeFrom } from "./journal/entries.ts";
 import type { Journal, Remembered, RememberedRun } from "./journal/journal.ts";
 import type { Ownership } from "./journal/owner.ts";
 
@@ -42,23 +50,24 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 	/** The child may still be at work, or be gone; its files say which. */
 	const watch = (run: RememberedRun): Promise<void> =>
 		bestEffort(`watching agent ${run.launch.agentId} again`, host.tell, async () => {
-			const { agentId: id, runId, name, artifacts = "", isBackground } = run.launch;
+			const { agentId: id, name, isBackground } = run.launch;
 			const end = await endOf(run);
 			if (end && isOpen) return manager.restore(eventsOf(run, manager, end));
-			const isNamed = basename(artifacts) === runId;
-			const meta = isNamed ? await readMeta(artifacts) : "the session does not say where its files are";
+			const meta = await describe(run.launch);
 			if (!isOpen) return;
 			if (typeof meta === "string") {
 				const outcome: Outcome = { status: "aborted", by: "lost", reason: meta };
 				return manager.restore(eventsOf(run, manager, { outcome, completedAt: clock.now() }));
 			}
+			const { artifacts } = meta;
 			const claim = await claimRun(artifacts, { sessionId: host.session()?.sessionManager.getSessionId() });
 			if (!isOpen) return;
 			if (!claim.isOurs) return later(() => watch(run)); // a fork of this session is open in another pi
 			const queuedAt = run.launch.startedAt;
 			const startedAt = meta.createdAt;
 			const place = { depth: 1, isBackground, ...(name === undefined ? {} : { name }) };
-			manager.adopt({ id, run: meta.run, spec: meta.spec, ...place, queuedAt, startedAt, artifacts });
+			const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it goes on one day
+			manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
 		});
 	const later = (look: () => Promise<void>): void => {
 		const cancel = clock.after(LOOK_AGAIN_MS, () => {
@@ -68,7 +77,8 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 		timers.add(cancel);
 	};
 
-	const takeIn = async (runs: Remembered): Promise<void> => {
+	const takeIn = async (given: Remembered): Promise<void> => {
+		const runs: Remembered = new Map([...given].map(([runId, run]) => [runId, withOwnFiles(run)]));
 		delivery.restore(runs);
 		const ends = new Map<RememberedRun, End | undefined>();
 		// What has ended meanwhile is known at once: the session's first turn must not begin without it.
@@ -116,6 +126,20 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 	});
 }
 
+/** Who edits a session's file must not make us read something else. */
+function withOwnFiles(run: RememberedRun): RememberedRun {
+	const { artifacts, ...launch } = run.launch;
+	return artifacts === undefined || isRunPath(artifacts, launch.runId) ? run : { ...run, launch };
+}
+
+/** What the run is, or in words why that cannot be known. */
+async function describe({ artifacts, runId }: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {
+	if (artifacts === undefined) return "the session does not say where its files are";
+	if (!(await isRunDir(artifacts, runId))) return `${artifacts} is not the directory of a run of yours`;
+	const meta = await readMeta(artifacts);
+	return typeof meta === "string" ? meta : { ...meta, artifacts };
+}
+
 /** Whether something of it is still to come: its end, or the word of it. */
 function isUndone({ settled, launch, isTold }: RememberedRun): boolean {
 	return !settled || (launch.isBackground && !isTold);
@@ -128,9 +152,12 @@ type End = Pick<ResultFile, "outcome" | "completedAt"> &
 async function endOf({ launch, outlives, settled }: RememberedRun): Promise<End | undefined> {
 	if (settled)
 		return { ...settled, outcome: outcomeFrom(settled), startedAt: settled.completedAt - settled.durationMs };
-	if (!outlives || launch.artifacts === undefined) return undefined;
+	if (launch.artifacts === undefined) return undefined;
+	if (!(await isRunDir(launch.artifacts, launch.runId).catch(() => false))) return undefined;
 	const result = await readResult(launch.artifacts).catch(() => undefined); // then whoever watches it says what is wrong
-	return result?.runId === launch.runId ? result : undefined;
+	if (result?.runId === launch.runId) return result;
+	// One that does not outlive its session has ended with it, and its log says how far it had come.
+	return outlives ? undefined : readInterrupted(launch.artifacts, launch, { by: "shutdown" }).catch(() => undefined);
 }
 
 /** What happened to the run. One whose end nobody knows had none. */
@@ -140,7 +167,7 @@ function eventsOf(
 	end: End | undefined,
 ): AgentEvent[] {
 	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
-	const { name, requestedModel, artifacts, startedAt: at } = launch;
+	const { name, requestedModel, artifacts, isolation, startedAt: at } = launch;
 	const model = settled?.resolvedModel ?? launch.resolvedModel;
 	const agent = {
 		type,
@@ -155,6 +182,7 @@ function eventsOf(
 		...(requestedModel === undefined ? {} : { requestedModel }),
 		...(artifacts === undefined ? {} : { artifacts }),
 		...(outlives ? { outlives } : {}),
+		...(isolation === undefined ? {} : { isolation }),
 	};
 	const envelope = { agentId, run, at, seq: store.seq + 1 };
 	const begun: AgentEvent[] = [
@@ -164,5 +192,8 @@ function eventsOf(
 	if (!end) return begun;
 	const { outcome, completedAt, turns, toolUses, usage } = end;
 	const totals = usage && turns !== undefined && toolUses !== undefined ? { totals: { turns, toolUses, usage } } : {};
-	return [...begun, { ...envelope, type: "agent_settled", at: completedAt, outcome, ...totals }];
+	const tried = (settled?.attempts ?? []).map(({ model: from, error }): AgentEvent => {
+		return { ...envelope, type: "falling_back", from, to: model ?? from, error };
+	});
+	return [...begun, ...tried, { ...envelope, type: "agent_settled", at: completedAt, outcome, ...totals }];
 }

@@ -1,4 +1,8 @@
-/** The settings for people and for editors. The committed `docs/settings.md` and `settings.schema.json` must equal them. */
+/**
+ * The settings for people and for editors. The committed `docs/settings.md` and `settings.schema.json` must equal them,
+ * and `docs/migration.md` must hold the names that other extensions use.
+ */
+import { needless, readings } from "./settings-foreign.ts";
 import { choicesOf, expected, isGroup, type Shape, settingsShape } from "./settings-shape.ts";
 
 const EXAMPLE = {
@@ -48,6 +52,18 @@ export function settingsJsonSchema(): string {
 	};
 	// A file need not set everything.
 	return `${JSON.stringify(schema, (key, value) => (key === "required" ? undefined : value), "\t")}\n`;
+}
+
+/** The names of other extensions. */
+export function foreignMarkdown(): string {
+	const read = Object.entries(readings).map(([key, { own, values }]) => {
+		const meanings = Object.entries(values ?? {}).map(
+			([theirs, ours]) => `\`${theirs}\` is \`${JSON.stringify(ours)}\``,
+		);
+		return `| \`${key}\` | \`${own}\`${meanings.length > 0 ? `: ${meanings.join(", ")}` : ""} |`;
+	});
+	const unread = Object.entries(needless).map(([key, why]) => `| \`${key}\` | nothing: ${why} |`);
+	return ["| theirs | is read as |", "|---|---|", ...read, ...unread].join("\n");
 }
 
 function rowsOf({ properties = {} }: Shape, prefix: string): string[] {

@@ -182,6 +182,7 @@ export const settingsSchema = Type.Object({
 			auto: "`rich` while it fits, then `compact`",
 			rich: "each agent with what it does",
 			compact: "one line for each",
+			off: "it is not shown",
 		},
 		{ title: "Subagent widget display", description: "How the tree of agents looks.", default: "auto" },
 	),

@@ -5,10 +5,16 @@
 import { messageOf, nearest } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
+import { type ForeignNote, translate } from "./settings-foreign.ts";
 import type { Settings } from "./settings-schema.ts";
 import { expected, isGroup, nameOf, partOf, type Shape, settingsShape } from "./settings-shape.ts";
 
 export type { Settings } from "./settings-schema.ts";
+
+/** What of a file goes by another name, and where that file is. */
+export interface FileNote extends ForeignNote {
+	path: string;
+}
 
 export interface SettingsFile {
 	path: string;
@@ -33,24 +39,47 @@ export function defaultSettings(): Settings {
 }
 
 /** Later files win, key by key. */
-export function readSettings(files: readonly SettingsFile[]): { settings: Settings; problems: string[] } {
+export function readSettings(files: readonly SettingsFile[]): {
+	settings: Settings;
+	problems: string[];
+	notes: FileNote[];
+} {
 	const layers = files.map(readFile);
 	const values = layers.reduce((weaker, { values }) => merge(settingsShape, weaker, values), defaultsOf(settingsShape));
-	return { settings: freeze(values) as Settings, problems: layers.flatMap(({ problems }) => problems) };
+	return {
+		settings: freeze(values) as Settings,
+		problems: layers.flatMap(({ problems }) => problems),
+		notes: layers.flatMap(({ notes }) => notes),
+	};
 }
 
-function readFile({ path, text, under }: SettingsFile): { values: unknown; problems: string[] } {
-	const content = parseObject(text);
-	if (typeof content === "string") return { values: {}, problems: [`${sanitize(path)}: ${content}; ignored`] };
-	if (under !== undefined && !Object.hasOwn(content, under)) return { values: {}, problems: [] };
+interface Layer {
+	values: unknown;
+	problems: string[];
+	notes: FileNote[];
+}
+
+function readFile({ path, text, under }: SettingsFile): Layer {
+	const file = parseObject(text);
+	if (typeof file === "string") return { values: {}, problems: [`${sanitize(path)}: ${file}; ignored`], notes: [] };
+	if (under !== undefined && !Object.hasOwn(file, under)) return { values: {}, problems: [], notes: [] };
 	const isShared = under !== undefined;
-	const { values, complaints } = isShared ? usable(content[under], [under]) : usable(content);
-	const problems = complaints
-		.filter(({ isUnknown, hint }) => !(isShared && isUnknown && hint === undefined)) // others may keep theirs there
-		.map(({ text, hint }) => `${sanitize(path)}: ${text}; ${hint === undefined ? "ignored" : hint}`);
+	const at = isShared ? [under] : [];
+	const found = isShared ? file[under] : file;
+	const { content, notes, faults } = isObject(found) ? translate(found) : { content: found, notes: [], faults: [] };
+	const { values, complaints } = usable(content, at);
+	const problems = [
+		...faults.map(({ key, expected }) => {
+			const value = isObject(found) ? found[key] : undefined;
+			return `${sanitize(path)}: ${shown([...at, key])} is ${quote(value)}, expected ${expected}; ignored`;
+		}),
+		...complaints
+			.filter(({ isUnknown, hint }) => !(isShared && isUnknown && hint === undefined)) // others may keep theirs there
+			.map(({ text, hint }) => `${sanitize(path)}: ${text}; ${hint === undefined ? "ignored" : hint}`),
+	];
 	const more = problems.length - MOST_PROBLEMS;
 	if (more > 0) problems.splice(MOST_PROBLEMS, more, `${sanitize(path)}: and ${more} more problems`);
-	return { values, problems };
+	return { values, problems, notes: notes.map((note) => ({ ...note, path })) };
 }
 
 /** An object, or what is wrong with the text. */

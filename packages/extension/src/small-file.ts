@@ -1,7 +1,7 @@
 /** Small text files that people edit: read with a bound, replaced as a whole or not at all. */
 import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync } from "node:fs";
-import { access, constants, mkdir, open, readFile, readlink, realpath, rm, stat } from "node:fs/promises";
+import { access, constants, mkdir, open, readdir, readFile, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
 const MOST_BYTES = 256 * 1024;
@@ -102,4 +102,14 @@ function textOf(bytes: Uint8Array): string {
 export function isMissing(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
 	return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** What lies in a directory; nothing, where there is none. */
+export async function namesIn(dir: string): Promise<string[]> {
+	try {
+		return await readdir(dir);
+	} catch (error) {
+		if (isMissing(error)) return [];
+		throw error;
+	}
 }

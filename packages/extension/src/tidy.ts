@@ -1,10 +1,12 @@
-/** Deletes the files of old runs and old conversations, some time after a session was opened: nobody should wait for it. */
+/** Deletes the files of old runs, conversations and jobs, and tells of what a crash has left, some time after a session was opened: nobody should wait for it. */
 import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
 import { pruneConversations, pruneRuns } from "@pi-subagents/core/process";
 import type { Host } from "./host.ts";
 import type { Launcher } from "./launch.ts";
+import { pruneSchedules } from "./schedule/prune.ts";
+import { tellOfLeftWorktrees } from "./worktrees.ts";
 
 export interface TidyDeps {
 	store: Store;
@@ -31,13 +33,12 @@ export function tidyUp(pi: ExtensionAPI, { store, launcher, host, clock = system
 		const records = () => store.snapshot().records;
 		// What this session remembers can still be read in it.
 		const keep = new Set(records().map(({ id: agentId, run }) => runIdOf({ agentId, run })));
-		const dir = await launcher.runsDir(ctx);
-		await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
-		const sessions = join(host.agentDir, "state", "subagents", "sessions");
-		await pruneConversations({
-			...limits,
-			dir: sessions,
-			isLive: (sessionId) => sessionId === host.parentSessionId?.(),
-		});
+		const dir = await launcher.placeFor("runs", ctx);
+		if (dir !== undefined) await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
+		const state = join(host.agentDir, "state", "subagents");
+		const isLive = (sessionId: string) => sessionId === host.parentSessionId?.();
+		await pruneConversations({ ...limits, dir: join(state, "sessions"), isLive });
+		await pruneSchedules({ ...limits, dir: join(state, "schedules"), isLive });
+		await tellOfLeftWorktrees(host, ctx);
 	};
 }

@@ -19,15 +19,28 @@ export interface TreeDeps {
 const KEY = "subagents";
 /** Lines for a client whose width nobody knows. */
 const CLIENT_WIDTH = 100;
+const MOST_LINES = 12;
+const EDITOR_AND_FOOTER = 6;
+
+interface Surface extends Pick<AgentWidgetOptions, "requestRender" | "theme"> {
+	/** Lines of the screen, where there is one. */
+	rows?: () => number;
+}
 
 export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps): void {
 	let close = (): void => undefined;
 	/** Read for every frame, so that a change in the settings is seen at once. */
-	const options = (more: Pick<AgentWidgetOptions, "requestRender" | "theme">): AgentWidgetOptions => ({
-		...more,
+	const options = (more: Surface): AgentWidgetOptions => ({
+		requestRender: more.requestRender,
+		theme: more.theme,
 		clock: systemClock,
+		get maxLines() {
+			if (settings().widget === "off") return 0;
+			return more.rows ? linesFor(more.rows()) : undefined;
+		},
 		get mode() {
-			return settings().widget;
+			const { widget } = settings();
+			return widget === "off" ? undefined : widget;
 		},
 		get maxDepth() {
 			return settings().maxDepth;
@@ -48,7 +61,8 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 		ctx.ui.setWidget(
 			KEY,
 			(tui, theme) => {
-				const screen = { requestRender: () => tui.requestRender(), theme: piTheme(theme) };
+				const requestRender = () => tui.requestRender();
+				const screen = { requestRender, theme: piTheme(theme), rows: () => tui.terminal.rows };
 				return careful(new AgentWidget(store, options(screen)), host);
 			},
 			{ placement: "aboveEditor" },
@@ -57,7 +71,8 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 	};
 	const showToClient = () => {
 		const draw = () => {
-			const lines = widget.render(CLIENT_WIDTH);
+			const drawn = widget.render(CLIENT_WIDTH);
+			const lines = drawn.slice(0, drawn.findLastIndex((line) => line !== "") + 1); // only a screen must not jump
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
 		const requestRender = soon("showing the agents", host.tell, draw);
@@ -67,6 +82,14 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 			requestRender.cancel();
 		};
 	};
+}
+
+/**
+ * What changes above the upper edge of a screen makes pi clear it and write everything anew, at every turn of a spinner.
+ * So the tree takes half of what the editor and the footer leave: there may be other widgets, and longer texts.
+ */
+function linesFor(rows: number): number {
+	return Math.max(1, Math.min(MOST_LINES, Math.floor((rows - EDITOR_AND_FOOTER) / 2)));
 }
 
 /** An error while drawing would end pi. */

@@ -1,5 +1,6 @@
 /** An agent's live conversation over pi's screen. What it shows and does is the widget's; this ties it to the manager. */
 import { copyToClipboard, type ExtensionContext, type Theme } from "@earendil-works/pi-coding-agent";
+import { truncateToWidth } from "@earendil-works/pi-tui";
 import { AgentError, type AgentRecord, bestEffort, type Clock, isSettled, type Manager } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import {
@@ -14,6 +15,7 @@ import { findAgent } from "./agents.ts";
 import { called } from "./commands/words.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Host } from "./host.ts";
+import { attemptsText } from "./tools/structured.ts";
 import { type AgentConversation, openConversation } from "./viewer-source.ts";
 import { viewerTheme } from "./viewer-theme.ts";
 
@@ -67,6 +69,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 					theme: viewerTheme(theme),
 					keys,
 					rows: () => tui.terminal.rows,
+					title: called(record),
 					head: headOf(id, deps, theme),
 					isLive: () => isLive(manager, id),
 					question: () => questionOf(manager, id),
@@ -203,8 +206,15 @@ function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme):
 		const key = `${manager.store.seq} ${width} ${Math.floor(now / TICK_MS)} ${theme.fg("accent", "")}`;
 		if (drawn?.key !== key) {
 			const options = { mode: "focused", width, maxLines: MOST_HEAD_LINES, now, focusId: id } as const;
-			drawn = { key, lines: renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) }) };
+			const lines = renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) });
+			drawn = { key, lines: [...lines, ...triedLines(manager.store.record(id), width, theme)] };
 		}
 		return drawn.lines;
 	};
+}
+
+/** Why it works with another model than its preset names first. */
+function triedLines(record: AgentRecord | undefined, width: number, theme: Theme): string[] {
+	const tried = record ? attemptsText(record) : "";
+	return tried === "" ? [] : [truncateToWidth(theme.fg("warning", `${record?.model}, ${tried}`), width)];
 }

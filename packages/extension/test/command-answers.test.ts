@@ -89,9 +89,9 @@ test("a list without agents says how to launch one, and a long one leaves out th
 	expect(shown).not.toContain("\nc5 ");
 });
 
-test("a view of an agent at work says what it does and what it took so far", () => {
+test("a view of an agent at work says what it does and what it took so far", async () => {
 	const busy = agent({ maxTurns: 20, parentAgentId: "c0ffee00", contextPercent: 12.4, run: 2, runner: "process" });
-	expect(text(agentDetails(busy, NOW))).toBe(
+	expect(text(await agentDetails(busy, NOW))).toBe(
 		`scout a1b2c3d4: Find the launch code
 
 status       running for 1m 12s, 2 turns of 20
@@ -106,32 +106,32 @@ last         Reading notes.txt (2s ago)`,
 	);
 });
 
-test("a view of a settled agent has what it said, and where the rest is", () => {
+test("a view of a settled agent has what it said, and where the rest is", async () => {
 	const long = {
 		...completed,
 		artifacts: "/runs/c0ffee00",
 		outcome: { status: "completed" as const, text: "x".repeat(4_010) },
 	};
-	const shown = text(agentDetails(long, NOW));
+	const shown = text(await agentDetails(long, NOW));
 	expect(shown).toContain("status  Completed in 1m\n");
 	expect(shown).toContain("files   /runs/c0ffee00\n");
 	expect(shown).toContain("(10 more characters; all of it is in /runs/c0ffee00/result.json)");
 	expect(shown).not.toContain("last ");
 });
 
-test("a view of one that waits shows its question and how to answer it", () => {
-	const shown = text(agentDetails(waiting, NOW));
+test("a view of one that waits shows its question and how to answer it", async () => {
+	const shown = text(await agentDetails(waiting, NOW));
 	expect(shown).toContain('scout "left-door" (beef0001): Find the launch code');
 	expect(shown).toContain("asks    Which colour?");
 	expect(shown).toContain("Answer with /subagent reply beef0001 <text>.");
 });
 
-test("what an agent or a file says cannot control the terminal", () => {
+test("what an agent or a file says cannot control the terminal", async () => {
 	const evil = "\x1b]0;owned\x07\x1b[2J\u202eevil";
 	const record = agent({ description: evil, activity: evil, task: evil, name: evil, type: evil, question: evil });
 	const blocks = [
 		...listBlocks([record], NOW),
-		...agentDetails(record, NOW),
+		...(await agentDetails(record, NOW)),
 		...startedBlocks(record, [evil]),
 		...presetBlocks({ presets: [preset({ description: evil, name: evil })], problems: [] }),
 		...presetDetails(preset({ prompt: evil, description: evil }), []),

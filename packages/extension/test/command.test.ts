@@ -3,9 +3,11 @@ import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-c
 import { AgentError, Manager } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, test, vi } from "vitest";
+import { registerNotes } from "../src/commands/note.ts";
 import { subagentCommand } from "../src/commands/subagent.ts";
 import type { Host } from "../src/host.ts";
 import type { Launcher } from "../src/launch.ts";
+import type { Schedules } from "../src/schedule/schedules.ts";
 import { preset, spec } from "./command-fixture.ts";
 
 type Renderer = (entry: { data: unknown }, options: object, theme: object) => unknown;
@@ -42,7 +44,13 @@ function command({ mode = "rpc" }: { mode?: string } = {}) {
 		cwd: "/project",
 		ui,
 	} as unknown as ExtensionCommandContext;
-	const { handler, getArgumentCompletions } = subagentCommand(pi, { host: {} as Host, launcher, manager });
+	registerNotes(pi);
+	const { handler, getArgumentCompletions } = subagentCommand(pi, {
+		host: {} as Host,
+		launcher,
+		manager,
+		schedules: {} as Schedules,
+	});
 	return {
 		manager,
 		runner,
@@ -115,7 +123,7 @@ test("view finds an agent by its id, a preset by its name, an agent by the begin
 test("help comes without a word, and with what was not understood for a wrong one", async () => {
 	const { type } = command();
 	const help = (await type("")).text;
-	const names = ["start", "list", "view", "stop", "reply", "agents", "explain", "doctor", "help"];
+	const names = ["start", "list", "view", "stop", "reply", "agents", "explain", "jobs", "doctor", "help"];
 	for (const name of names) expect(help).toContain(`/subagent ${name}`);
 	expect((await type("HELP")).text).toBe(help);
 	const { text, level } = await type("lits all");

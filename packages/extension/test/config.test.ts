@@ -29,7 +29,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 const defaults = readSettings([]).settings;
 
 test("without any file everything is at its default", async () => {
-	expect(await read()).toEqual({ settings: defaults, trust: "yes", problems: [] });
+	expect(await read()).toEqual({ settings: defaults, trust: "yes", problems: [], notes: [] });
 });
 
 test("the project beats the user, and our own file the one of pi beside it", async () => {

@@ -41,6 +41,21 @@ test("those launched in one turn are told together", async () => {
 	for (const id of ["a1", "a2", "a3"]) expect(it.sent[0]?.content).toContain(`answer of ${id}`);
 });
 
+test("while the user goes through a menu nothing is told, also between two of its screens", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+	const menu = it.states.whileAsking(() => left);
+	await it.emit("ui_prompt_start");
+	await it.emit("ui_prompt_end");
+	await it.answer(id, "Two doors.");
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	leave();
+	await menu;
+	expect(it.sent).toHaveLength(1);
+});
+
 test("while the session works nothing is told, and afterwards everything at once", async () => {
 	const it = await open(newFile());
 	const [one, two] = [it.launch("one"), it.launch("two")];
@@ -74,6 +89,26 @@ test("an agent that the user stopped is told without starting a turn", async () 
 	it.manager.abort(id, { by: "user" });
 	await it.turn();
 	expect(it.sent).toEqual([{ content: expect.stringContaining("Stopped by you"), startsTurn: false }]);
+});
+
+test("a long answer that is filed meanwhile is told as it was", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.turn(async () => {
+		await it.answer(id, `${"word ".repeat(1_000)}the end`);
+		it.manager.filed({ agentId: id, run: 1 });
+	});
+	expect(it.sent).toEqual([{ content: expect.stringContaining("the end"), startsTurn: true }]);
+});
+
+test("which models failed is known also after a restart", async () => {
+	const file = newFile();
+	const it = await open(file);
+	const { id } = it.launch();
+	it.runner.runs[0]?.emit({ type: "falling_back", from: "x/a", to: "y/b", error: "down" });
+	await it.turn(() => it.answer(id, "Two doors."));
+	const again = await open(file);
+	expect(again.manager.store.record(id)).toMatchObject({ model: "y/b", attempts: [{ model: "x/a", error: "down" }] });
 });
 
 test("while a dialog is open nothing is told", async () => {

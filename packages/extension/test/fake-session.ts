@@ -1,12 +1,15 @@
-/** As much of pi as the journal and the delivery speak to: a session file as a tree of entries, a bus, and its messages. */
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+/** As much of pi as journal, delivery and RPC speak to: a session file as a tree of entries, its messages, and the bus. */
+import { createEventBus, type ExtensionAPI, type ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, Manager, type RunSpec } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { tellBus } from "../src/bus/bus.ts";
 import { createDelivery } from "../src/delivery/delivery.ts";
 import { followSession } from "../src/delivery/session-state.ts";
 import type { Host } from "../src/host.ts";
 import { createJournal } from "../src/journal/journal.ts";
+import type { LaunchParams } from "../src/launch.ts";
 import { restoreOnStart } from "../src/restore.ts";
+import { answerOthers, noticeCallers } from "../src/rpc/server.ts";
 
 interface Entry {
 	id: string;
@@ -40,7 +43,10 @@ export const spec: RunSpec = {
 };
 
 /** A pi process that has the session open. */
-export async function open(file: SessionFile, { firstId = 1 }: { firstId?: number } = {}) {
+export async function open(
+	file: SessionFile,
+	{ firstId = 1, isLate = false }: { firstId?: number; isLate?: boolean } = {},
+) {
 	const handlers = new Map<string, ((event: never, ctx: never) => unknown)[]>();
 	const sent: { content: string; startsTurn: boolean }[] = [];
 	const settled: AgentRecord[] = [];
@@ -69,7 +75,9 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 			getBranch: () => branchOf(file),
 		},
 	} as unknown as ExtensionContext;
+	const events = createEventBus();
 	const pi = {
+		events,
 		on: (type: string, handler: (event: never, ctx: never) => unknown) => {
 			handlers.set(type, [...(handlers.get(type) ?? []), handler]);
 		},
@@ -81,7 +89,11 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 		},
 	} as unknown as ExtensionAPI;
 	const told: string[] = [];
-	const host = { session: () => session, tell: (text: string) => told.push(text) } as unknown as Host;
+	let isOpen = !isLate;
+	const host = {
+		session: () => (isOpen ? session : undefined),
+		tell: (text: string) => told.push(text),
+	} as unknown as Host;
 
 	const clock = handClock();
 	const runner = fakeRunner();
@@ -90,21 +102,35 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 	const { store } = manager;
 	const journal = createJournal(pi, host, store);
 	const states = followSession(pi, host, clock);
+	const bus = tellBus(pi, { manager, host, clock });
 	const delivery = createDelivery(pi, {
 		store,
 		journal,
 		host,
 		states,
 		clock,
+		mayBeClaimed: noticeCallers(pi),
 		onSettled: (record) => settled.push(record),
 	});
 	const ownership = { take: async () => true, release: () => undefined };
 	restoreOnStart(pi, { manager, journal, delivery, host, ownership, clock });
-	await emit("session_start", { reason: "startup" });
+	const asked: LaunchParams[] = [];
+	const resolve = async (params: LaunchParams) => {
+		asked.push(params);
+		if (params.preset === "nobody") throw new Error('There is no preset "nobody".');
+		return { preset: {} as never, spec: { ...spec, type: params.preset, task: params.task } };
+	};
+	answerOthers(pi, { manager, launcher: { resolve }, host, delivery, bus });
+	if (!isLate) await emit("session_start", { reason: "startup" });
 	return {
+		events,
+		bus,
+		/** What launches for other extensions were resolved from. */
+		asked,
 		manager,
 		journal,
 		delivery,
+		states,
 		clock,
 		runner,
 		sent,
@@ -136,6 +162,11 @@ export async function open(file: SessionFile, { firstId = 1 }: { firstId?: numbe
 		async walkTo(entry: string | null) {
 			file.leaf = entry;
 			await emit("session_tree");
+		},
+		/** Opens the session that was left closed. */
+		start: async () => {
+			isOpen = true;
+			await emit("session_start", { reason: "startup" });
 		},
 		shutdown: async () => {
 			await emit("session_shutdown");

@@ -18,11 +18,11 @@ test("the first level counts, and Escape leaves each level", async () => {
 	it.manager.abort(id, { by: "user" });
 	launch();
 	expect(await it.walk({ choose: "settled" }, "back", { choose: "running" }, "back")).toEqual([
-		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Settings",
+		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
 		"Agents › Settled agents\n■ scout agent1",
-		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Settings",
+		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
 		"Agents › Running agents\n● scout agent2",
-		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Settings",
+		"Agents\nRunning agents (1) | Settled agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
 	]);
 });
 

@@ -2,15 +2,17 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { Manager } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import type { StoredTrust } from "../src/config.ts";
+import type { Delivery } from "../src/delivery/delivery.ts";
 import type { Host } from "../src/host.ts";
 import { createLauncher } from "../src/launch.ts";
 import type { Menu } from "../src/menu/context.ts";
 import { topMenu } from "../src/menu/menu.ts";
 import type { Choice, Screen } from "../src/menu/screen.ts";
+import { createSchedules, type Schedules } from "../src/schedule/schedules.ts";
 import type { Settings } from "../src/settings.ts";
 import { text } from "./command-fixture.ts";
 
@@ -27,6 +29,8 @@ export interface World extends AsyncDisposable {
 	agentDir: string;
 	manager: Manager;
 	runner: ReturnType<typeof fakeRunner>;
+	schedules: Schedules;
+	ctx: ExtensionCommandContext;
 	/** The settings that whoever listens heard of. */
 	heard: Settings[];
 	/** Opens the menu and goes through it; what is left of it is left with Escape. Everything that was shown. */
@@ -49,18 +53,36 @@ export async function world({ trust = "unasked" as StoredTrust } = {}): Promise<
 	});
 	const heard: Settings[] = [];
 	const host = hostIn({ cwd, agentDir, trust });
-	const launcher = createLauncher(host, (settings) => heard.push(settings));
-	const ctx = { cwd, mode: "tui", hasUI: true } as unknown as ExtensionCommandContext;
+	const launcher = createLauncher(host, (settings) => {
+		heard.push(settings);
+		schedules.configure(settings);
+	});
+	const ctx = contextIn(cwd);
+	const clock = handClock(60_000);
+	const onShutdown: (() => Promise<void>)[] = [];
+	const pi = {
+		on: (_type: string, handler: () => Promise<void>) => onShutdown.push(handler),
+		events: { emit: () => undefined },
+	} as unknown as ExtensionAPI;
+	const schedules: Schedules = createSchedules(pi, {
+		manager,
+		launcher,
+		host: { ...host, session: () => ctx },
+		delivery: deafDelivery,
+		clock,
+	});
 	return {
 		cwd,
 		agentDir,
 		manager,
 		runner,
+		schedules,
+		ctx,
 		heard,
 		async walk(...steps) {
 			const shown: string[] = [];
 			const screen = scripted([...steps], shown);
-			await topMenu({ host, launcher, manager, ctx, screen, clock: handClock(60_000) } satisfies Menu);
+			await topMenu({ host, launcher, manager, schedules, ctx, screen, clock } satisfies Menu);
 			return shown;
 		},
 		async write(path, content) {
@@ -68,11 +90,26 @@ export async function world({ trust = "unasked" as StoredTrust } = {}): Promise<
 			await writeFile(join(root, path), content);
 		},
 		read: (path) => readFile(join(root, path), "utf8"),
-		[Symbol.asyncDispose]: () => rm(root, { recursive: true }),
+		async [Symbol.asyncDispose]() {
+			for (const handler of onShutdown) await handler();
+			await rm(root, { recursive: true });
+		},
 	};
 }
 
-function hostIn({ cwd, agentDir, trust }: { cwd: string; agentDir: string; trust: StoredTrust }): Host {
+/** A session without a file, in a terminal. */
+function contextIn(cwd: string): ExtensionCommandContext {
+	const sessionManager = { getSessionId: () => "s1", getSessionFile: () => undefined };
+	return { cwd, mode: "tui", hasUI: true, sessionManager } as unknown as ExtensionCommandContext;
+}
+
+const deafDelivery = {
+	apart: (launch: () => unknown) => launch(),
+	expect: () => () => undefined,
+	silence: () => undefined,
+} as unknown as Delivery;
+
+export function hostIn({ cwd, agentDir, trust }: { cwd: string; agentDir: string; trust: StoredTrust }): Host {
 	const tools = ["read", "bash", "edit", "write", "grep", "find", "ls"].map((name) => ({ name, isActive: true }));
 	return {
 		agentDir,

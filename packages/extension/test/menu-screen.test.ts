@@ -10,6 +10,8 @@ import type { Launcher } from "../src/launch.ts";
 import { menuCommand } from "../src/menu/menu.ts";
 import { optionsFor, rpcScreen } from "../src/menu/screen-rpc.ts";
 import { tuiScreen } from "../src/menu/screen-tui.ts";
+import type { Schedules } from "../src/schedule/schedules.ts";
+import { defaultSettings } from "../src/settings.ts";
 import { preset, spec } from "./command-fixture.ts";
 
 type Ui = Partial<Record<keyof ExtensionCommandContext["ui"], unknown>>;
@@ -110,8 +112,13 @@ function command(ui: Ui, mode: string) {
 	manager.spawn(spec);
 	const told: string[] = [];
 	const host = { tell: (text: string) => told.push(text) } as unknown as Host;
-	const launcher = { survey: async () => ({ presets: [preset()], problems: [] }) } as unknown as Launcher;
-	const { handler } = menuCommand({} as ExtensionAPI, { host, launcher, manager, dialogs: createDialogs() });
+	const launcher = {
+		survey: async () => ({ presets: [preset()], problems: [], config: { settings: defaultSettings() } }),
+	} as unknown as Launcher;
+	const schedules = { list: async () => [] } as unknown as Schedules;
+	const states = { whileAsking: <Result>(ask: () => Promise<Result>) => ask() };
+	const deps = { host, launcher, manager, schedules, dialogs: createDialogs(), states };
+	const { handler } = menuCommand({} as ExtensionAPI, deps);
 	return { told, run: () => handler("", context(ui, mode)) };
 }
 

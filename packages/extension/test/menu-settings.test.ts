@@ -59,7 +59,7 @@ test("a choice is saved for the user, unknown keys survive, and whoever listens 
 	expect(it.heard.at(-1)).toMatchObject({ widget: "compact", maxDepth: 2 });
 	expect(shown).toContain("info: Subagent widget display: Compact tree");
 	expect(shown[2]).toBe(
-		"Agents › Settings › Subagent widget display\nHow the tree of agents looks.\n● Auto | ○ Rich tree | ○ Compact tree",
+		"Agents › Settings › Subagent widget display\nHow the tree of agents looks.\n● Auto | ○ Rich tree | ○ Compact tree | ○ Off",
 	);
 });
 

@@ -59,7 +59,7 @@ describe("the lines of a file", () => {
 	});
 
 	test("cannot be read from what is not a file", async () => {
-		await expect(peek(dir, {})).rejects.toThrow(`${dir} is not a regular file`);
+		await expect(peek(dir, {})).rejects.toThrow(`${dir} cannot be read: it is not a regular file`);
 	});
 
 	test("begin again at the end of a file that has become shorter", async () => {

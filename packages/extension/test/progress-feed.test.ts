@@ -70,4 +70,21 @@ describe("a feed", () => {
 		run.emit(read("b.ts"));
 		expect([told, timer.waiting()]).toEqual([[], 0]);
 	});
+
+	test("of many tells its news with all others once a second, and leaves the clock to the tree", () => {
+		const { manager, run, timer, told, read } = setUp();
+		const others = Array.from({ length: 4 }, () => followProgress(manager.store, "a1", () => undefined, timer));
+		timer.advance(0);
+		timer.advance(5_300);
+		expect(told).toEqual([["Starting"]]);
+		run.emit(read("a.ts"));
+		run.emit(read("b.ts"));
+		timer.advance(1_000 - (timer.now() % 1_000) - 1);
+		expect(told).toHaveLength(1);
+		timer.advance(1);
+		expect(told.at(-1)).toEqual(["Reading a.ts", "Reading b.ts"]);
+		for (const other of others) other.close();
+		timer.advance(1_000);
+		expect(told).toHaveLength(3); // the clock moves again
+	});
 });

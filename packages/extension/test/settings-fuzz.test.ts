@@ -1,6 +1,7 @@
 import { Check } from "typebox/value";
 import { expect, test } from "vitest";
 import { readSettings } from "../src/settings.ts";
+import { translate } from "../src/settings-foreign.ts";
 import { settingsSchema } from "../src/settings-schema.ts";
 import { isGroup, type Shape, settingsShape } from "../src/settings-shape.ts";
 
@@ -65,7 +66,8 @@ test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 			const { settings, problems } = read(nested(way, value));
 			expect(Check(settingsSchema, settings), JSON.stringify(value)).toBe(true);
 			if (problems.length === 0) used++;
-			expect(at(settings, way)).toEqual(problems.length === 0 ? value : at(defaults, way));
+			const { content } = translate(nested(way, value) as Record<string, unknown>);
+			expect(at(settings, way)).toEqual(at(problems.length === 0 ? content : defaults, way));
 			if (problems.length > 0) {
 				expect(problems).toEqual([expect.stringMatching(`^x\\.json: "${name}" is .+, expected .+; ignored$`)]);
 				expect(problems[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\ud800-\udfff]/);

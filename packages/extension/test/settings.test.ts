@@ -34,6 +34,7 @@ test("without files everything is at its default", () => {
 			agentOverrides: {},
 		},
 		problems: [],
+		notes: [],
 	});
 });
 
@@ -181,6 +182,7 @@ describe("in a file that is not ours", () => {
 		expect(shared({ maxConcurrent: 1, theme: "dark", subagents: { maxDepth: 2 } })).toEqual({
 			settings: { ...readSettings([]).settings, maxDepth: 2 },
 			problems: [],
+			notes: [],
 		});
 		expect(shared({ theme: "dark" }).problems).toEqual([]);
 	});

@@ -27,6 +27,15 @@ describe("the viewer of an agent", () => {
 		expect([it.overlays, it.told, it.clock.waiting()]).toEqual([[], [], 0]);
 	});
 
+	test("says which models could not be used, on one line", async () => {
+		await using it = await world();
+		const { id } = it.launch({ model: "x/a" });
+		it.runner.runs[0]?.emit({ type: "falling_back", from: "x/a", to: "y/b", error: `no\nkey ${"x".repeat(200)}` });
+		void it.open(id);
+		const screen = await it.shows("y/b, after x/a failed (no key xxx");
+		expect(screen.split("\n").every((line) => line.length <= 80)).toBe(true);
+	});
+
 	test("waits for an agent that has not answered, and shows its first words without an event", async () => {
 		await using it = await world();
 		const { id } = it.launch();

@@ -77,7 +77,8 @@ export class AgentWidget implements Component {
 	}
 
 	render(width: number): string[] {
-		if (this.#isDue || width !== this.#width) this.#draw(width);
+		const { maxLines = MAX_LINES } = this.#options;
+		if (this.#isDue || width !== this.#width || this.#lines.length > maxLines) this.#draw(width);
 		return this.#lines;
 	}
 

@@ -280,6 +280,17 @@ test("options are read for every frame, and invalidate draws anew", () => {
 	expect(widget.render(80)).toEqual(["● Agents 3 queued", "└─ +3 descendants hidden (3 queued)"]);
 });
 
+test("a screen that has become lower gets a lower tree in the same frame", () => {
+	let maxLines = 12;
+	const records: AgentView[] = ["a", "b", "c"].map((id) => ({ id, status: "queued" }));
+	const source = { snapshot: () => ({ records }), subscribe: () => () => {} };
+	const options = { clock: handClock(), requestRender: () => {} };
+	const widget = new AgentWidget(source, Object.defineProperty(options, "maxLines", { get: () => maxLines }));
+	expect(widget.render(80)).toHaveLength(4);
+	maxLines = 2;
+	expect(widget.render(80)).toEqual(["● Agents 3 queued", "└─ +3 descendants hidden (3 queued)"]);
+});
+
 test("after dispose it listens no more and has no timer", () => {
 	const { queue, start, widget, clock, frames } = stage();
 	queue("a");

@@ -6,6 +6,7 @@ export type { Key } from "./drivers/keys.ts";
 export type { ExitStatus } from "./drivers/pi-process.ts";
 export { type PictureOptions, picture } from "./drivers/picture.ts";
 export { type PrintResult, runPrint } from "./drivers/print.ts";
+export { type Frame, replay } from "./drivers/replay.ts";
 export { type PiRpc, startRpc, type WaitForEvent } from "./drivers/rpc.ts";
 export type { WaitForScreen } from "./drivers/screen.ts";
 export type { PiTarget } from "./drivers/target.ts";

@@ -214,3 +214,19 @@ function textDeltas(events: readonly PiEvent[]): string[] {
 		return [event.assistantMessageEvent.delta];
 	});
 }
+
+test("what was asked can be forgotten, and requests are still told apart", async () => {
+	await using server = await startModelServer({ rules: [otherwise(callTool("read", { path: "a.txt" }))] });
+	const ask = async () => {
+		const response = await fetch(`${server.baseUrl}/chat/completions`, {
+			method: "POST",
+			body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "Hi" }] }),
+		});
+		return /call_\d+_\d+/.exec(await response.text())?.[0];
+	};
+	const first = await ask();
+	server.forget();
+	expect(server.requests).toEqual([]);
+	expect(await ask()).not.toBe(first);
+	expect(server.requests).toHaveLength(1);
+});

@@ -20,7 +20,7 @@ export function presetBlocks({ presets, problems }: Pick<Survey, "presets" | "pr
 			{ text: preset.name, tone: preset.enabled ? ("accent" as const) : ("muted" as const) },
 			{ text: preset.enabled ? preset.source.kind : "off", tone: "muted" as const },
 		],
-		body: [{ text: firstSentence(preset) }],
+		body: [{ text: preset.outputSchema ? `${firstSentence(preset)} Answers as data.` : firstSentence(preset) }],
 	}));
 	const none = { text: "There are no presets yet: put markdown files into .pi/subagents/." };
 	const faulty = new Set(problems.map(({ path }) => path)).size;

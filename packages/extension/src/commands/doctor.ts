@@ -6,6 +6,7 @@ import type { Check, Finding, Level } from "./doctor/finding.ts";
 import { checkLeftovers, checkPlaces } from "./doctor/places.ts";
 import { checkModels, checkPresets, checkSettings, checkTools } from "./doctor/presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "./doctor/programs.ts";
+import { checkWorktrees } from "./doctor/worktrees.ts";
 import type { Block, Row, Tone } from "./layout.ts";
 import type { CommandDeps, Subcommand } from "./subcommand.ts";
 
@@ -38,6 +39,7 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionComma
 		{ name: "git", run: () => checkGit(cwd) },
 		{ name: "tmux", run: async () => checkTmux(await survey, process.env) },
 		{ name: "places", run: () => checkPlaces({ agentDir, cwd }) },
+		{ name: "worktrees", run: () => checkWorktrees(agentDir) },
 		{ name: "leftovers", run: () => checkLeftovers(cwd, manager.store.snapshot().records, systemClock.now()) },
 	];
 }

@@ -10,6 +10,9 @@ import type { CommandDeps, Subcommand } from "./subcommand.ts";
 /** English text and JSON run at about this many characters a token. */
 const CHARACTERS_PER_TOKEN = 4;
 
+/** The file has all of it. */
+const MOST_SCHEMA = 300;
+
 export function explainCommand({ host, launcher }: CommandDeps): Subcommand {
 	return {
 		name: "explain",
@@ -19,7 +22,8 @@ export function explainCommand({ host, launcher }: CommandDeps): Subcommand {
 		async run(rest, ctx) {
 			const [wanted = "", model] = rest.split(/\s+/);
 			if (wanted === "") throw new Error("Which preset? /subagent explain <preset> [model]");
-			const { preset, spec } = await launcher.resolve({ preset: wanted, task: "(the task)", model }, ctx);
+			const asked = { preset: wanted, task: "(the task)", model, isTrial: true };
+			const { preset, spec } = await launcher.resolve(asked, ctx);
 			return explain(preset, spec, await previewSession(host, spec));
 		},
 	};
@@ -36,7 +40,7 @@ export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolChara
 		{ text: "System prompt:", tone: "muted" },
 		{ text: systemPrompt },
 		{ text: `Preset ${preset.name}: ${preset.description}`, tone: "strong" },
-		fields([["source", kind === "builtin" ? kind : `${kind}, ${preset.path}`], ...values]),
+		fields([["source", kind === "builtin" ? kind : `${kind}, ${preset.path}`], ...values, ...givenTo(spec)]),
 		...spec.warnings.map((text): Block => ({ text, tone: "warn" })),
 		{ text: `It begins with ${all}: ${prompt} of prompt and ${tools} of tools.` },
 	];
@@ -61,6 +65,25 @@ function valuesOf(spec: RunSpec): [ResolvedField, string][] {
 		["cwd", spec.cwd],
 		...limitsOf(spec.limits),
 	];
+}
+
+/** What only some agents have. */
+function givenTo({ output, fallbackModels = [], memory, memoryDir, inheritsContext }: RunSpec): [string, string][] {
+	return [
+		...(memory ? [["memory", `${memory}, ${memoryDir ?? "none yet"}`] as const] : []),
+		...(inheritsContext ? [["inherit_context", "this conversation"] as const] : []),
+		...(output ? [["output_schema", `${schemaText(output.schema)}, ${repairsText(output.repairs)}`] as const] : []),
+		...(fallbackModels.length > 0 ? [["fallback_models", fallbackModels.join(", ")] as const] : []),
+	].map(([label, text]) => [label, text]);
+}
+
+function schemaText(schema: object): string {
+	const text = JSON.stringify(schema);
+	return text.length > MOST_SCHEMA ? `${text.slice(0, MOST_SCHEMA - 1)}…` : text;
+}
+
+function repairsText(repairs: number): string {
+	return repairs === 0 ? "fails at once" : `may be mended ${repairs === 1 ? "once" : `${repairs} times`}`;
 }
 
 function limitsOf(limits: Limits): [ResolvedField, string][] {

@@ -6,8 +6,10 @@ import { complete } from "./complete.ts";
 import { doctorCommand } from "./doctor.ts";
 import { explainCommand } from "./explain.ts";
 import { helpBlocks, helpCommand, notUnderstood } from "./help.ts";
+import { jobsCommand } from "./jobs.ts";
+import type { Command } from "./lazy.ts";
 import { listCommand } from "./list.ts";
-import { registerNotes, show } from "./note.ts";
+import { show } from "./note.ts";
 import { replyCommand } from "./reply.ts";
 import { startCommand } from "./start.ts";
 import { stopCommand } from "./stop.ts";
@@ -15,10 +17,7 @@ import type { CommandDeps, Subcommand } from "./subcommand.ts";
 import { viewCommand } from "./view.ts";
 import { firstWord } from "./words.ts";
 
-type Command = Parameters<ExtensionAPI["registerCommand"]>[1];
-
-export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): Command {
-	registerNotes(pi);
+export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): Omit<Command, "description"> {
 	const subcommands: Subcommand[] = [
 		startCommand(deps),
 		listCommand(deps),
@@ -27,11 +26,11 @@ export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): Command {
 		replyCommand(deps),
 		agentsCommand(deps),
 		explainCommand(deps),
+		jobsCommand(deps),
 		doctorCommand(deps),
 		helpCommand(() => subcommands),
 	];
 	return {
-		description: "Start, watch, stop and answer agents; list and explain presets",
 		getArgumentCompletions: (typed) => complete(subcommands, typed),
 		async handler(args, ctx) {
 			const [name, rest] = firstWord(args);

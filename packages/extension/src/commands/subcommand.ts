@@ -3,12 +3,14 @@ import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
 import type { Host } from "../host.ts";
 import type { Launcher } from "../launch.ts";
+import type { Schedules } from "../schedule/schedules.ts";
 import type { Block } from "./layout.ts";
 
 export interface CommandDeps {
 	host: Host;
 	launcher: Launcher;
 	manager: Manager;
+	schedules: Schedules;
 }
 
 export interface Subcommand {

@@ -5,6 +5,10 @@ import { formatCost, formatCount, formatDuration, formatTokens, outcomeText, san
 import { renderTree } from "@pi-subagents/widget";
 import { findAgent } from "../agents.ts";
 import { loadPresets } from "../presets.lazy.ts";
+import { cachedPercentOf } from "../tools/details.ts";
+import { attemptsText } from "../tools/structured.ts";
+import { wholeOutcome } from "../tools/whole-outcome.ts";
+import { worktreeLines } from "../worktree-text.ts";
 import { type Block, fields, type Tone } from "./layout.ts";
 import { listBlocks } from "./list.ts";
 import { agentOffers, presetOffers } from "./offers.ts";
@@ -40,13 +44,14 @@ export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 	};
 
 	/** Where it stands among the others, if there are any, and then everything about it. */
-	function details(record: AgentRecord, now: number): Block[] {
+	async function details(record: AgentRecord, now: number): Promise<Block[]> {
 		const { id, parentAgentId } = record;
 		const isAlone = parentAgentId === undefined && !agents().some((other) => other.parentAgentId === id);
-		if (isAlone) return agentDetails(record, now);
+		const about = await agentDetails(record, now);
+		if (isAlone) return about;
 		const size = { width: TREE_COLUMNS, maxLines: TREE_LINES };
 		const tree = renderTree(agents(), { mode: "focused", focusId: id, now, ...size });
-		return [{ text: tree.join("\n") }, ...agentDetails(record, now)];
+		return [{ text: tree.join("\n") }, ...about];
 	}
 
 	async function findPreset(name: string, ctx: ExtensionCommandContext): Promise<Block[] | undefined> {
@@ -65,8 +70,9 @@ function isNamed(agents: readonly AgentRecord[], wanted: string): boolean {
 	return agents.some(({ id, name }) => id.toLowerCase() === key || name?.toLowerCase() === key);
 }
 
-export function agentDetails(record: AgentRecord, now: number): Block[] {
-	const { outcome, description, artifacts, question } = record;
+export async function agentDetails(record: AgentRecord, now: number): Promise<Block[]> {
+	const { description, artifacts, question } = record;
+	const outcome = record.outcome && (await wholeOutcome(record, record.outcome));
 	const said = outcome?.status === "completed" ? outcome.text : outcome?.partialText;
 	const more = (said?.length ?? 0) - TEXT_CHARACTERS;
 	const rest = artifacts === undefined ? "" : `; all of it is in ${artifacts}/result.json`;
@@ -87,7 +93,7 @@ function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, 
 		["status", statusText(record, now), STATUS_TONES[status]],
 		["asks", question, "warn"],
 		["task", task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task],
-		["model", model],
+		["model", [model, attemptsText(record)].filter((each) => each).join(", ") || undefined],
 		["cwd", cwd],
 		["runner", runner === "session" ? undefined : runner],
 		["run", run > 1 ? String(run) : undefined],
@@ -95,6 +101,7 @@ function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, 
 		["usage", usageText(record)],
 		["last", lastText(record, now)],
 		["files", artifacts],
+		["worktree", worktreeLines(record.outcome?.worktree).join("\n") || undefined],
 	];
 	return pairs.flatMap(([label, text, tone]) => (text === undefined ? [] : [[label, text, tone] as const]));
 }
@@ -115,12 +122,13 @@ function statusText(record: AgentRecord, now: number): string {
 	return outcomeText(outcome, { durationMs });
 }
 
-function usageText({ turns, toolUses, usage, contextPercent, compactions }: AgentRecord): string {
+function usageText(record: AgentRecord): string {
+	const { turns, toolUses, usage, contextPercent, compactions } = record;
 	const cached = billedTokens(usage) - workTokens(usage);
 	return [
 		formatCount(turns, "turn"),
 		formatCount(toolUses, "tool call"),
-		`${formatTokens(workTokens(usage))} tokens${cached > 0 ? ` and ${formatTokens(cached)} from the cache` : ""}`,
+		`${formatTokens(workTokens(usage))} tokens${cached > 0 ? ` and ${formatTokens(cached)} from the cache (${cachedPercentOf(record)}% of what it read)` : ""}`,
 		...(usage.cost > 0 ? [formatCost(usage.cost)] : []),
 		...(contextPercent === undefined || contextPercent < 1 ? [] : [`context ${Math.round(contextPercent)}% full`]),
 		...(compactions > 0 ? [formatCount(compactions, "compaction")] : []),

@@ -29,6 +29,10 @@ export interface Delivery {
 	expect(runId: string): () => void;
 	/** The result has been read: it is not told again. */
 	claim(record: AgentRecord): void;
+	/** The result is not worth telling, whoever might read it where. */
+	silence(record: AgentRecord): void;
+	/** What is launched in there is told by itself: it has nothing to do with what the turn launched. */
+	apart<Result>(launch: () => Result): Result;
 	configure(settings: Partial<OutboxSettings>): void;
 	/** Waits for all agents, but not beyond the deadline. Resolves with what is to be told, and who is missing. */
 	drain(deadline: number): Promise<Drained>;
@@ -53,6 +57,8 @@ export interface DeliveryDeps {
 	journal: Journal;
 	host: Host;
 	states: SessionStates;
+	/** Whether other extensions are there that may claim any result. */
+	mayBeClaimed?: () => boolean;
 	/** Hears of every run that settles while the session is open, once. */
 	onSettled?: (record: AgentRecord) => void;
 	clock?: Clock;
@@ -60,12 +66,14 @@ export interface DeliveryDeps {
 
 export function createDelivery(
 	pi: ExtensionAPI,
-	{ store, journal, host, states, onSettled, clock = systemClock }: DeliveryDeps,
+	{ store, journal, host, states, mayBeClaimed, onSettled, clock = systemClock }: DeliveryDeps,
 ): Delivery {
+	/** Of runs that go on or are still to be told. */
 	const records = new Map<string, AgentRecord>();
 	const launches = new Map<string, Launch>();
 	const expected = new Map<string, number>();
 	let turn = 0;
+	let isApart = false;
 	let draining: { messages: Message[]; over: (drained: Drained) => void } | undefined;
 
 	const outbox: Outbox = new Outbox(
@@ -75,7 +83,10 @@ export function createDelivery(
 					journal.settled(record);
 					onSettled?.(record);
 				}),
-			close: (id) => withRecord(id, (record) => journal.closed(record)),
+			close(id) {
+				withRecord(id, (record) => journal.closed(record));
+				records.delete(id);
+			},
 			send(items, startsTurn) {
 				const message = messageFor(items, records);
 				// A drain goes on with a turn, which what outlives the session never starts: that waits until it is opened again.
@@ -91,8 +102,12 @@ export function createDelivery(
 	const endDrain = (missing: readonly string[]) => {
 		const { messages = [], over } = draining ?? {};
 		draining = undefined;
-		for (const { details } of messages) outbox.tell({ type: "delivered", ids: details.runIds });
+		for (const { details } of messages) delivered(details.runIds);
 		over?.({ messages, missing });
+	};
+	const delivered = (ids: readonly string[]) => {
+		outbox.tell({ type: "delivered", ids });
+		for (const id of ids) records.delete(id);
 	};
 	const withRecord = (runId: string, use: (record: AgentRecord) => void) => {
 		const record = records.get(runId);
@@ -107,7 +122,7 @@ export function createDelivery(
 		}
 		try {
 			pi.sendMessage(message, startsTurn ? { triggerTurn: true, deliverAs: "followUp" } : { triggerTurn: false });
-			if (!startsTurn) outbox.tell({ type: "delivered", ids }); // an idle pi has it in its file by now
+			if (!startsTurn) delivered(ids); // an idle pi has it in its file by now
 		} catch (error) {
 			outbox.tell({ type: "unsent", ids });
 			throw error;
@@ -116,22 +131,22 @@ export function createDelivery(
 
 	store.subscribe((event, record) => {
 		if (!record.isBackground || record.parentAgentId !== undefined) return;
+		if (event.type === "agent_filed") return; // what is still to be told is told from the whole record
 		const runId = runIdOf({ agentId: record.id, run: record.run });
-		const launch = launches.get(runId) ?? launchOf(record, journal, `turn ${turn}`);
+		const launch = launches.get(runId) ?? launchOf(record, journal, isApart ? undefined : `turn ${turn}`);
 		launches.set(runId, launch);
 		records.set(runId, record);
 		if (event.type === "agent_queued" || event.type === "agent_left") outbox.tell({ type: "launched", launch });
 		if (event.type !== "agent_settled") return;
 		const delivery = { ...launch, bytes: notificationBytes(record), ...urgencyOf(record) };
-		outbox.tell({ type: "settled", delivery, canBeClaimed: expected.has(runId) });
+		outbox.tell({ type: "settled", delivery, canBeClaimed: expected.has(runId) || (mayBeClaimed?.() ?? false) });
 		launches.delete(runId);
 	});
 	pi.on("turn_start", () => {
 		turn++;
 	});
 	pi.on("message_end", ({ message }) => {
-		if (message.role === "custom" && message.customType === NOTIFICATION)
-			outbox.tell({ type: "delivered", ids: runsIn(message.details) });
+		if (message.role === "custom" && message.customType === NOTIFICATION) delivered(runsIn(message.details));
 	});
 	outbox.tell({ type: "settings", change: { lineBytes: LINE_BYTES } });
 	const lookAround = () => outbox.tell({ type: "branch", holds: journal.branch() });
@@ -160,6 +175,15 @@ export function createDelivery(
 			// What is read on another branch is not known on the one that launched it.
 			if (entry === undefined || journal.branch().includes(entry)) outbox.tell({ type: "claimed", id });
 		},
+		silence: ({ id: agentId, run }) => outbox.tell({ type: "claimed", id: runIdOf({ agentId, run }) }),
+		apart(launch) {
+			isApart = true;
+			try {
+				return launch();
+			} finally {
+				isApart = false;
+			}
+		},
 		configure: (change) => outbox.tell({ type: "settings", change }),
 		drain: (deadline) =>
 			new Promise((over) => {
@@ -182,7 +206,7 @@ function messageFor(items: readonly SendItem[], records: ReadonlyMap<string, Age
 	return { customType: NOTIFICATION, display: true, ...notificationFor(notices) };
 }
 
-function launchOf({ id: agentId, run, outlives }: AgentRecord, journal: Journal, group: string): Launch {
+function launchOf({ id: agentId, run, outlives }: AgentRecord, journal: Journal, group: string | undefined): Launch {
 	const id = runIdOf({ agentId, run });
 	const launchEntry = journal.entryOf(id);
 	return {
@@ -190,7 +214,7 @@ function launchOf({ id: agentId, run, outlives }: AgentRecord, journal: Journal,
 		agentId,
 		run,
 		kind: outlives ? "background" : "agent",
-		group,
+		...(group === undefined ? {} : { group }),
 		...(launchEntry === undefined ? {} : { launchEntry }),
 	};
 }

@@ -3,8 +3,10 @@
  * person's box is drawn. What an agent said stands between tags of ours and can neither close nor imitate them. Pure.
  */
 import { type AgentRecord, runIdOf, type SendItem, type Status, workTokens } from "@pi-subagents/core";
-import { formatCount, outcomeText, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { beginningOf, formatCount, outcomeText, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { durationOf } from "../tools/details.ts";
+import { attemptsText, complaints, proseIn, structuredElement } from "../tools/structured.ts";
+import { worktreeLabel, worktreeLines } from "../worktree-text.ts";
 
 export interface Notice {
 	record: AgentRecord;
@@ -61,17 +63,25 @@ export function notificationBytes(record: AgentRecord): number {
 
 function element({ record, form }: Notice): string {
 	if (form === "line") return line(record);
-	const { id, description, type, toolUses, artifacts } = record;
-	const said = saidBy(record);
-	const beyond = said.length - RESULT_CHARACTERS;
+	const { id, description, type, toolUses, artifacts, outcome } = record;
+	const said = outcome ? proseIn(saidBy(record), outcome) : "";
+	const data = outcome?.status === "completed" && outcome.structured;
+	const element = data ? structuredElement(data, RESULT_CHARACTERS) : undefined;
+	const wrong = outcome ? complaints(outcome) : [];
+	const tried = attemptsText(record);
+	const worktree = worktreeLines(outcome?.worktree);
+	const beyond = Math.max(0, said.length - RESULT_CHARACTERS) + (element?.beyond ?? 0);
 	const rest =
 		artifacts === undefined ? `get_subagent_result ${id}` : `get_subagent_result ${id}, or ${artifacts}/result.json`;
 	return [
 		"<task-notification>",
 		`<task-id>${escaped(id)}</task-id>`,
 		`<status>${record.status}</status>`,
-		`<summary>${escaped(`${type} "${description}": ${summaryOf(record)}`)}</summary>`,
+		`<summary>${escaped(`${type} "${description}": ${summaryOf(record)}${tried === "" ? "" : `, ${tried}`}`)}</summary>`,
+		...wrong.map(escaped),
 		...(said === "" ? [] : [`<result>\n${fenced(said.slice(0, RESULT_CHARACTERS))}\n</result>`]),
+		...(element ? [element.text] : []),
+		...(worktree.length > 0 ? [`<worktree>${worktree.map(escaped).join("\n")}</worktree>`] : []),
 		...(beyond > 0 ? [`<rest>${escaped(`${formatCount(beyond, "more character")}: ${rest}`)}</rest>`] : []),
 		`<usage><total_tokens>${workTokens(record.usage)}</total_tokens><tool_uses>${toolUses}</tool_uses><duration_ms>${durationOf(record)}</duration_ms></usage>`,
 		"</task-notification>",
@@ -96,8 +106,10 @@ function toldAgent(record: AgentRecord): ToldAgent {
 		preset: type,
 		description,
 		status,
-		summary: summaryOf(record),
-		preview: saidBy(record).slice(0, PREVIEW_CHARACTERS),
+		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree)]
+			.filter((each) => each !== undefined)
+			.join("; "),
+		preview: beginningOf(saidBy(record), PREVIEW_CHARACTERS),
 		toolUses,
 		tokens: workTokens(usage),
 		durationMs: durationOf(record),
@@ -120,7 +132,7 @@ export function fenced(text: string): string {
 }
 
 const TAG =
-	/<(?=[\s/\p{Default_Ignorable_Code_Point}]*(?:task-|result|rest|status|summary|usage|context|structured-output|subagent-))/giu;
+	/<(?=[\s/\p{Default_Ignorable_Code_Point}]*(?:task-|result|rest|status|summary|usage|worktree|context|structured-output|subagent-))/giu;
 
 function escaped(text: string): string {
 	return sanitize(text).replace(/[&<>]/g, (char) => ESCAPES[char] ?? char);

@@ -11,6 +11,8 @@ export interface SessionStates {
 	onState(listener: (state: SessionState) => void): void;
 	/** Says the state once more. */
 	say(): void;
+	/** The user is asked in several steps: also between two of them, nothing else may begin. */
+	whileAsking<Result>(ask: () => Promise<Result>): Promise<Result>;
 }
 
 /** A prompt that has not led to a turn by then was dropped on the way: by another extension, or for want of a model. */
@@ -72,7 +74,20 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 		dialogs = Math.max(0, dialogs - 1);
 		say();
 	});
-	return { onState: (listener) => void listeners.push(listener), say };
+	return {
+		onState: (listener) => void listeners.push(listener),
+		say,
+		async whileAsking(ask) {
+			dialogs++;
+			say();
+			try {
+				return await ask();
+			} finally {
+				dialogs--;
+				say();
+			}
+		},
+	};
 }
 
 /** Whether the turn that just ends was broken off. Its last message does not always say so: between two requests it is an error. */

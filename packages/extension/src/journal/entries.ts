@@ -4,8 +4,9 @@
  * Runs that outlive the session have entry types of their own, which other tools know. Pure.
  */
 import { type AgentRecord, type Outcome, runIdOf } from "@pi-subagents/core";
+import { beginningOf } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
-import { Check } from "typebox/value";
+import { Compile } from "typebox/compile";
 
 const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
 const time = Type.Number({ minimum: 0 });
@@ -27,6 +28,8 @@ const launchSchema = Type.Object({
 	isBackground: Type.Boolean(),
 	/** Where its files are. */
 	artifacts: Type.Optional(Type.String()),
+	/** It has a checkout of its own. */
+	isolation: Type.Optional(Type.Literal("worktree")),
 	startedAt: time,
 });
 
@@ -41,7 +44,24 @@ const settledSchema = Type.Object({
 	/** The beginning of what it said; all of it is in its files. */
 	preview: Type.Optional(Type.String()),
 	resultPath: Type.Optional(Type.String()),
+	/** The answer as data, if that is small. */
+	structured: Type.Optional(Type.Object({ ok: Type.Literal(true), data: Type.Unknown(), preview: Type.String() })),
+	/** What became of its own checkout. */
+	worktree: Type.Optional(
+		Type.Object({
+			branch: Type.Optional(Type.String()),
+			path: Type.Optional(Type.String()),
+			base: Type.String(),
+			files: count,
+			insertions: count,
+			deletions: count,
+			merge: Type.Optional(Type.String()),
+			problems: Type.Optional(Type.Array(Type.String())),
+		}),
+	),
 	resolvedModel: Type.Optional(Type.String()),
+	/** The models that could not be used before that one. */
+	attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
 	completedAt: time,
 	durationMs: time,
 	turns: count,
@@ -69,14 +89,31 @@ export function entryTypeFor(entry: JournalEntry, outlives: boolean): string {
 export function parseEntry(customType: unknown, data: unknown): (JournalEntry & { outlives: boolean }) | undefined {
 	const outlives = customType === BACKGROUND_LAUNCH || customType === BACKGROUND_UPDATE;
 	if (!outlives && customType !== RUN) return undefined;
-	if (Check(launchSchema, data)) return { ...data, outlives };
-	if (Check(settledSchema, data)) return { ...data, outlives };
-	return Check(closedSchema, data) ? { ...data, outlives } : undefined;
+	const { launch, settled, closed } = checks();
+	if (launch.Check(data)) return { ...data, outlives };
+	if (settled.Check(data)) return { ...data, outlives };
+	return closed.Check(data) ? { ...data, outlives } : undefined;
+}
+
+/** Compiled with the first entry: most sessions have none, and one may have ten thousand. */
+const checks = once(() => ({
+	launch: Compile(launchSchema),
+	settled: Compile(settledSchema),
+	closed: Compile(closedSchema),
+}));
+
+function once<T>(make: () => T): () => T {
+	let made: T | undefined;
+	return () => {
+		made ??= make();
+		return made;
+	};
 }
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */
 const TASK_CHARACTERS = 2_000;
 const PREVIEW_CHARACTERS = 500;
+const DATA_CHARACTERS = 2_000;
 
 export function launchEntry(record: AgentRecord): LaunchEntry {
 	const {
@@ -92,6 +129,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		requestedModel,
 		isBackground,
 		artifacts,
+		isolation,
 	} = record;
 	return {
 		type: "launched",
@@ -101,13 +139,14 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		...(name === undefined ? {} : { name }),
 		preset: type,
 		description,
-		task: task.slice(0, TASK_CHARACTERS),
+		task: beginningOf(task, TASK_CHARACTERS),
 		cwd,
 		runner,
 		...(requestedModel === undefined ? {} : { requestedModel }),
 		...(model === undefined ? {} : { resolvedModel: model }),
 		isBackground,
 		...(artifacts === undefined ? {} : { artifacts }),
+		...(isolation === undefined ? {} : { isolation }),
 		startedAt: record.queuedAt,
 	};
 }
@@ -129,9 +168,11 @@ export function settledEntry(record: AgentRecord, outcome: Outcome): SettledEntr
 		type: "settled",
 		runId: runIdOf({ agentId, run }),
 		...how,
-		...(text === undefined ? {} : { preview: text.slice(0, PREVIEW_CHARACTERS) }),
+		...(text === undefined ? {} : { preview: beginningOf(text, PREVIEW_CHARACTERS) }),
 		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
+		...(outcome.worktree === undefined ? {} : { worktree: outcome.worktree }),
 		...(model === undefined ? {} : { resolvedModel: model }),
+		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
 		completedAt,
 		durationMs: Math.max(0, completedAt - (startedAt ?? completedAt)),
 		turns,
@@ -142,21 +183,29 @@ export function settledEntry(record: AgentRecord, outcome: Outcome): SettledEntr
 
 function split(
 	outcome: Outcome,
-): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp"> & { text?: string } {
+): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp" | "structured"> & { text?: string } {
 	switch (outcome.status) {
-		case "completed":
-			return { status: "completed", text: outcome.text, ...(outcome.wrappedUp ? { wrappedUp: true } : {}) };
+		case "completed": {
+			const { text, wrappedUp, structured } = outcome;
+			const isSmall = structured && JSON.stringify(structured.data).length <= DATA_CHARACTERS;
+			return {
+				status: "completed",
+				text,
+				...(wrappedUp ? { wrappedUp } : {}),
+				...(isSmall ? { structured } : {}),
+			};
+		}
 		case "failed":
 			return {
 				status: "failed",
-				error: outcome.error.slice(0, PREVIEW_CHARACTERS),
+				error: beginningOf(outcome.error, PREVIEW_CHARACTERS),
 				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
 			};
 		case "aborted":
 			return {
 				status: "aborted",
 				by: outcome.by,
-				...(outcome.reason === undefined ? {} : { reason: outcome.reason.slice(0, PREVIEW_CHARACTERS) }),
+				...(outcome.reason === undefined ? {} : { reason: beginningOf(outcome.reason, PREVIEW_CHARACTERS) }),
 				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
 			};
 	}
@@ -164,10 +213,20 @@ function split(
 
 /** The outcome as far as the session remembers it. */
 export function outcomeFrom(entry: SettledEntry): Outcome {
+	const { worktree } = entry;
+	return { ...endFrom(entry), ...(worktree === undefined ? {} : { worktree }) };
+}
+
+function endFrom(entry: SettledEntry): Outcome {
 	const partial = entry.preview === undefined ? {} : { partialText: entry.preview };
 	switch (entry.status) {
 		case "completed":
-			return { status: "completed", text: entry.preview ?? "", ...(entry.wrappedUp ? { wrappedUp: true } : {}) };
+			return {
+				status: "completed",
+				text: entry.preview ?? "",
+				...(entry.wrappedUp ? { wrappedUp: true } : {}),
+				...(entry.structured ? { structured: entry.structured } : {}),
+			};
 		case "failed":
 			return { status: "failed", error: entry.error ?? "It failed.", ...partial };
 		case "aborted":

@@ -7,7 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Claim, claimRun } from "@pi-subagents/core/process";
-import type { Host } from "../host.ts";
+import { type Host, stateDir } from "../host.ts";
 
 export interface Ownership {
 	/** Whether this pi speaks for the open session. If so, it does until `release`. */
@@ -26,11 +26,11 @@ export function createOwnership(host: Host): Ownership {
 		owned = undefined;
 	};
 	const take = async (): Promise<boolean> => {
-		const session = host.session()?.sessionManager;
-		const sessionId = session?.getSessionId() ?? "";
-		// A session without a file is nobody else's; an id that is no plain name was not given by pi.
-		if (owned !== undefined || !session?.getSessionFile() || !/^[\w-]+$/.test(sessionId)) return true;
-		const dir = join(host.agentDir, "state", "subagents", "open", sessionId);
+		const session = host.session();
+		// A session without a file is nobody else's.
+		if (owned !== undefined || !session?.sessionManager.getSessionFile()) return true;
+		const dir = stateDir(host.agentDir, "open", session);
+		if (dir === undefined) return true;
 		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
 		if (!claim.isOurs) return isElsewhere(claim, host);
 		owned = dir;

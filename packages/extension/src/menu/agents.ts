@@ -44,7 +44,7 @@ async function act(menu: Menu, action: AgentAction, agent: AgentRecord): Promise
 		case "open":
 			return menu.view?.(agent.id);
 		case "details":
-			return screen.read(called(agent), agentDetails(agent, clock.now()));
+			return screen.read(called(agent), await agentDetails(agent, clock.now()));
 		case "answer":
 			return answer(menu, agent);
 		case "steer":
@@ -88,11 +88,14 @@ async function answer({ screen, manager }: Menu, agent: AgentRecord): Promise<vo
 }
 
 async function resume({ screen, ctx, launcher, manager }: Menu, agent: AgentRecord): Promise<void> {
-	const { id, type, cwd, runner, outlives = false } = agent;
+	const { id, type, cwd, runner, isolation, outlives = false } = agent;
 	const intro = "What should it do next? It remembers what it did before.";
 	const task = await screen.input({ title: `Resume ${called(agent)}`, intro });
 	if (task === undefined || task.trim() === "") return;
-	const { spec } = await launcher.resolve({ preset: type, task, cwd, runner, outlives, keepsFiles: true }, ctx);
+	const { spec } = await launcher.resolve(
+		{ preset: type, task, cwd, runner, isolation, outlives, keepsFiles: true },
+		ctx,
+	);
 	const record = manager.resume(id, spec, { isBackground: true });
 	for (const warning of spec.warnings) screen.notify(warning, "warning");
 	screen.notify(

@@ -5,55 +5,35 @@ import type { Menu } from "./context.ts";
 import { nameFault } from "./preset-file.ts";
 import { approveNew, checkNew, takenNames, writeAsNew } from "./preset-new.ts";
 import { type PresetDraft, presetText } from "./preset-text.ts";
-import type { Item, Question } from "./screen.ts";
+import type { Item } from "./screen.ts";
 import { trail } from "./walk.ts";
+import { askText, goThrough, type Step as WizardStep } from "./wizard.ts";
 
 /** Where the person is in the wizard, for the title. */
 const title = (step: string) => trail("Agents", "Presets", "New", step);
 
 type Draft = { -readonly [Key in keyof PresetDraft]: PresetDraft[Key] };
 
-/** Answers whether it was done; otherwise the person wants to go back. */
-type Step = (draft: Draft, menu: Menu) => Promise<boolean>;
+type Step = WizardStep<Draft>;
 
-export async function createPreset(menu: Menu): Promise<void> {
+export function createPreset(menu: Menu): Promise<void> {
 	const draft: Draft = { name: "", description: "", prompt: "", promptMode: "append" };
-	const steps: readonly Step[] = [askName, askDescription, askTools, askModel, askPrompt, summarize];
-	for (let at = 0; at >= 0 && at < steps.length; ) at += (await steps[at]?.(draft, menu)) ? 1 : -1;
+	return goThrough([askName, askDescription, askTools, askModel, askPrompt, summarize], draft, menu);
 }
 
 const askName: Step = (draft, menu) =>
-	ask(menu, draft, "name", {
+	askText(menu, draft, "name", {
 		title: title("Name"),
 		intro: "What should it be called? Letters, digits, dots and dashes, such as api-reviewer.",
 		check: async (name) => nameFault(name, await takenNames(menu)),
 	});
 
 const askDescription: Step = (draft, menu) =>
-	ask(menu, draft, "description", {
+	askText(menu, draft, "description", {
 		title: title("Description"),
 		intro: "When should it be chosen? The model reads this line.",
 		check: async (text) => (text === "" ? "Without a description nobody knows when to choose it." : undefined),
 	});
-
-interface Asked extends Question {
-	check: (text: string) => Promise<string | undefined>;
-}
-
-async function ask(
-	{ screen }: Menu,
-	draft: Draft,
-	key: "name" | "description",
-	{ check, ...question }: Asked,
-): Promise<boolean> {
-	for (let fault: string | undefined; ; ) {
-		const text = await screen.input({ ...question, value: draft[key], fault });
-		if (text === undefined) return false;
-		draft[key] = text.trim();
-		fault = await check(draft[key]);
-		if (fault === undefined) return true;
-	}
-}
 
 const TOOLS: readonly (Item & { tools: Draft["tools"] })[] = [
 	{

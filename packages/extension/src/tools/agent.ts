@@ -1,6 +1,7 @@
 /** `Agent`: hand a task to an agent and go on; its result comes as a message. Inside an agent it waits unless told not to. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, isThinkingLevel, quoted, type RunSpec, type Store } from "@pi-subagents/core";
+import { parseOutputSchema } from "@pi-subagents/core/output";
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { type Agents, findAgent } from "../agents.ts";
@@ -27,11 +28,24 @@ export interface AgentToolDeps {
 	model: ModelParameter;
 	/** What the model can choose from, in words. */
 	presets: string;
+	/** Keeps the call as a job instead of launching it, and answers in words. Absent where there are no schedules. */
+	schedule?: ((schedule: string, call: Call, ctx: ExtensionContext) => Promise<string>) | undefined;
 }
 
-const parametersFor = (model: ModelParameter, isBackground: boolean) =>
+/** What a call asks for, whether now or later. */
+export type Call = LaunchParams & { name?: string | undefined };
+
+const schedule = {
+	schedule: Type.Optional(
+		Type.String({
+			description: "Cron, 5m, +10m (once) or ISO time; then ; project ; quiet",
+		}),
+	),
+};
+
+const parametersFor = (model: ModelParameter, isBackground: boolean, hasSchedule: boolean) =>
 	Type.Object({
-		prompt: Type.String({ description: "Self-contained: it knows nothing of this conversation" }),
+		prompt: Type.String({ description: "Self-contained" }),
 		description: Type.String({ description: "3-5 words" }),
 		subagent_type: Type.Optional(Type.String({ description: `Preset; default ${USUAL_PRESET}` })),
 		name: Type.Optional(Type.String({ description: "Works like its id" })),
@@ -39,8 +53,14 @@ const parametersFor = (model: ModelParameter, isBackground: boolean) =>
 		thinking: Type.Optional(Type.String({ description: "off … max" })),
 		max_turns: Type.Optional(Type.Integer({ minimum: 1 })),
 		run_in_background: Type.Optional(Type.Boolean({ description: `Default ${isBackground}` })),
-		resume: Type.Optional(Type.String({ description: "Id of a finished agent that goes on with this prompt" })),
-		isolated: Type.Optional(Type.Boolean({ description: "Without extensions and skills" })),
+		resume: Type.Optional(Type.String({ description: "Finished agent that goes on" })),
+		isolated: Type.Optional(Type.Boolean({ description: "No extensions, no skills" })),
+		output_schema: Type.Optional(
+			Type.Unsafe<unknown>({ type: ["object", "string"], description: "JSON Schema of its answer" }),
+		),
+		isolation: Type.Optional(Type.Literal("worktree")),
+		inherit_context: Type.Optional(Type.Boolean({ description: "It knows this conversation" })),
+		...(hasSchedule ? schedule : ({} as typeof schedule)),
 	});
 
 type Params = Static<ReturnType<typeof parametersFor>>;
@@ -61,11 +81,12 @@ export function agentTool(
 	return defineTool({
 		name: "Agent",
 		label: "Agent",
-		description: `${SAYS[caller]} Several calls in one message run in parallel.${presets}`,
+		description: `${SAYS[caller]} Calls in one message run in parallel.${presets}`,
 		promptSnippet: "Hand a task to an agent and keep working",
-		parameters: parametersFor(deps.model, isBackgroundByDefault),
+		parameters: parametersFor(deps.model, isBackgroundByDefault, deps.schedule !== undefined),
 		async execute(_callId, params, signal, onUpdate, ctx) {
 			const isBackground = params.run_in_background ?? isBackgroundByDefault;
+			if (deps.schedule && params.schedule?.trim()) return scheduled(params, deps.schedule, ctx);
 			const launched = await launch(params, isBackground, deps, ctx, signal);
 			if (isBackground) return started(launched, caller);
 			const [finished] = await finish([launched], {
@@ -99,33 +120,54 @@ async function launch(
 	ctx: ExtensionContext,
 	signal: AbortSignal | undefined,
 ): Promise<Launched> {
+	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
+	const spec = await resolve(callOf(params, resumed), ctx);
+	signal?.throwIfAborted();
+	const record = resumed
+		? agents.resume(resumed.id, spec, { isBackground })
+		: agents.spawn(spec, { isBackground, ...(params.name === undefined ? {} : { name: params.name }) });
+	return { record, warnings: spec.warnings };
+}
+
+function callOf(params: Params, resumed?: AgentRecord): LaunchParams {
 	const { thinking } = params;
 	if (thinking !== undefined && !isThinkingLevel(thinking))
 		throw new AgentError(
 			"bad_request",
 			`${quoted(thinking)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
 		);
+	if (resumed && params.inherit_context)
+		throw new AgentError(
+			"bad_request",
+			"`inherit_context` cannot go with `resume`: that agent goes on with its own conversation. Leave one of them out.",
+		);
 	if (params.max_turns !== undefined && params.max_turns > MOST_TURNS)
 		throw new AgentError("bad_request", `max_turns is at most ${MOST_TURNS}; without it there is no such limit.`);
-	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
-	const spec = await resolve(
-		{
-			preset: params.subagent_type ?? resumed?.type ?? USUAL_PRESET,
-			task: params.prompt,
-			description: params.description,
-			model: params.model,
-			thinking,
-			maxTurns: params.max_turns,
-			isolated: params.isolated,
-			...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
-		},
-		ctx,
-	);
-	signal?.throwIfAborted();
-	const record = resumed
-		? agents.resume(resumed.id, spec, { isBackground })
-		: agents.spawn(spec, { isBackground, ...(params.name === undefined ? {} : { name: params.name }) });
-	return { record, warnings: spec.warnings };
+	return {
+		preset: params.subagent_type ?? resumed?.type ?? USUAL_PRESET,
+		task: params.prompt,
+		description: params.description,
+		model: params.model,
+		thinking,
+		maxTurns: params.max_turns,
+		isolated: params.isolated,
+		outputSchema: parseOutputSchema(params.output_schema),
+		isolation: params.isolation ?? resumed?.isolation,
+		inheritContext: params.inherit_context,
+		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
+	};
+}
+
+async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedule"]>, ctx: ExtensionContext) {
+	if (params.resume !== undefined)
+		throw new AgentError("bad_request", "`schedule` cannot go with `resume`: a job launches a new agent each time.");
+	if (params.run_in_background === false)
+		throw new AgentError(
+			"bad_request",
+			"`schedule` cannot go with `run_in_background: false`: nobody waits for a job.",
+		);
+	const text = await keep(params.schedule ?? "", { ...callOf(params), name: params.name }, ctx);
+	return { content: [{ type: "text" as const, text }], details: { agents: [] } };
 }
 
 function settledAgent(agents: Agents, wanted: string): AgentRecord {

@@ -44,8 +44,7 @@ export function backgroundAgentTool({
 	return defineTool({
 		name: "background_agent",
 		label: "Background agent",
-		description:
-			"Start a preset agent that goes on even when this session ends. Do not wait: a message tells when it is done.",
+		description: "Start a preset agent that outlives this session; a message tells when it is done.",
 		promptSnippet: "Start an agent that outlives this session",
 		parameters: parametersFor(model),
 		async execute(_callId, params, signal, _onUpdate, ctx) {

@@ -7,11 +7,12 @@ import { backgroundRecords, type Counts, countsOf } from "../background.ts";
 import type { Journal } from "../journal/journal.ts";
 import { durationOf } from "./details.ts";
 import { reportFor } from "./report.ts";
+import { type StructuredDetails, structuredDetails } from "./structured.ts";
 import { wholeOutcome } from "./whole-outcome.ts";
 
 const parameters = Type.Object({
 	runId: Type.Optional(Type.String()),
-	includeCompleted: Type.Optional(Type.Boolean({ description: "Also those that have ended" })),
+	includeCompleted: Type.Optional(Type.Boolean({ description: "Also ended ones" })),
 });
 
 interface BackgroundRow {
@@ -25,6 +26,8 @@ interface BackgroundRow {
 	startedAt: number;
 	completedAt?: number;
 	artifacts?: string;
+	structured?: StructuredDetails;
+	attempts?: AgentRecord["attempts"];
 }
 
 interface StatusDetails {
@@ -91,6 +94,7 @@ function lineOf(record: AgentRecord): string {
 
 function rowOf(record: AgentRecord): BackgroundRow {
 	const { id: agentId, run, status, type, task, cwd, model, requestedModel, queuedAt, completedAt, artifacts } = record;
+	const structured = structuredDetails(record);
 	return {
 		runId: runIdOf({ agentId, run }),
 		status: isSettled(status) ? status : "running",
@@ -102,6 +106,8 @@ function rowOf(record: AgentRecord): BackgroundRow {
 		startedAt: queuedAt,
 		...(completedAt === undefined ? {} : { completedAt }),
 		...(artifacts === undefined ? {} : { artifacts }),
+		...(structured === undefined ? {} : { structured }),
+		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
 	};
 }
 

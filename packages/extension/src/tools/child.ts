@@ -1,5 +1,5 @@
 /** The tools that a child has beside those of its preset: to ask, and where its preset allows it, to launch. */
-import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type Manager, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import { askTool } from "@pi-subagents/core/session";
 import type { Host } from "../host.ts";
@@ -19,10 +19,10 @@ export function childTools(
 ): ToolDefinition[] {
 	const ask = askTool(manager, spec.agentId);
 	if (!spec.subagents || spec.subagents.length === 0) return [ask];
-	const resolve = async (params: LaunchParams) => {
+	const resolve = async (params: LaunchParams, ctx: ExtensionContext) => {
 		const session = host.session();
 		if (!session) throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
-		return (await launcher.resolve({ ...params, keepsFiles: true }, session, spec)).spec;
+		return (await launcher.resolve({ ...params, keepsFiles: true }, session, { spec, ctx })).spec;
 	};
 	return [ask, ...nestedTools({ scope: manager.scope(spec.agentId), store: manager.store, resolve, flushLogs })];
 }

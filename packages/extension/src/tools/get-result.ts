@@ -7,7 +7,7 @@ import { type Agents, findAgent } from "../agents.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Ledger } from "../ledger.ts";
 import { formatPeek, peek, peekParameter } from "../peek.ts";
-import { detailsOf } from "./details.ts";
+import { cachedPercentOf, detailsOf } from "./details.ts";
 import { reportFor } from "./report.ts";
 import { told } from "./told.ts";
 import { wholeOutcome } from "./whole-outcome.ts";
@@ -15,7 +15,7 @@ import { wholeOutcome } from "./whole-outcome.ts";
 const parameters = Type.Object({
 	agent_id: Type.String({ description: "Id, start of an id, or name" }),
 	wait: Type.Optional(Type.Boolean({ description: "Until it has settled" })),
-	verbose: Type.Optional(Type.Boolean({ description: "Also its task, model, usage and last steps" })),
+	verbose: Type.Optional(Type.Boolean({ description: "With task, usage, last steps" })),
 	peek: Type.Optional(peekParameter),
 });
 
@@ -101,6 +101,7 @@ async function closeUp(record: AgentRecord): Promise<string> {
 		artifacts === undefined
 			? ""
 			: `\nLog (${artifacts}/transcript.log):\n${formatPeek(await peek(`${artifacts}/transcript.log`, { lines: 20 }))}`;
-	const tokens = `${formatTokens(usage.input + usage.cacheRead)} in, ${formatTokens(usage.output)} out`;
+	const input = `${formatTokens(usage.input + usage.cacheRead + usage.cacheWrite)} in`;
+	const tokens = `${input} (${cachedPercentOf(record)}% from the cache), ${formatTokens(usage.output)} out`;
 	return `Task: ${sanitize(task).slice(0, 500)}\nModel: ${model ?? "?"}, ${turns} turns, ${tokens}${log}`;
 }

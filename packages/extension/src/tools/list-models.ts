@@ -48,7 +48,7 @@ export function listModelsTool({
 	return defineTool({
 		name: "list_models",
 		label: "List models",
-		description: "List the models that `model` accepts, with their context windows.",
+		description: "List what `model` accepts.",
 		parameters,
 		async execute(_callId, { provider }, _signal, _onUpdate, ctx) {
 			return { content: [{ type: "text", text: listText(models(ctx), provider?.trim()) }], details: undefined };

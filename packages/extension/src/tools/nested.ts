@@ -1,5 +1,5 @@
 /** The tools of an agent that may launch agents: the session's own, within what it launched itself. */
-import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { ManagerScope, RunSpec, Store } from "@pi-subagents/core";
 import { ownAgents } from "../agents.ts";
 import type { LaunchParams } from "../launch.ts";
@@ -13,7 +13,7 @@ import { stopTool } from "./stop.ts";
 export interface NestedDeps {
 	scope: ManagerScope;
 	store: Store;
-	resolve: (params: LaunchParams) => Promise<RunSpec>;
+	resolve: (params: LaunchParams, ctx: ExtensionContext) => Promise<RunSpec>;
 	flushLogs: () => Promise<void>;
 }
 

@@ -12,6 +12,8 @@ import type { Interruptions } from "../interruptions.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Launcher } from "../launch.ts";
 import type { Ledger } from "../ledger.ts";
+import { scheduleCalls } from "../schedule/keep.ts";
+import type { Schedules } from "../schedule/schedules.ts";
 import type { Settings } from "../settings.ts";
 import { agentTool } from "./agent.ts";
 import { backgroundAgentTool } from "./background-agent.ts";
@@ -36,30 +38,32 @@ export interface ToolDeps {
 	ledger: Ledger;
 	interruptions: Interruptions;
 	flushLogs: () => Promise<void>;
+	schedules: Schedules;
 }
 
 export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host } = deps;
 	const gate = createGate();
 	let presets: readonly Preset[] = [];
-	let offered: { toolsets: string; names: readonly string[] } = { toolsets: "", names: [] };
+	let offered: { wanted: string; names: readonly string[] } = { wanted: "", names: [] };
 	const offer = async (ctx: ExtensionContext) => {
-		const { toolsets } = await launcher.settings(ctx).catch((error: unknown) => {
+		const settings = await launcher.settings(ctx).catch((error: unknown) => {
 			host.tell(`The settings could not be read: ${messageOf(error)}`);
 			return launcher.latest();
 		});
 		const models = ctx.modelRegistry.getAvailable();
 		const answer = gate(models);
-		const isTrimmed = offered.toolsets !== "" && offered.toolsets !== toolsets.join();
+		const wanted = [...settings.toolsets, settings.scheduling].join();
+		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
 		if (answer !== "register" && !isTrimmed) return;
-		const tools = toolsFor(toolsets, models.map(modelName), presets, deps);
+		const tools = toolsFor(settings, models.map(modelName), presets, deps);
 		for (const tool of tools) pi.registerTool(tool);
 		const names = tools.map(({ name }) => name);
 		if (isTrimmed) {
 			const others = pi.getActiveTools().filter((name) => !offered.names.includes(name) && !names.includes(name));
 			pi.setActiveTools([...others, ...names]);
 		}
-		offered = { toolsets: toolsets.join(), names };
+		offered = { wanted, names };
 	};
 	pi.on("session_start", async (_event, ctx) => {
 		presets = await launcher.presets(ctx).catch((error: unknown) => {
@@ -76,12 +80,12 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 }
 
 function toolsFor(
-	toolsets: Settings["toolsets"],
+	{ toolsets, scheduling }: Settings,
 	models: readonly string[],
 	presets: readonly Preset[],
 	deps: ToolDeps,
 ): ToolDefinition[] {
-	const { manager, launcher, journal, delivery, ledger, interruptions, flushLogs } = deps;
+	const { manager, launcher, journal, delivery, ledger, interruptions, flushLogs, schedules } = deps;
 	const agents = allAgents(manager, "session");
 	const has = (name: Settings["toolsets"][number]) => toolsets.includes(name);
 	const model = modelParameter(models, { hasList: has("agents") });
@@ -99,6 +103,7 @@ function toolsFor(
 						onGivenUp,
 						model,
 						presets: list,
+						schedule: scheduling ? scheduleCalls(schedules) : undefined,
 						resolve: async (params, ctx) => (await launcher.resolve({ ...params, keepsFiles: true }, ctx)).spec,
 					}),
 					getResultTool({

@@ -27,7 +27,7 @@ const parametersFor = (model: ModelParameter) =>
 					model: Type.Optional(Type.String()),
 					cwd: Type.Optional(Type.String()),
 				}),
-				{ description: "Several at once, instead of preset and task" },
+				{ description: "Several at once" },
 			),
 		),
 	});

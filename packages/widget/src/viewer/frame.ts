@@ -23,6 +23,8 @@ export interface Layout extends Size {
 }
 
 export interface Content {
+	/** In the upper border. */
+	title: string;
 	head: readonly string[];
 	body: readonly Row[];
 	/** Which part of the whole is in the body. */
@@ -54,7 +56,7 @@ export function frame(layout: Layout, content: Content, theme: ViewerTheme): str
 	const inside = (line: string) => side(line, layout, theme.border("│"), theme);
 	const bar = (position: number) => (isThumb(position, layout, content) ? theme.thumb("┃") : theme.border("│"));
 	const lines = [
-		...(isFramed ? [rule("╭", "╮", layout, theme)] : []),
+		...(isFramed ? [titleLine(layout, content, theme)] : []),
 		...content.head.slice(0, head).map(inside),
 		...(isFramed && head > 0 ? [rule("├", "┤", layout, theme)] : []),
 		...content.body.map(({ lead, text }, at) => side(lead + text, layout, bar(at), theme)),
@@ -69,6 +71,14 @@ export function frame(layout: Layout, content: Content, theme: ViewerTheme): str
 
 function side(line: string, { isFramed, inner }: Layout, right: string, theme: ViewerTheme): string {
 	return isFramed ? `${theme.border("│")} ${fill(line, inner)} ${right}` : line;
+}
+
+function titleLine(layout: Layout, { title }: Content, theme: ViewerTheme): string {
+	const { width } = layout;
+	const text = clip(title, width - 6);
+	if (text === "") return rule("╭", "╮", layout, theme);
+	const dashes = "─".repeat(Math.max(0, width - 5 - visibleWidth(text)));
+	return `${theme.border("╭─")} ${theme.accent(text)} ${theme.border(`${dashes}╮`)}`;
 }
 
 function rule(left: string, right: string, { width }: Layout, theme: ViewerTheme): string {

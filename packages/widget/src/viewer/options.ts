@@ -41,6 +41,8 @@ export interface ViewerOptions {
 	keys: ViewerKeys;
 	/** How many lines it may take; asked at every frame. */
 	rows: () => number;
+	/** Whose conversation it is; in the upper border. */
+	title?: string;
 	/** What stands above the conversation, at this width. */
 	head?: (width: number) => readonly string[];
 	/** Whether the agent may still say something. */

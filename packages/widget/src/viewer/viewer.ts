@@ -103,7 +103,7 @@ export class ConversationViewer implements Component, Focusable {
 	}
 
 	#draw(width: number, rows: number): string[] {
-		const { theme, head } = this.#options;
+		const { theme, head, title = "" } = this.#options;
 		const probe = layOut({ width, rows }, { head: 0, foot: 0 });
 		const heading = head?.(probe.inner) ?? [];
 		const foot = this.#foot(probe.inner);
@@ -115,6 +115,7 @@ export class ConversationViewer implements Component, Focusable {
 		return frame(
 			layout,
 			{
+				title: sanitize(title),
 				head: heading,
 				body: bodyOf(telling, view.rows, layout),
 				from: telling.from,

@@ -22,9 +22,14 @@ export class Screen {
 		this.#timeoutMs = options.timeoutMs;
 	}
 
-	/** All that was written. */
+	/** All that was written, since it was last forgotten. */
 	get raw(): string {
 		return this.#raw;
+	}
+
+	/** Drops it. What is on the screen stays. */
+	forget(): void {
+		this.#raw = "";
 	}
 
 	/** The titles that the program gave its window so far. */

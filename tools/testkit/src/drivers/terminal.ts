@@ -24,6 +24,8 @@ export interface Terminal extends AsyncDisposable {
 	scrollback(): string;
 	/** All that the program has written, escape sequences included. */
 	readonly raw: string;
+	/** Drops `raw`: what is written in an hour would not fit into a string. */
+	forget(): void;
 	/** The titles it has given the terminal so far. */
 	readonly titles: readonly string[];
 	/** Resolves with the lines of the screen that shows it. */
@@ -62,6 +64,7 @@ export function startTerminal(command: readonly [string, ...string[]], options: 
 		get raw() {
 			return screen.raw;
 		},
+		forget: () => screen.forget(),
 		get titles() {
 			return screen.titles;
 		},

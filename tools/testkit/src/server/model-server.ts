@@ -38,6 +38,8 @@ export interface ModelServer extends AsyncDisposable {
 		condition?: (request: ServedRequest) => boolean,
 		options?: { readonly timeoutMs?: number },
 	): Promise<ServedRequest>;
+	/** Drops what it was asked so far: a run of thousands of requests would not fit into memory. */
+	forget(): void;
 	/** Ends all connections, also those that hang. */
 	close(): Promise<void>;
 }
@@ -47,13 +49,14 @@ type Entry = { -readonly [Key in keyof ServedRequest]: ServedRequest[Key] };
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
 	const log = new RequestLog<Entry>();
 	let closing = false;
+	let asked = 0;
 
 	const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
 		const raw = parseJson(await text(incoming));
 		if (incoming.method !== "POST" || incoming.url !== "/v1/chat/completions") {
 			return sendStatus(response, { kind: "http", status: 404, body: `No ${incoming.method} ${incoming.url} here` });
 		}
-		const view = viewOf(log.entries.length + 1, partsOfBody(raw));
+		const view = viewOf(++asked, partsOfBody(raw));
 		const entry: Entry = { ...view, raw, headers: incoming.headers, aborted: false, answered: false };
 		const reply = answer(options.rules, entry);
 		response.once("close", () => {
@@ -85,6 +88,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
 		baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
 		requests: log.entries,
 		nextRequest: (condition = () => true, waiting) => log.next(condition, waiting),
+		forget: () => void log.entries.splice(0),
 		close,
 		[Symbol.asyncDispose]: close,
 	};

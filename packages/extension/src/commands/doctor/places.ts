@@ -1,11 +1,11 @@
 /** The directories that agents' files are kept in: whether they can be written, who else can, and what was left there. */
-import { access, constants, readdir, stat } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type AgentRecord, messageOf, runIdOf } from "@pi-subagents/core";
 import { isAlive, RUN_FILES, readWrapper } from "@pi-subagents/core/process";
 import { formatCount } from "@pi-subagents/progress";
 import { loadPresets } from "../../presets.lazy.ts";
-import { isMissing } from "../../small-file.ts";
+import { isMissing, namesIn } from "../../small-file.ts";
 import type { Finding } from "./finding.ts";
 
 export async function checkPlaces({ agentDir, cwd }: { agentDir: string; cwd: string }): Promise<Finding[]> {
@@ -62,13 +62,4 @@ async function isLeftover(dir: string, now: number): Promise<boolean> {
 	const wrapper = await readWrapper(dir);
 	if (wrapper?.type === "started") return !(await isAlive(wrapper));
 	return now - (await stat(dir)).mtimeMs > QUIET_MS;
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-	try {
-		return await readdir(dir);
-	} catch (error) {
-		if (isMissing(error)) return [];
-		throw error;
-	}
 }

@@ -3,6 +3,7 @@ import { AgentError, type Facts, matchModel, type ParentFields, resolveTools } f
 import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";
 import { formatCount } from "@pi-subagents/progress";
 import type { Survey } from "../../presets.ts";
+import type { FileNote } from "../../settings.ts";
 import type { Finding } from "./finding.ts";
 
 /** More would bury the first. */
@@ -39,7 +40,14 @@ export function checkSettings({ config, presets, overrideOf }: Survey): Finding[
 		...presets.flatMap((preset) => overrideOf(preset).faults.map((fault) => overrideFault(preset.name, fault))),
 		...unused.map((name) => overrideFault(name, "there is no such preset")),
 	];
-	return findings.length === 0 ? [{ level: "ok", text: "no problems" }] : capped(findings);
+	const verdict: Finding[] = findings.length === 0 ? [{ level: "ok", text: "no problems" }] : capped(findings);
+	return [...verdict, ...capped(config.notes.map(noteFinding))];
+}
+
+/** A name of another extension is nothing to mend: it works, or nothing is lost with it. */
+function noteFinding({ path, key, own, why }: FileNote): Finding {
+	const text = own === undefined ? `has no effect here: ${why}` : `is read as \`${own}\``;
+	return { level: "ok", text: `${path}: \`${key}\` ${text}` };
 }
 
 function overrideFault(name: string, fault: string): Finding {
@@ -104,6 +112,7 @@ function usable({ presets, overrideOf }: Survey): Preset[] {
 function capped(findings: readonly Finding[]): Finding[] {
 	const more = findings.length - MOST_LISTED;
 	if (more <= 0) return [...findings];
-	const level = findings.some((finding) => finding.level === "problem") ? "problem" : "hint";
+	const level =
+		(["problem", "hint"] as const).find((each) => findings.some((finding) => finding.level === each)) ?? "ok";
 	return [...findings.slice(0, MOST_LISTED), { level, text: `and ${more} more` }];
 }

@@ -1,0 +1,23 @@
+/** What a person presses in `/agents`, on a real screen. */
+import type { Terminal } from "@pi-subagents-dev/testkit";
+
+/** The space ends the completion, which would take Enter for itself. */
+export async function openMenu(tui: Terminal): Promise<void> {
+	tui.type("/agents ");
+	tui.press("enter");
+	await tui.waitForText(/→ Running agents \(\d+\)/);
+}
+
+/** Goes down to what is called like this, and takes it. */
+export async function moveTo(tui: Terminal, label: string): Promise<void> {
+	// The rest of the screen changes by itself: only what is marked says that a key has arrived.
+	const marked = (lines: string[]) => lines.find((line) => line.includes("→ "));
+	await tui.waitFor((lines) => lines.some((line) => line.includes(label)) && marked(lines) !== undefined);
+	for (let moves = 0; moves < 10; moves++) {
+		const before = marked(tui.screen());
+		if (before?.includes(`→ ${label}`)) return tui.press("enter");
+		tui.press("down");
+		await tui.waitFor((lines) => marked(lines) !== before);
+	}
+	throw new Error(`There is no ${label}.`);
+}

@@ -1,0 +1,67 @@
+/** What other extensions are told of an agent, made from its record. Copies only: what they do to it stays with them. Pure. */
+import { type AgentRecord, type Outcome, workTokens } from "@pi-subagents/core";
+import type { Compacted } from "@pi-subagents/progress";
+import { outcomeText } from "@pi-subagents/progress";
+import { type AgentInfo, type AgentNews, type Compaction, type SettledAgent, toV2Status } from "@pi-subagents/rpc";
+import { inPiTerms } from "../ledger.ts";
+import { durationOf } from "../tools/details.ts";
+
+export function newsOf({ id, type, description, depth, parentAgentId }: AgentRecord): AgentNews {
+	return { id, type, description, depth, ...(parentAgentId === undefined ? {} : { parentAgentId }) };
+}
+
+export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgent {
+	const outcome = structuredClone(ended);
+	const tokens = tokensOf(record);
+	return {
+		...newsOf(record),
+		...saidBy(outcome),
+		status: toV2Status(outcome.status, outcome),
+		toolUses: record.toolUses,
+		durationMs: durationOf(record),
+		...(tokens.total > 0 ? { tokens, usage: { ...inPiTerms(record.usage) } } : {}),
+		...(outcome.status === "completed" && outcome.structured ? { structured: outcome.structured.data } : {}),
+		outcome,
+	};
+}
+
+export function compactionOf(record: AgentRecord, { reason, tokensBefore }: Compacted): Compaction {
+	return {
+		...newsOf(record),
+		...(reason === undefined ? {} : { reason }),
+		...(tokensBefore === undefined ? {} : { tokensBefore }),
+		compactionCount: record.compactions,
+	};
+}
+
+export function agentInfoOf(record: AgentRecord): AgentInfo {
+	const { name, status, isBackground, model, activity, question, turns, toolUses, queuedAt, startedAt, completedAt } =
+		record;
+	return {
+		...newsOf(record),
+		depth: record.depth,
+		status,
+		isBackground,
+		turns,
+		toolUses,
+		tokens: tokensOf(record),
+		queuedAt,
+		...(name === undefined ? {} : { name }),
+		...(model === undefined ? {} : { model }),
+		...(activity === undefined ? {} : { activity }),
+		...(question === undefined ? {} : { question }),
+		...(startedAt === undefined ? {} : { startedAt }),
+		...(completedAt === undefined ? {} : { completedAt }),
+	};
+}
+
+function tokensOf({ usage }: AgentRecord) {
+	return { input: usage.input, output: usage.output, total: workTokens(usage) };
+}
+
+/** Version 2 has a text and an error; of what was stopped, the error says by whom. */
+function saidBy(outcome: Outcome): Pick<SettledAgent, "result" | "error"> {
+	if (outcome.status === "completed") return { result: outcome.text };
+	const error = outcome.status === "failed" ? outcome.error : outcomeText(outcome);
+	return { error, ...(outcome.partialText === undefined ? {} : { result: outcome.partialText }) };
+}
