@@ -97,11 +97,11 @@ async function attempt({ name, target, unit, rounds, ours, against }: Benchmark)
 	};
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
 	return quantile(values, 0.5);
 }
 
-function quantile(values: readonly number[], share: number): number {
+export function quantile(values: readonly number[], share: number): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -8,6 +8,9 @@ import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
 import { prompt } from "./entries/prompt.ts";
+import { rpc } from "./entries/rpc.ts";
+import { schedule } from "./entries/schedule.ts";
+import { silence } from "./entries/silence.ts";
 import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
 import { widget } from "./entries/widget.ts";
 import { type Figure, measure } from "./measure.ts";
@@ -16,8 +19,11 @@ import { closeWorld } from "./worlds/spawn.ts";
 
 const entries = [
 	progress,
+	rpc,
+	...schedule,
 	dispatching,
 	...widget,
+	silence,
 	...spawning,
 	firstStart,
 	...loopDelay,

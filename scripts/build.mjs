@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-/** `node scripts/build.mjs <package>`: builds what a package of the workspace needs; says something only when that fails. */
+/**
+ * `node scripts/build.mjs <package>` builds what a package of the workspace needs, `node scripts/build.mjs './packages/*'`
+ * the packages in a directory. It says something only when that fails.
+ */
 import { spawnSync } from "node:child_process";
 
-const filter = `--filter=${process.argv[2]}^...`;
+const what = process.argv[2] ?? "";
+const filter = what.startsWith(".") ? `--filter=${what}` : `--filter=${what}^...`;
 const { status, stdout, stderr, error } = spawnSync("turbo", ["run", "build", filter, "--output-logs=errors-only"], {
 	encoding: "utf8",
 	shell: process.platform === "win32", // turbo is a .cmd file there

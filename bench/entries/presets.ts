@@ -6,10 +6,10 @@ import { agentsDirs, createCatalogue, parsePreset } from "@pi-subagents/presets"
 import { parseDocument } from "yaml";
 import { generate, random } from "../../packages/presets/test/hostile-texts.ts";
 import { type Benchmark, longestPause, type Subject, timed } from "../measure.ts";
-import { loadTintinwebPresets } from "../rivals.ts";
+import { loadRivalPresets } from "../rivals.ts";
 
 const SIZES = [100, 1_000, 5_000];
-const rival = await loadTintinwebPresets();
+const rival = await loadRivalPresets();
 const roots = new Map(SIZES.map((count) => [count, projectWith(count)]));
 process.once("exit", () => {
 	for (const { root } of roots.values()) rmSync(root, { recursive: true, force: true });
@@ -52,6 +52,18 @@ export const discovery: Benchmark[] = SIZES.flatMap((count) => {
 		},
 	];
 });
+
+/** The same files, found by each: for a table of all of them. */
+export function discoveryOf(count: number) {
+	const project = roots.get(count) ?? projectWith(count);
+	return {
+		root: project.root,
+		floor: timed("readdir + readFile", async () => expectCount(readAll(project.folder), count)),
+		ours: timed("ours", () => discover(project)),
+		oursAgain: rescan(project),
+		rival: timed("rival's loader", async () => expectCount(rival(project.root).size, count)),
+	};
+}
 
 export const hostileFiles: Benchmark = {
 	name: "presets: slowest of 10,000 hostile files, beside plain YAML of the largest size",

@@ -2,7 +2,6 @@
  * A frame of the tree of agents: one changed record, the tree, the choice of rows, the lines. Beside formatting and
  * truncating only the rows that are seen, beside itself with far fewer agents, and beside the widgets of others.
  */
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { truncateToWidth } from "@earendil-works/pi-tui";
@@ -10,7 +9,7 @@ import { messageOf } from "@pi-subagents/core";
 import { formatCount, formatDuration, formatTokens } from "@pi-subagents/progress";
 import { type AgentView, buildTree, fit, type PiTheme, piTheme, render, updateTree } from "@pi-subagents/widget";
 import type { Benchmark, Subject } from "../measure.ts";
-import { RIVALS, rivalDir } from "../rivals.ts";
+import { importSource, RIVALS, rivalDir } from "../rivals.ts";
 
 const WIDTH = 120;
 const MAX_LINES = 12;
@@ -35,6 +34,9 @@ export const widget: Benchmark[] = [
 		RIVALS.map(async (_, index) => row("1,000 agents", 1, ours(1_000), await rival(index, 1_000))),
 	)),
 ];
+
+/** The same frame, drawn by each: for a table of all of them. */
+export const frameOf = { floor, ours, rival };
 
 function row(what: string, target: number, mine: Subject, against: Subject): Benchmark {
 	return { name: `widget: a frame, ${what}`, target, unit: "µs", rounds: 15, ours: mine, against };
@@ -141,11 +143,8 @@ async function firstRival(dir: string, agents: readonly AgentView[]): Promise<Dr
 	};
 }
 
-/** It comes as TypeScript, which pi loads with jiti. */
 async function secondRival(dir: string, agents: readonly AgentView[]): Promise<Draw> {
-	const fromPi = createRequire(import.meta.resolve("@earendil-works/pi-coding-agent"));
-	const { createJiti } = await import(pathToFileURL(fromPi.resolve("jiti")).href);
-	const { buildWidgetLines } = await createJiti(import.meta.url).import(join(dir, "src/tui/render.ts"));
+	const { buildWidgetLines } = await importSource(dir, "src/tui/render.ts");
 	const jobs = agents.map(({ id, type, description, startedAt }) => ({
 		asyncId: id,
 		asyncDir: "",

@@ -3,17 +3,11 @@
  * `createAgentSession` and `prompt` of the same work. Both ask the same scripted model over loopback.
  */
 import { join } from "node:path";
-import {
-	createAgentSession,
-	createExtensionRuntime,
-	ModelRuntime,
-	type ResourceLoader,
-	SessionManager,
-	SettingsManager,
-} from "@earendil-works/pi-coding-agent";
+import { createAgentSession, ModelRuntime, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";
 import { Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/core";
 import { sessionRunner } from "@pi-subagents/core/session";
 import { callTool, converse, createPiEnv, hang, lastUserSays, say, startModelServer } from "@pi-subagents-dev/testkit";
+import { emptyLoader } from "../fixtures/empty-loader.ts";
 
 const LOOK = "Look around.";
 export const HANG = "Wait for ever.";
@@ -105,21 +99,4 @@ export async function bareSession() {
 		sessionManager: SessionManager.inMemory(env.cwd),
 	});
 	return session;
-}
-
-function emptyLoader(): ResourceLoader {
-	const extensions = createExtensionRuntime();
-	return {
-		getExtensions: () => ({ extensions: [], errors: [], runtime: extensions }),
-		getSkills: () => ({ skills: [], diagnostics: [] }),
-		getPrompts: () => ({ prompts: [], diagnostics: [] }),
-		getThemes: () => ({ themes: [], diagnostics: [] }),
-		getAgentsFiles: () => ({ agentsFiles: [] }),
-		getSystemPrompt: () => undefined,
-		getSystemPromptSource: () => undefined,
-		getAppendSystemPrompt: () => [],
-		getAppendSystemPromptSources: () => [],
-		extendResources: () => undefined,
-		reload: async () => undefined,
-	};
 }

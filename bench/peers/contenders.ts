@@ -1,0 +1,96 @@
+/** Who is compared, and how a model asks each of them for the same thing. */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "@pi-subagents/core";
+import { callTool, callTools, type Reply } from "@pi-subagents-dev/testkit";
+import { IN_PROCESS, PROCESS, rivalDir } from "../rivals.ts";
+import { WHO, type Who, type Work } from "./comparison.ts";
+
+export interface Contender {
+	/** For pi to load. */
+	extension: string;
+	/** Waits for the answers of as many agents in pi's own process. */
+	ask(task: string, options?: { count?: number; description?: string }): Reply;
+	/** The call after which an agent goes on in pi's own process, or why there is none. */
+	launch: ((task: string) => Reply) | string;
+	/** The call after which an agent goes on in a process of its own, or why there is none. */
+	detach: ((task: string) => Reply) | string;
+}
+
+const PRESET = "peer";
+const NO_PROCESSES = "has no agents in processes of their own";
+
+/** Nothing is to wait for a free place, and all use the same preset. Each reads the files that it knows. */
+export const agentFiles = {
+	[`agents/${PRESET}.md`]: `---\nname: ${PRESET}\ndescription: Looks around\ntools: ls, read\n---\nLook closely, then tell.\n`,
+	"subagents.json": JSON.stringify({ maxConcurrent: 1_024 }),
+	"extensions/subagent/config.json": JSON.stringify({
+		globalConcurrencyLimit: 1_024,
+		maxSubagentSpawnsPerSession: 10_000,
+		maxSubagentSpawnsPerRun: 10_000,
+		maxActiveAsyncRunsPerSession: 1_024,
+		parallel: { concurrency: 1_024 },
+	}),
+};
+
+const times = <T>(count: number, one: () => T): T[] => Array.from({ length: count }, one);
+
+/** Ours and one rival have a tool of the same name. */
+const agent = (task: string, description: string, inBackground: boolean) =>
+	callTool("Agent", { prompt: task, description, subagent_type: PRESET, run_in_background: inBackground });
+
+const floor: Contender = {
+	extension: fileURLToPath(new URL("../fixtures/bare-agents.ts", import.meta.url)),
+	ask: (task, { count = 1 } = {}) => callTools(...times(count, () => callTool("ask_bare", { prompt: task }))),
+	launch: (task) => callTool("launch_bare", { prompt: task }),
+	detach: NO_PROCESSES,
+};
+
+const ours: Contender = {
+	extension: dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json"))),
+	ask: (task, { count = 1, description = "look" } = {}) =>
+		callTools(...times(count, () => agent(task, description, false))),
+	launch: (task) => agent(task, "look", true),
+	detach: (task) => callTool("background_agent", { preset: PRESET, task }),
+};
+
+const contenders: Readonly<Record<Who, Contender | string>> = {
+	floor,
+	ours,
+	"in-process rival": await ifInstalled(IN_PROCESS, (extension) => ({ ...ours, extension, detach: NO_PROCESSES })),
+	"process rival": await ifInstalled(PROCESS, (extension) => ({
+		extension,
+		ask: (task, { count = 1 } = {}) => callTool("subagent", count === 1 ? one(task) : several(task, count)),
+		launch: "its background agents are processes",
+		detach: (task) => callTool("subagent", { agent: PRESET, task, async: true }),
+	})),
+};
+
+/** The process rival takes one call in a turn; several agents are a program in it. */
+const one = (task: string) => ({ agent: PRESET, task, async: false });
+const several = (task: string, count: number) => ({
+	workflowScript: `const all = await runs.all(${JSON.stringify(
+		Array.from({ length: count }, (_, at) => ({ key: `k${at}`, agent: PRESET, task, async: false })),
+	)}); return all.map((each) => each.output);`,
+	...{ async: false, mission: false, globalConcurrencyLimit: 1_024, maxSubagentSpawnsPerRun: 10_000 },
+});
+
+async function ifInstalled(
+	rival: Parameters<typeof rivalDir>[0],
+	contender: (extension: string) => Contender,
+): Promise<Contender | string> {
+	try {
+		return contender(await rivalDir(rival));
+	} catch (error) {
+		return `cannot be had: ${messageOf(error)}`;
+	}
+}
+
+/** The same work for each; `work` may say why a contender cannot do it. */
+export function forEach(work: (contender: Contender, who: Who) => Work | string): Record<Who, Work | string> {
+	const works = WHO.map((who) => {
+		const contender = contenders[who];
+		return [who, typeof contender === "string" ? contender : work(contender, who)] as const;
+	});
+	return Object.fromEntries(works) as Record<Who, Work | string>;
+}
