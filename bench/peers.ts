@@ -46,10 +46,14 @@ const compared: Compared[] = [];
 for (const comparison of comparisons.filter(({ lines }) => lines.some(({ name }) => name.includes(word)))) {
 	process.stderr.write(`comparing: ${comparison.lines.map(({ name }) => name).join("; ")} …\n`);
 	compared.push(...(await compare(comparison, rounds)));
+	await keep(); // it takes long: what is known is not lost
 }
 console.log(tableOf(compared));
-await mkdir(new URL("results/", import.meta.url), { recursive: true });
-const report = { at: new Date().toISOString(), node: process.version, rounds, compared };
-await writeFile(new URL("results/peers.json", import.meta.url), `${JSON.stringify(report, undefined, "\t")}\n`);
 // A line that ours could not be measured for is a failure; one that ours loses is something to read.
 process.exit(compared.some(({ cells }) => String(cells.ours.value).startsWith("failed")) ? 1 : 0);
+
+async function keep(): Promise<void> {
+	await mkdir(new URL("results/", import.meta.url), { recursive: true });
+	const report = { at: new Date().toISOString(), node: process.version, rounds, compared };
+	await writeFile(new URL("results/peers.json", import.meta.url), `${JSON.stringify(report, undefined, "\t")}\n`);
+}

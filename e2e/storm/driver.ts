@@ -187,6 +187,7 @@ class World {
 			await writeFile(join(run.artifacts, "events.jsonl"), '{"type":"turn"\n\0garbage', { flag: "a" });
 			return true;
 		}
+		if (this.#spoiled.has(run.artifacts)) return false; // its log does not say any more whom to kill
 		const pid = does === "kill a child" ? await childOf(run) : await wrapperOf(run);
 		if (pid === undefined) return false;
 		try {

@@ -11,6 +11,8 @@ test("lines scroll away, and come without trailing blanks", async () => {
 	expect(await screen.waitForText(/three$/)).toEqual(["two", "three"]);
 	expect(screen.scrollback()).toBe("one\ntwo\nthree");
 	expect(screen.raw).toContain("\x1b[31mtwo");
+	screen.forget();
+	expect([screen.raw, screen.lines()]).toEqual(["", ["two", "three"]]);
 });
 
 test("half a frame is not looked at", async () => {
