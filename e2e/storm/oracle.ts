@@ -1,6 +1,7 @@
 /** What must hold when a storm is over, whatever happened in it. Each violation is a sentence. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { linesOf, processesOf, textOf } from "../test/detached.ts";
 
 interface Launch {
@@ -78,7 +79,7 @@ export async function violationsOf(account: Account, { spoiled, wasKilled }: Har
 		if (isBackground && times === 0 && !closed.has(runId)) found.push(`${runId} was never told.`);
 		if (!isBackground && times > 0) found.push(`${runId} was waited for, and told nevertheless.`);
 		if (artifacts === undefined || spoiled.has(artifacts)) continue;
-		const processes = await processesOf({ artifacts });
+		const processes = await leftProcesses(artifacts);
 		if (processes.length > 0) found.push(`${runId} left the processes ${processes.join(", ")}.`);
 		const end = ends[0];
 		if (end && run === 1) found.push(...(await differences(artifacts, end, wasKilled)));
@@ -104,6 +105,16 @@ export function unbalanced(news: readonly Record<string, unknown>[]): string[] {
 		ended.add(id);
 	}
 	return [...found, ...[...open].map((id) => `${id} began and never ended.`)];
+}
+
+const ENDING_MS = 15_000;
+
+/** A result is known a moment before those who wrote it have ended. */
+async function leftProcesses(artifacts: string): Promise<number[]> {
+	for (const deadline = Date.now() + ENDING_MS; ; await delay(50)) {
+		const processes = await processesOf({ artifacts });
+		if (processes.length === 0 || Date.now() > deadline) return processes;
+	}
 }
 
 /** The events that a run kept give what the session remembers of it. */
