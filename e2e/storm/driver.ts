@@ -1,5 +1,6 @@
 /** Real pi in a storm: carries out what the plan says, waits for the calm, and asks the oracle. */
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type PiRpc, type PiTarget, startRpc } from "@pi-subagents-dev/testkit";
@@ -171,18 +172,18 @@ class World {
 		await this.#pi.close();
 		await rm(this.#bus, { force: true });
 		this.#handled = 0;
-		const args = (await exists(this.#session)) ? ["--session", this.#session] : [];
+		const args = existsSync(this.#session) ? ["--session", this.#session] : [];
 		this.#pi = startRpc(this.#target(args));
 		this.#session = await this.#sessionFile();
 		return true;
 	}
 
 	async #harm(does: "kill a child" | "kill a wrapper" | "spoil a file", chance: number): Promise<boolean> {
-		const runs = (await exists(this.#session)) ? await launchesIn(this.#session) : [];
+		const runs = existsSync(this.#session) ? await launchesIn(this.#session) : [];
 		const run = runs[Math.floor(chance * runs.length)];
 		if (!run) return false;
 		if (does === "spoil a file") {
-			if (!(await exists(run.artifacts))) return false; // its files are not there yet
+			if (!existsSync(run.artifacts)) return false; // its files are not there yet
 			this.#spoiled.add(run.artifacts);
 			await writeFile(join(run.artifacts, "events.jsonl"), '{"type":"turn"\n\0garbage', { flag: "a" });
 			return true;
@@ -271,9 +272,4 @@ class World {
 		const all = ["--session-dir", join(this.#it.env.root, "sessions"), ...args];
 		return { env: this.#it.env, extensions: ["watcher.ts", "listener.ts"], args: all, timeoutMs: 60_000 };
 	}
-}
-
-async function exists(path: string): Promise<boolean> {
-	const dir = join(path, "..");
-	return (await readdir(dir).catch(() => [])).some((name) => path.endsWith(name));
 }

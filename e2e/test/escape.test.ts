@@ -22,6 +22,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { until } from "./detached.ts";
+import { enter } from "./keys.ts";
 import { type Scene, scene } from "./scene.ts";
 
 const NEWS = "<task-notification>";
@@ -66,12 +67,6 @@ async function dig(pi: PiBinary, plan: Plan = {}): Promise<Dig> {
 	enter(tui, "Please dig.");
 	await it.server.nextRequest(isDigger);
 	return { ...it, tui, gate };
-}
-
-/** The space ends the completion of a command, which would take Enter for itself. */
-function enter(tui: Terminal, text: string): void {
-	tui.type(`${text} `);
-	tui.press("enter");
 }
 
 /** Resolves when so many agents have ended. */

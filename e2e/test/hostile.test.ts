@@ -21,6 +21,7 @@ import { expect, test } from "vitest";
 import { launchesIn, linesOf, until } from "./detached.ts";
 import { sessionIn } from "./digs.ts";
 import { all, controlsIn, corpus, obeyedIn } from "./hostile-corpus.ts";
+import { enter } from "./keys.ts";
 import { scene } from "./scene.ts";
 
 const isSession = offersTool("start_subagent");
@@ -36,11 +37,6 @@ const launchesAgent = launches("Agent", {
 	subagent_type: "repo-scout",
 });
 const hears = when(isNews, say("I have heard."));
-
-function enter(tui: Terminal, text: string): void {
-	tui.type(`${text} `);
-	tui.press("enter");
-}
 
 function expectClean(tui: Terminal): void {
 	expect(obeyedIn(tui.raw)).toBeUndefined();

@@ -19,12 +19,12 @@ import {
 	startRpc,
 	startTui,
 	systemPromptSays,
-	type Terminal,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { linesOf, toldIn, until } from "./detached.ts";
 import { sessionIn } from "./digs.ts";
+import { enter } from "./keys.ts";
 import { scene } from "./scene.ts";
 import { type Watched, watcher } from "./watcher.ts";
 
@@ -39,12 +39,6 @@ const passOn = ({ lastUserText }: { lastUserText: string }) =>
 		`News: ${/Found \w+|I was told.*/.exec(lastUserText)?.[0] ?? /<summary>(.*)<\/summary>/.exec(lastUserText)?.[1]}`,
 	);
 const passesOn = when(isNews, passOn);
-
-/** The space ends the completion of a command, which would take Enter for itself. */
-function enter(tui: Terminal, text: string): void {
-	tui.type(`${text} `);
-	tui.press("enter");
-}
 
 describe.each(await availablePis())("pi $version", (pi) => {
 	test("a result that comes while the user types leaves their text and their cursor alone", async () => {

@@ -19,7 +19,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { moveTo, openMenu } from "./menu-keys.ts";
+import { moveTo, openMenu } from "./keys.ts";
 import { type Scene, scene, scoutSays } from "./scene.ts";
 
 /** Types what narrows the list down to one, and takes it. */

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { availablePis, callTool, runPrint } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { homegrown } from "./homegrown.ts";
 import { parentSays, scene, scoutReadsNotes } from "./scene.ts";
 
 describe.each(await availablePis())("pi $version", (pi) => {
@@ -11,21 +12,10 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const answers = parentSays(call, ({ lastToolResults }) => ({ text: lastToolResults[0]?.text ?? "" }));
 		await using it = await scene([answers, scoutReadsNotes]);
 		const extension = join(it.env.root, "homegrown.ts");
-		const model = {
-			id: "oak",
-			name: "Oak",
-			reasoning: false,
-			input: ["text"],
-			contextWindow: 128_000,
-			maxTokens: 8_192,
-		};
-		const config = {
-			baseUrl: it.server.baseUrl,
-			api: "openai-completions",
-			apiKey: "none",
-			models: [{ ...model, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }],
-		};
-		await writeFile(extension, `export default (pi) => pi.registerProvider("homegrown", ${JSON.stringify(config)});\n`);
+		await writeFile(
+			extension,
+			`export default (pi) => pi.registerProvider("homegrown", ${JSON.stringify(homegrown(it.server.baseUrl))});\n`,
+		);
 		const { stdout, stderr } = await runPrint({ env: it.env, pi, extensions: [extension] }, "Please delegate.");
 		expect({ stdout, stderr }).toEqual({
 			stdout: expect.stringContaining("The launch code is heliotrope."),

@@ -16,7 +16,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { linesOf, toldIn, until } from "./detached.ts";
-import { moveTo, openMenu } from "./menu-keys.ts";
+import { moveTo, openMenu } from "./keys.ts";
 import { type Scene, scene } from "./scene.ts";
 import { completed, fileOf, isScout, oneScout, target } from "./visits.ts";
 

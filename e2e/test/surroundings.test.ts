@@ -17,6 +17,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { homegrown } from "./homegrown.ts";
 import { type Scene, scene } from "./scene.ts";
 
 const rules = [
@@ -121,26 +122,12 @@ describe.each(await availablePis())("pi $version", (pi) => {
 
 	test("without any model there are no tools of ours, until one appears", async () => {
 		await using it = await scene(rules, { agentFiles: noModels });
-		const model = {
-			id: "oak",
-			name: "Oak",
-			reasoning: false,
-			input: ["text"],
-			contextWindow: 128_000,
-			maxTokens: 8_192,
-		};
-		const provider = {
-			baseUrl: it.server.baseUrl,
-			api: "openai-completions",
-			apiKey: "none",
-			models: [{ ...model, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }],
-		};
 		await writeFile(
 			join(it.env.cwd, "late.ts"),
 			`export default (pi) => pi.registerCommand("grow", {
 				async handler(_args, ctx) {
 					ctx.ui.notify("Tools: " + pi.getAllTools().map(({ name }) => name).sort());
-					pi.registerProvider("homegrown", ${JSON.stringify(provider)});
+					pi.registerProvider("homegrown", ${JSON.stringify(homegrown(it.server.baseUrl))});
 				},
 			});\n`,
 		);

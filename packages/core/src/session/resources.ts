@@ -6,7 +6,6 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import {
 	createExtensionRuntime,
-	DefaultResourceLoader,
 	loadProjectContextFiles,
 	type ResourceLoader,
 	SettingsManager,
@@ -14,6 +13,7 @@ import {
 } from "@earendil-works/pi-coding-agent";
 import type { RunSpec } from "../runner.ts";
 import { directoriesIn, Stamps } from "./freshness.ts";
+import { loaderFor } from "./loader.ts";
 import { promptParts } from "./prompt.ts";
 import { chooseSkills, requireSkills } from "./skills.ts";
 
@@ -96,14 +96,7 @@ export class SharedResources {
 async function load(place: Place): Promise<Loaded> {
 	const { cwd, agentDir, isTrusted } = place;
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
-	const loader = new DefaultResourceLoader({
-		cwd,
-		agentDir,
-		settingsManager,
-		noExtensions: true,
-		noThemes: true,
-		noPromptTemplates: true,
-	});
+	const loader = loaderFor(place, settingsManager);
 	const stamps = new Stamps();
 	stamps.add(sourcesOf(place)); // before they are read: what changes in between is read again, not missed
 	await loader.reload();

@@ -1,20 +1,13 @@
 /** Which of the skills there are a child knows. */
-import { DefaultResourceLoader, type SettingsManager, type Skill } from "@earendil-works/pi-coding-agent";
+import type { SettingsManager, Skill } from "@earendil-works/pi-coding-agent";
 import { AgentError } from "../error.ts";
 import type { RunSpec } from "../runner.ts";
+import { loaderFor } from "./loader.ts";
 import type { Place } from "./resources.ts";
 
 /** Those that there are without any extension. */
-export async function findSkills({ cwd, agentDir }: Place, settingsManager: SettingsManager): Promise<Skill[]> {
-	const loader = new DefaultResourceLoader({
-		cwd,
-		agentDir,
-		settingsManager,
-		noExtensions: true,
-		noThemes: true,
-		noPromptTemplates: true,
-		noContextFiles: true,
-	});
+export async function findSkills(place: Place, settingsManager: SettingsManager): Promise<Skill[]> {
+	const loader = loaderFor(place, settingsManager, { noContextFiles: true });
 	await loader.reload();
 	return loader.getSkills().skills;
 }

@@ -1,10 +1,14 @@
-/** What a person presses in `/agents`, on a real screen. */
+/** What a person types and presses on a real screen. */
 import type { Terminal } from "@pi-subagents-dev/testkit";
 
-/** The space ends the completion, which would take Enter for itself. */
-export async function openMenu(tui: Terminal): Promise<void> {
-	tui.type("/agents ");
+/** The space ends the completion of a command, which would take Enter for itself. */
+export function enter(tui: Terminal, text: string): void {
+	tui.type(`${text} `);
 	tui.press("enter");
+}
+
+export async function openMenu(tui: Terminal): Promise<void> {
+	enter(tui, "/agents");
 	await tui.waitForText(/→ Running agents \(\d+\)/);
 }
 
