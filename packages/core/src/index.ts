@@ -66,7 +66,7 @@ export type { ManagerScope } from "./scope.ts";
 export type { SlotsSnapshot } from "./slots.ts";
 export type { SlotLimits } from "./slots-limits.ts";
 export { isSettled, type SettledStatus, type Status } from "./status.ts";
-export { type Snapshot, Store, type StoreListener } from "./store.ts";
+export { type Past, type Snapshot, Store, type StoreListener } from "./store.ts";
 export { nearest, resolveTools, type ToolFact, type ToolRequest, type ToolRules } from "./tools.ts";
 export type { Transcript, TranscriptEntry } from "./transcript.ts";
 export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./usage.ts";

@@ -16,8 +16,16 @@ export interface Snapshot {
 /** Hears of every event that changed a record, after the record was committed. Must not throw. */
 export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
 
+/** Agents of an earlier process. */
+export interface Past {
+	agentIds: ReadonlySet<string>;
+	/** What happened to them, from the first run of each to the end of its last. */
+	events: () => Iterable<AgentEvent>;
+}
+
 export class Store {
-	readonly #records = new Map<string, AgentRecord>();
+	#records = new Map<string, AgentRecord>();
+	#past: Past | undefined;
 	readonly #listeners = new Set<StoreListener>();
 	readonly #recency = new Recency();
 	#snapshot: Snapshot | undefined;
@@ -31,7 +39,7 @@ export class Store {
 	/** Takes an event in and returns the agent's record as it is now. */
 	dispatch(event: AgentEvent): AgentRecord | undefined {
 		this.#seq = Math.max(this.#seq, event.seq);
-		const before = this.#records.get(event.agentId);
+		const before = this.record(event.agentId);
 		const after = reduce(before, event);
 		if (after === before || after === undefined) return after;
 		this.#records.set(after.id, after);
@@ -42,13 +50,33 @@ export class Store {
 	}
 
 	record(id: string): AgentRecord | undefined {
+		if (this.#past?.agentIds.has(id)) this.#makePast();
 		return this.#records.get(id);
 	}
 
 	/** Built on the first read after a change, and the same object until the next one. */
 	snapshot(): Snapshot {
+		this.#makePast();
 		this.#snapshot ??= { seq: this.#seq, records: [...this.#records.values()] };
 		return this.#snapshot;
+	}
+
+	/**
+	 * All but those of `recall` that nobody has asked for yet: who has not settled is among them, and looking at them
+	 * costs nothing in a session that remembers thousands.
+	 */
+	atHand(): Iterable<AgentRecord> {
+		return this.#records.values();
+	}
+
+	/**
+	 * Knows of agents whose runs are all over, before any others. Their records are made when somebody first asks for
+	 * one of them, and no listener hears of it: nothing happens to them.
+	 */
+	recall(past: Past): void {
+		this.#makePast();
+		this.#past = past;
+		this.#snapshot = undefined;
 	}
 
 	/** The records that changed after the event numbered `seq`, each once, as they are now, the latest first. */
@@ -60,5 +88,17 @@ export class Store {
 	subscribe(listener: StoreListener): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
+	}
+	#makePast(): void {
+		const past = this.#past;
+		if (!past) return;
+		this.#past = undefined;
+		const records = new Map<string, AgentRecord>();
+		for (const event of past.events()) {
+			const record = reduce(records.get(event.agentId), event);
+			if (record) records.set(record.id, record);
+		}
+		for (const record of this.#records.values()) records.set(record.id, record);
+		this.#records = records;
 	}
 }

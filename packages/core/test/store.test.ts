@@ -48,3 +48,37 @@ test("listeners hear of changes after they are committed, until they leave", () 
 		["agent_settled", "failed", true],
 	]);
 });
+
+test("agents of the past have no records until somebody asks, and then come before the others", () => {
+	const store = new Store();
+	let times = 0;
+	const heard: string[] = [];
+	store.subscribe((_event, { id }) => heard.push(id));
+	store.recall({
+		agentIds: new Set(["p1", "p2"]),
+		events() {
+			times++;
+			return ["p1", "p2"].flatMap((id) => log([queued, started, settled({ status: "failed", error: "no" })], id));
+		},
+	});
+	for (const event of log([queued], "a1")) store.dispatch(event);
+	expect([...store.atHand()].map(({ id }) => id)).toEqual(["a1"]);
+	expect(store.record("a1")?.status).toBe("queued");
+	expect(store.record("unknown")).toBeUndefined();
+	expect(times).toBe(0);
+	expect(store.record("p2")?.status).toBe("failed");
+	expect(store.snapshot().records.map(({ id }) => id)).toEqual(["p1", "p2", "a1"]);
+	expect(times).toBe(1);
+	expect(heard).toEqual(["a1"]);
+});
+
+test("an agent of the past runs again", () => {
+	const store = new Store();
+	const [first, begun, over] = log([queued, started, settled({ status: "completed", text: "done" })], "p1");
+	store.recall({ agentIds: new Set(["p1"]), events: () => [first, begun, over].flatMap((event) => event ?? []) });
+	const before = store.snapshot();
+	const [again] = log([queued], "p1");
+	if (again) store.dispatch({ ...again, run: 2 });
+	expect(store.record("p1")).toMatchObject({ status: "queued", run: 2 });
+	expect(store.snapshot()).not.toBe(before);
+});

@@ -20,6 +20,7 @@ export function createLedger(store: Store): Ledger {
 	const told = new Map<string, Usage>();
 	const changed = new Set<string>();
 	store.subscribe((event, { id, usage, outlives }) => {
+		if (event.type === "agent_queued" && !told.has(id)) told.set(id, usage);
 		if (event.type === "usage" && !outlives) changed.add(id);
 		if (event.type === "agent_settled" && event.totals) told.set(id, usage);
 	});

@@ -25,7 +25,7 @@ import {
 } from "@pi-subagents/core/process";
 import type { Delivery } from "./delivery/delivery.ts";
 import type { Host } from "./host.ts";
-import { type LaunchEntry, outcomeFrom } from "./journal/entries.ts";
+import { type LaunchEntry, outcomeFrom, type SettledEntry } from "./journal/entries.ts";
 import type { Journal, Remembered, RememberedRun } from "./journal/journal.ts";
 import type { Ownership } from "./journal/owner.ts";
 
@@ -109,7 +109,10 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 		});
 
 	pi.on("session_start", async () => {
-		remembered = journal.read();
+		const { present, past } = journal.read();
+		remembered = present;
+		const events = () => [...past.runs().values()].flatMap((run) => eventsOf(run, manager, pastEndOf(run)));
+		if (past.agentIds.size > 0) manager.store.recall({ agentIds: past.agentIds, events });
 		const undone = new Map([...remembered].filter(([, run]) => isUndone(run)));
 		const left: Remembered = undone.size === 0 || (await speaks()) ? new Map() : undone;
 		await takeIn(new Map([...remembered].filter(([runId]) => !left.has(runId))));
@@ -150,14 +153,26 @@ type End = Pick<ResultFile, "outcome" | "completedAt"> &
 	Partial<Pick<ResultFile, "startedAt" | "turns" | "toolUses" | "usage">>;
 
 async function endOf({ launch, outlives, settled }: RememberedRun): Promise<End | undefined> {
-	if (settled)
-		return { ...settled, outcome: outcomeFrom(settled), startedAt: settled.completedAt - settled.durationMs };
+	if (settled) return rememberedEnd(settled);
 	if (launch.artifacts === undefined) return undefined;
 	if (!(await isRunDir(launch.artifacts, launch.runId).catch(() => false))) return undefined;
 	const result = await readResult(launch.artifacts).catch(() => undefined); // then whoever watches it says what is wrong
 	if (result?.runId === launch.runId) return result;
 	// One that does not outlive its session has ended with it, and its log says how far it had come.
 	return outlives ? undefined : readInterrupted(launch.artifacts, launch, { by: "shutdown" }).catch(() => undefined);
+}
+
+function rememberedEnd(settled: SettledEntry): End {
+	return { ...settled, outcome: outcomeFrom(settled), startedAt: settled.completedAt - settled.durationMs };
+}
+
+/** It has ended, even if a close look shows that nobody can say how. */
+function pastEndOf({ launch, settled }: RememberedRun): End {
+	if (settled) return rememberedEnd(settled);
+	return {
+		outcome: { status: "aborted", by: "lost", reason: "what the session holds of its end cannot be read" },
+		completedAt: launch.startedAt,
+	};
 }
 
 /** What happened to the run. One whose end nobody knows had none. */

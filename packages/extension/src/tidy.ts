@@ -4,12 +4,14 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
 import { pruneConversations, pruneRuns } from "@pi-subagents/core/process";
 import type { Host } from "./host.ts";
+import type { Journal } from "./journal/journal.ts";
 import type { Launcher } from "./launch.ts";
 import { pruneSchedules } from "./schedule/prune.ts";
 import { tellOfLeftWorktrees } from "./worktrees.ts";
 
 export interface TidyDeps {
 	store: Store;
+	journal: Pick<Journal, "runIds">;
 	launcher: Launcher;
 	host: Host;
 	clock?: Clock;
@@ -17,7 +19,7 @@ export interface TidyDeps {
 
 const PATIENCE_MS = 30_000;
 
-export function tidyUp(pi: ExtensionAPI, { store, launcher, host, clock = systemClock }: TidyDeps): void {
+export function tidyUp(pi: ExtensionAPI, { store, journal, launcher, host, clock = systemClock }: TidyDeps): void {
 	let cancel = (): void => undefined;
 	pi.on("session_start", (_event, ctx) => {
 		cancel = clock.after(
@@ -30,9 +32,9 @@ export function tidyUp(pi: ExtensionAPI, { store, launcher, host, clock = system
 	const tidy = async (ctx: ExtensionContext) => {
 		const { retention } = await launcher.settings(ctx);
 		const limits = { ...retention, now: clock.now() };
-		const records = () => store.snapshot().records;
 		// What this session remembers can still be read in it.
-		const keep = new Set(records().map(({ id: agentId, run }) => runIdOf({ agentId, run })));
+		const keep = new Set(journal.runIds());
+		for (const { id: agentId, run } of store.atHand()) keep.add(runIdOf({ agentId, run }));
 		const dir = await launcher.placeFor("runs", ctx);
 		if (dir !== undefined) await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
 		const state = join(host.agentDir, "state", "subagents");

@@ -5,7 +5,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
 import { messageOf, type Store, systemClock } from "@pi-subagents/core";
-import { AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
+import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "./host.ts";
 import type { Settings } from "./settings.ts";
 import { soon } from "./soon.ts";
@@ -29,6 +29,12 @@ interface Surface extends Pick<AgentWidgetOptions, "requestRender" | "theme"> {
 
 export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps): void {
 	let close = (): void => undefined;
+	/** Who settled before the session was opened has no place in the tree. */
+	const source: AgentSource = {
+		snapshot: () => ({ records: [...store.atHand()] }),
+		subscribe: (listener) => store.subscribe(listener),
+		record: (id) => store.record(id),
+	};
 	/** Read for every frame, so that a change in the settings is seen at once. */
 	const options = (more: Surface): AgentWidgetOptions => ({
 		requestRender: more.requestRender,
@@ -63,7 +69,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 			(tui, theme) => {
 				const requestRender = () => tui.requestRender();
 				const screen = { requestRender, theme: piTheme(theme), rows: () => tui.terminal.rows };
-				return careful(new AgentWidget(store, options(screen)), host);
+				return careful(new AgentWidget(source, options(screen)), host);
 			},
 			{ placement: "aboveEditor" },
 		);
@@ -76,7 +82,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
 		const requestRender = soon("showing the agents", host.tell, draw);
-		const widget: AgentWidget = new AgentWidget(store, options({ requestRender }));
+		const widget: AgentWidget = new AgentWidget(source, options({ requestRender }));
 		return () => {
 			widget.dispose();
 			requestRender.cancel();

@@ -15,7 +15,8 @@ import {
 	systemClock,
 } from "@pi-subagents/core";
 import type { Host } from "../host.ts";
-import { type Journal, NOTIFICATION, type Remembered, runsIn } from "../journal/journal.ts";
+import type { Journal, Remembered } from "../journal/journal.ts";
+import { NOTIFICATION, runsIn } from "../journal/session-entry.ts";
 import { LINE_BYTES, type NotificationDetails, notificationBytes, notificationFor } from "./notification.ts";
 import { Outbox } from "./outbox.ts";
 import type { SessionStates } from "./session-state.ts";

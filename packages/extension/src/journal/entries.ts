@@ -85,10 +85,19 @@ export function entryTypeFor(entry: JournalEntry, outlives: boolean): string {
 	return entry.type === "launched" ? BACKGROUND_LAUNCH : BACKGROUND_UPDATE;
 }
 
+export function isOurs(customType: unknown): boolean {
+	return customType === RUN || outlivesIn(customType);
+}
+
+/** Whether entries of that type are about a run that outlives the session. */
+export function outlivesIn(customType: unknown): boolean {
+	return customType === BACKGROUND_LAUNCH || customType === BACKGROUND_UPDATE;
+}
+
 /** An entry of a session file, if it is one of ours and whole. */
 export function parseEntry(customType: unknown, data: unknown): (JournalEntry & { outlives: boolean }) | undefined {
-	const outlives = customType === BACKGROUND_LAUNCH || customType === BACKGROUND_UPDATE;
-	if (!outlives && customType !== RUN) return undefined;
+	if (!isOurs(customType)) return undefined;
+	const outlives = outlivesIn(customType);
 	const { launch, settled, closed } = checks();
 	if (launch.Check(data)) return { ...data, outlives };
 	if (settled.Check(data)) return { ...data, outlives };

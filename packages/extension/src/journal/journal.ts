@@ -15,21 +15,22 @@ import {
 	type SettledEntry,
 	settledEntry,
 } from "./entries.ts";
-
-/** The one type of message that tells of results. Its details name the runs. */
-export const NOTIFICATION = "subagent-notification";
+import { isAbout, sortOut } from "./past.ts";
+import { type Entry, entriesIn, toldIn } from "./session-entry.ts";
 
 export interface Journal {
-	/** The session entry of the run's launch. */
+	/** The session entry of the run's launch, unless it is past. */
 	entryOf(runId: string): string | undefined;
-	/** The launch entries on the branch that is current. */
+	/** The launch entries on the branch that is current, but for those of past agents. */
 	branch(): string[];
+	/** All runs that the session remembers. */
+	runIds(): Iterable<string>;
 	/** Keeps how a run ended. */
 	settled(record: AgentRecord): void;
 	/** Keeps that a run's result is never to be told. */
 	closed(record: AgentRecord): void;
 	/** What the open session remembers, on whatever branch. */
-	read(): Remembered;
+	read(): { present: Remembered; past: PastAgents };
 	/** What its file says by now: another pi that has the session open may have written to it. */
 	readAgain(): Promise<Remembered>;
 }
@@ -46,8 +47,17 @@ export interface RememberedRun {
 	isTold: boolean;
 }
 
+/** Agents of which nothing is still to come. */
+interface PastAgents {
+	agentIds: ReadonlySet<string>;
+	/** Their runs, which are only now looked at closely. */
+	runs(): Remembered;
+}
+
 export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journal {
+	/** Of the runs that are not past. */
 	const entryIds = new Map<string, string>();
+	let pastIds: ReadonlySet<string> = new Set();
 	const ended = new Set<string>();
 	const write = (entry: JournalEntry, outlives = false) =>
 		void bestEffort("remembering an agent in the session", host.tell, () =>
@@ -73,7 +83,9 @@ export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journ
 	});
 	return {
 		entryOf: (runId) => entryIds.get(runId),
+		runIds: () => [...pastIds, ...entryIds.keys()],
 		branch() {
+			if (entryIds.size === 0) return [];
 			const ids = new Set(
 				host
 					.session()
@@ -85,42 +97,19 @@ export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journ
 		settled: (record) => record.outcome && write(settledEntry(record, record.outcome), record.outlives),
 		closed: ({ id, run, outlives }) => write({ type: "closed", runId: runIdOf({ agentId: id, run }) }, outlives),
 		read() {
-			const remembered = noting(remember(host.session()?.sessionManager.getEntries() ?? []));
-			for (const [runId, { entryId }] of remembered) entryIds.set(runId, entryId);
-			return remembered;
+			const entries = host.session()?.sessionManager.getEntries() ?? [];
+			const { agentIds, runIds, rest } = sortOut(entries);
+			pastIds = runIds;
+			const present = noting(remember(rest));
+			for (const [runId, { entryId }] of present) entryIds.set(runId, entryId);
+			const runs = () => remember(entries.filter((entry) => isAbout(runIds, entry)));
+			return { present, past: { agentIds, runs } };
 		},
 		async readAgain() {
 			const file = host.session()?.sessionManager.getSessionFile();
 			return noting(remember(file === undefined ? [] : entriesIn(await readFile(file, "utf8"))));
 		},
 	};
-}
-
-/** An entry of a session, as far as it matters here. */
-interface Entry {
-	id: string;
-	type: string;
-	customType?: unknown;
-	data?: unknown;
-	details?: unknown;
-}
-
-/** A line that is not whole is still being written. */
-function entriesIn(text: string): Entry[] {
-	return text.split("\n").flatMap((line) => {
-		try {
-			const entry: unknown = JSON.parse(line);
-			return isEntry(entry) ? [entry] : [];
-		} catch (error) {
-			if (error instanceof SyntaxError) return [];
-			throw error;
-		}
-	});
-}
-
-function isEntry(value: unknown): value is Entry {
-	if (typeof value !== "object" || value === null || !("id" in value) || !("type" in value)) return false;
-	return typeof value.id === "string" && typeof value.type === "string";
 }
 
 function remember(entries: readonly Entry[]): Remembered {
@@ -140,15 +129,4 @@ function remember(entries: readonly Entry[]): Remembered {
 		if (run) run.isTold = true;
 	}
 	return runs;
-}
-
-/** The runs that a message of ours tells of. */
-function toldIn(entry: Entry): string[] {
-	return entry.type === "custom_message" && entry.customType === NOTIFICATION ? runsIn(entry.details) : [];
-}
-
-/** From the details of a message, as they are found in a session file. */
-export function runsIn(details: unknown): string[] {
-	const runIds = typeof details === "object" && details !== null && "runIds" in details ? details.runIds : undefined;
-	return Array.isArray(runIds) ? runIds.filter((runId) => typeof runId === "string") : [];
 }

@@ -5,7 +5,7 @@
 import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import { runsIn } from "../journal/journal.ts";
+import { runsIn } from "../journal/session-entry.ts";
 import { clip, within } from "./fit.ts";
 
 interface Message {
