@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Compared, compare } from "./peers/comparison.ts";
 import { detached } from "./peers/detached.ts";
 import { discovery } from "./peers/discovery.ts";
+import { disk } from "./peers/disk.ts";
 import { escapes } from "./peers/escapes.ts";
 import { frame } from "./peers/frame.ts";
 import { kill } from "./peers/kill.ts";
@@ -25,6 +26,7 @@ const comparisons = [
 	prompt,
 	spawn,
 	memory,
+	disk,
 	detached,
 	terminal,
 	...frame,
