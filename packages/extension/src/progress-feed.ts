@@ -1,13 +1,14 @@
 /**
  * Follows one agent and tells a listener its last progress lines: when there is a new one, at most ten times a second,
- * since every update redraws a row and is sent to every client of pi; and once a second so that its clock moves.
+ * since every update redraws a row and is sent to every client of pi; and at every whole second so that its clock moves,
+ * with all others in one frame.
  * Many who are followed at once have more rows than a screen, and pi draws everything anew for a change above it. So they
- * all tell their news at the same moment, once a second, and leave the clocks to the tree.
+ * also wait for the second with their news, and leave the clocks to the tree.
  */
 import { type AgentEvent, type AgentRecord, type Clock, isSettled, type Store, systemClock } from "@pi-subagents/core";
 
 const SHORTEST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 1_000;
+const SECOND_MS = 1_000;
 const LINES_KEPT = 4;
 /** Their rows fit on a screen. */
 const FEW = 4;
@@ -25,6 +26,10 @@ export function followProgress(
 	tell: (lines: readonly string[], record: AgentRecord, now: number) => void,
 	clock: Clock = systemClock,
 ): ProgressFeed {
+	const untilNextSecond = () => {
+		const restMs = SECOND_MS - (clock.now() % SECOND_MS);
+		return restMs < SHORTEST_PAUSE_MS ? restMs + SECOND_MS : restMs; // a timer may come a little early
+	};
 	const isCrowded = () => (followed.get(store) ?? 0) > FEW;
 	const count = (change: 1 | -1) => followed.set(store, (followed.get(store) ?? 0) + change);
 	let isOpen = true;
@@ -38,11 +43,11 @@ export function followProgress(
 		hasNews = false;
 		if (lines.length > 0) toldAt = clock.now(); // the first line need not wait for the word that it has started
 		tell(lines.length > 0 ? lines : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
-		cancel = clock.after(LONGEST_PAUSE_MS, moveClock);
+		cancel = clock.after(untilNextSecond(), moveClock);
 	};
 	const moveClock = () => {
 		if (!isCrowded()) return tellNow();
-		cancel = clock.after(LONGEST_PAUSE_MS, moveClock);
+		cancel = clock.after(untilNextSecond(), moveClock);
 	};
 	const unsubscribe = store.subscribe((event: AgentEvent, record: AgentRecord) => {
 		if (event.agentId !== agentId || isSettled(record.status)) return;
@@ -53,7 +58,7 @@ export function followProgress(
 		hasNews = true;
 		cancel();
 		const soonMs = Math.max(0, toldAt + SHORTEST_PAUSE_MS - clock.now());
-		cancel = clock.after(isCrowded() ? LONGEST_PAUSE_MS - (clock.now() % LONGEST_PAUSE_MS) : soonMs, tellNow);
+		cancel = clock.after(isCrowded() ? untilNextSecond() : soonMs, tellNow);
 	});
 	count(1);
 	return {

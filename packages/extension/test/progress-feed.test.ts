@@ -44,15 +44,22 @@ describe("a feed", () => {
 		expect(told.at(-1)).toEqual(["Reading a.ts", "Reading b.ts", "Reading c.ts"]);
 		run.emit({ type: "turn" });
 		run.emit({ type: "usage", usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 } });
-		timer.advance(999);
+		timer.advance(899);
 		expect(told).toHaveLength(3);
 	});
 
-	test("tells once a second when nothing happens, so that the clock on the screen moves", () => {
-		const { timer, told } = setUp();
+	test("tells at every whole second when nothing happens, so that the clocks on the screen move together", () => {
+		const { run, timer, told, read } = setUp();
+		timer.advance(300);
+		run.emit(read("a.ts"));
 		timer.advance(0);
+		expect(told).toHaveLength(2);
+		timer.advance(699);
+		expect(told).toHaveLength(2);
+		timer.advance(1);
+		expect(told).toHaveLength(3);
 		timer.advance(3_000);
-		expect(told).toHaveLength(4);
+		expect(told).toHaveLength(6);
 	});
 
 	test("keeps the last few lines", () => {

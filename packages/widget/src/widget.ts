@@ -1,6 +1,6 @@
 /**
- * The tree as a component for pi. Draws because something changed or a visible clock moved on, at most ten times a
- * second, and has no timer when there is nothing to wait for.
+ * The tree as a component for pi. Draws because something changed or the second is over, at most ten times a second, and
+ * has no timer when there is nothing to wait for.
  */
 import type { Component } from "@earendil-works/pi-tui";
 import { fit } from "./fit.ts";
@@ -9,7 +9,6 @@ import { type AgentSource, LiveTree } from "./live-tree.ts";
 import { render } from "./render.ts";
 import { Steady } from "./steady.ts";
 import type { Theme } from "./theme.ts";
-import type { Tree } from "./tree.ts";
 
 /** Read for every frame, so each may be a getter. */
 export interface AgentWidgetOptions {
@@ -37,10 +36,13 @@ export interface WidgetClock {
 const MAX_LINES = 12;
 /** No two frames are closer. */
 const FRAME_MS = 100;
-/** How often clocks move on when nothing else happens. */
-const CLOCK_MS = 1_000;
-/** For so long after a change spinners turn quickly. */
-const LIVELY_MS = 2_000;
+/**
+ * Clocks and spinners move on at whole seconds, all of them in one frame. In between only rows that have news change:
+ * pi writes every row from the first that changed to the last.
+ */
+const BEAT_MS = 1_000;
+/** How long an old frame waits for one that pi draws for its own sake, which it often does while it works. */
+const PATIENCE_MS = 100;
 
 /**
  * @example
@@ -59,26 +61,31 @@ export class AgentWidget implements Component {
 	#width = -1;
 	/** The next `render` draws. */
 	#isDue = true;
+	/** From then on any does. */
+	#oldAt = Number.POSITIVE_INFINITY;
 	/** It has been asked for. */
 	#isAsked = false;
 	#drawnAt = Number.NEGATIVE_INFINITY;
-	#changedAt = Number.NEGATIVE_INFINITY;
+	/** When `render` was called last, to draw or not. */
+	#shownAt = Number.NEGATIVE_INFINITY;
 	#isDisposed = false;
-	#timer: { readonly at: number; readonly cancel: () => void } | undefined;
+	#cancelTimer: (() => void) | undefined;
 
 	constructor(source: AgentSource, options: AgentWidgetOptions) {
 		this.#options = options;
 		this.#live = new LiveTree(source);
 		this.#stopListening = source.subscribe((_event, changed) => {
 			this.#live.note(changed);
-			this.#changedAt = options.clock.now();
-			this.#wakeAt(this.#changedAt);
+			this.#wakeAt(options.clock.now());
 		});
 	}
 
 	render(width: number): string[] {
-		const { maxLines = MAX_LINES } = this.#options;
-		if (this.#isDue || width !== this.#width || this.#lines.length > maxLines) this.#draw(width);
+		const { clock, maxLines = MAX_LINES } = this.#options;
+		const now = clock.now();
+		this.#shownAt = now;
+		const isOld = this.#isDue || now >= this.#oldAt;
+		if (isOld || width !== this.#width || this.#lines.length > maxLines) this.#draw(width, now);
 		return this.#lines;
 	}
 
@@ -91,17 +98,16 @@ export class AgentWidget implements Component {
 	dispose(): void {
 		this.#isDisposed = true;
 		this.#stopListening();
-		this.#timer?.cancel();
-		this.#timer = undefined;
+		this.#cancelTimer?.();
 	}
 
-	#draw(width: number): void {
-		const { clock, mode = "auto", maxLines = MAX_LINES, maxDepth, focusId, theme } = this.#options;
-		const now = clock.now();
+	#draw(width: number, now: number): void {
+		const { mode = "auto", maxLines = MAX_LINES, maxDepth, focusId, theme } = this.#options;
+		const beat = now - (now % BEAT_MS);
 		const tree = this.#live.at(now);
 		if (width !== this.#width) this.#steady.forget();
 		const hasToStay = this.#steady.isCompact(now) && mode === "auto";
-		const layout = fit(tree, { mode: hasToStay ? "compact" : mode, width, maxLines, now, maxDepth, focusId });
+		const layout = fit(tree, { mode: hasToStay ? "compact" : mode, width, maxLines, now: beat, maxDepth, focusId });
 		const lines = render(layout, theme);
 		const height = this.#steady.height(lines.length, layout.mode === "compact");
 		while (lines.length < Math.min(height, maxLines)) lines.push("");
@@ -109,33 +115,26 @@ export class AgentWidget implements Component {
 		this.#width = width;
 		this.#drawnAt = now;
 		this.#isDue = this.#isAsked = false;
-		const next = this.#nextTick(tree, now);
-		if (next !== undefined) this.#wakeAt(next);
+		this.#oldAt = Number.POSITIVE_INFINITY;
+		this.#cancelTimer?.();
+		if (tree.counts.running + tree.counts.waiting > 0) this.#wakeAt(beat + BEAT_MS);
+		if (this.#live.nextLeave !== undefined) this.#wakeAt(this.#live.nextLeave);
 	}
 
-	/** When the screen changes by itself. */
-	#nextTick({ counts }: Tree, now: number): number | undefined {
-		const leave = this.#live.nextLeave;
-		if (counts.running + counts.waiting === 0) return leave;
-		const tick = now + (now - this.#changedAt < LIVELY_MS ? FRAME_MS : CLOCK_MS);
-		return Math.min(tick, leave ?? tick);
-	}
-
+	/** Asks for a frame when the lines have been old for a while; at once where pi has not drawn just now. */
 	#wakeAt(at: number): void {
-		if (this.#isDisposed) return;
-		if (this.#isAsked) return;
+		if (this.#isDisposed || this.#isAsked) return;
 		const { clock, requestRender } = this.#options;
 		const now = clock.now();
-		const due = Math.max(at, Math.min(this.#drawnAt, now) + FRAME_MS); // clocks are set back now and then
-		if (this.#timer && this.#timer.at <= due) return;
-		this.#timer?.cancel();
-		this.#timer = undefined;
-		const wake = () => {
-			this.#timer = undefined;
+		const oldAt = Math.max(at, Math.min(this.#drawnAt, now) + FRAME_MS); // clocks are set back now and then
+		if (oldAt >= this.#oldAt) return;
+		const ask = () => {
 			this.#isDue = this.#isAsked = true;
 			requestRender();
 		};
-		if (due <= now) wake();
-		else this.#timer = { at: due, cancel: clock.after(due - now, wake) };
+		this.#cancelTimer?.();
+		this.#oldAt = oldAt;
+		if (oldAt <= now && !(now - this.#shownAt < PATIENCE_MS)) ask();
+		else this.#cancelTimer = clock.after(Math.max(oldAt - now, 0) + PATIENCE_MS, ask);
 	}
 }

@@ -52,7 +52,7 @@ export function agentPieces(node: TreeNode, above: AgentView | undefined, look: 
 	return pieces;
 }
 
-/** `reading agent-widget.ts · 14.2s`, or what it has done so far. A line of its own is never empty. */
+/** `reading agent-widget.ts · 14s`, or what it has done so far. A line of its own is never empty. */
 export function workPieces(node: TreeNode, { now, width, withDetails }: Look): Piece[] {
 	const { view } = node;
 	const doing = doingPieces(view);
@@ -61,7 +61,7 @@ export function workPieces(node: TreeNode, { now, width, withDetails }: Look): P
 	const silence = silencePiece(node, now);
 	const pieces = [...doing, ...(silence ? [silence] : []), ...figures];
 	if (pieces.length === 0 && withDetails) pieces.push({ tone: "activity", text: ownText("working…"), joint: " · " });
-	const time = timePiece(view.startedAt, now);
+	const time = clockPiece(view.startedAt, now);
 	return time ? [...pieces, time] : pieces;
 }
 
@@ -132,6 +132,12 @@ function reasonPieces(view: AgentView): Piece[] {
 	if (isPlain) return status === "aborted" ? [{ tone: "quiet", text: ownText("Stopped"), joint: " · " }] : [];
 	const text = textOf(view, "error", outcomeText(outcome));
 	return [{ tone: "quiet", text, joint: " · ", least: 16 }];
+}
+
+/** Whole seconds, none at first: nobody reads the tenths of what goes on. */
+function clockPiece(from: number | undefined, now: number): Piece | undefined {
+	const seconds = from === undefined ? 0 : Math.round((now - from) / 1_000);
+	return seconds > 0 ? timePiece(0, seconds * 1_000) : undefined;
 }
 
 function timePiece(from: number | undefined, until: number): Piece | undefined {

@@ -42,9 +42,9 @@ test("a parent, its child and its grandchild are indented and joined by lines", 
 		"├─ ⠋ Plan opus split task",
 		"│  ⎿ ↻3≤20 · 4 tools · 22.8k token (38%) · 1m 12s",
 		"│  ├─ ⠹ Explore inspect widget data flow",
-		"│  │  ⎿ reading agent-widget.ts · 14.2s",
+		"│  │  ⎿ reading agent-widget.ts · 14s",
 		"│  │  └─ ⠼ general-purpose trace manager ownership",
-		"│  │     ⎿ searching tests · 4.8s",
+		"│  │     ⎿ searching tests · 5s",
 		"│  └─ ✓ auditor review plan · 31s",
 		"├─ ◦ Explore queued after concurrency cap",
 		"└─ ✗ Plan old attempt error: model unavailable",
@@ -59,7 +59,7 @@ test("the header counts agents of every level, and how deep they go of how deep 
 test("compact has one line for each agent", () => {
 	expect(draw(family, { mode: "compact" })).toHaveLength(1 + family.length);
 	expect(draw(family, { mode: "compact" })[2]).toBe(
-		"│  ├─ ⠹ Explore inspect widget data flow · reading agent-widget.ts · 14.2s",
+		"│  ├─ ⠹ Explore inspect widget data flow · reading agent-widget.ts · 14s",
 	);
 });
 
@@ -92,8 +92,8 @@ test("finished agents give way before those at work, and a branch at work is sho
 	expect(lines).toEqual([
 		"● Agents 3 running · depth 3",
 		"├─ ⠋ Plan split task · ↻3 · 4 tools · 1m 12s",
-		"│  └─ ⠹ Explore inspect widget data flow · reading agent-widget.ts · 14.2s",
-		"│     └─ ⠼ general-purpose trace manager ownership · searching tests · 4.8s",
+		"│  └─ ⠹ Explore inspect widget data flow · reading agent-widget.ts · 14s",
+		"│     └─ ⠼ general-purpose trace manager ownership · searching tests · 5s",
 		"└─ +20 descendants hidden (20 finished)",
 	]);
 });
