@@ -23,7 +23,7 @@ const entries = [
 	...schedule,
 	dispatching,
 	...widget,
-	silence,
+	...silence,
 	...spawning,
 	firstStart,
 	...loopDelay,
