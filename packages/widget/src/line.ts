@@ -68,9 +68,10 @@ function shortened(pieces: readonly Piece[], width: number): Segment[] {
 function sharesOf(pieces: readonly Piece[], width: number): Map<Piece, number> {
 	let room = Math.max(0, width - widthOf(pieces, leastWidth));
 	const wants = (piece: Piece) => fullWidth(piece) - leastWidth(piece);
+	const wanting = pieces.filter((piece) => wants(piece) > 0).sort((a, b) => wants(a) - wants(b));
 	const shares = new Map<Piece, number>();
-	for (const [at, piece] of pieces.toSorted((a, b) => wants(a) - wants(b)).entries()) {
-		const more = Math.min(wants(piece), Math.floor(room / (pieces.length - at)));
+	for (const [at, piece] of wanting.entries()) {
+		const more = Math.min(wants(piece), Math.floor(room / (wanting.length - at)));
 		shares.set(piece, leastWidth(piece) + more);
 		room -= more;
 	}

@@ -7,16 +7,16 @@ import { ownText } from "./text.ts";
 
 /** `+4 descendants hidden (2 running, 1 queued, 1 finished)`, or as much of that as fits; its numbers come first. */
 export function hiddenPieces(counts: Counts, noun: string, width: number): Piece[] {
+	return [{ tone: "note", text: ownText(hiddenText(counts, noun, width)), joint: "" }];
+}
+
+function hiddenText(counts: Counts, noun: string, width: number): string {
 	const all = total(counts);
 	const words = countWords(counts).join(", ");
-	const forms = [
-		`+${formatCount(all, noun)} hidden (${words})`,
-		`+${all} hidden (${words})`,
-		`+${all} hidden (${signs(counts)})`,
-		`+${all} (${signs(counts)})`,
-	];
-	const text = forms.find((form) => form.length <= width) ?? forms.at(-1) ?? "";
-	return [{ tone: "note", text: ownText(text), joint: "" }];
+	const whole = `+${formatCount(all, noun)} hidden (${words})`;
+	if (whole.length <= width) return whole;
+	const forms = [`+${all} hidden (${words})`, `+${all} hidden (${signs(counts)})`];
+	return forms.find((form) => form.length <= width) ?? `+${all} (${signs(counts)})`;
 }
 
 /** With the signs of the rows: `2⠋ 1◦ 1✓`. */
@@ -31,10 +31,11 @@ function signs({ running, waiting, queued, finished }: Counts): string {
 }
 
 /** `["2 running", "1 queued"]`. */
-function countWords({ running, waiting, queued, finished }: Counts): string[] {
-	const words = { running, waiting, queued, finished };
-	return Object.entries(words).flatMap(([word, count]) => (count > 0 ? [formatCount(count, word, word)] : []));
+function countWords(counts: Counts): string[] {
+	return STATES.flatMap((word) => (counts[word] > 0 ? [formatCount(counts[word], word, word)] : []));
 }
+
+const STATES = ["running", "waiting", "queued", "finished"] as const;
 
 /** `Agents 3 running · 1 queued · depth 3/4`. Those who are done are told of when nobody else is left. */
 export function headerPieces(counts: Counts, depth: number, maxDepth: number | undefined): Piece[] {

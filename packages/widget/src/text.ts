@@ -7,6 +7,8 @@ const ELLIPSIS = "…";
 /** No line is nearly as long, and reading more of a huge text would take time. */
 const LONGEST = 1_000;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+/** Most text is: single spaces, and nothing that has to be cleaned away. */
+const CLEAN_ASCII = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 /** Measuring and cutting wide text is slow, so each is done once. */
 export class Text {
@@ -65,7 +67,10 @@ export function textOf(view: AgentView, field: Field, raw: string | undefined): 
 
 /** Nothing of what is no string. */
 export function cleanText(raw: unknown): Text {
-	const clean = typeof raw === "string" ? sanitize(raw.slice(0, LONGEST)) : "";
+	if (typeof raw !== "string") return NOTHING;
+	const start = raw.length > LONGEST ? raw.slice(0, LONGEST) : raw;
+	if (CLEAN_ASCII.test(start)) return ownText(start);
+	const clean = sanitize(start);
 	return new Text(clean, PRINTABLE_ASCII.test(clean));
 }
 

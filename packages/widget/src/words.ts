@@ -1,7 +1,8 @@
-/** What is said of an agent, piece by piece, the important first. Pure; `now` is an argument. */
+/** What is said of an agent, piece by piece, the important first. Pure; time is an argument. */
 import { formatCount, formatDuration, formatTokens, outcomeText } from "@pi-subagents/progress";
 import type { Icon, Joint, Tone } from "./layout.ts";
 import type { Piece } from "./line.ts";
+import { MINUTE_MS, type Moment, SECOND_MS } from "./moment.ts";
 import type { TreeNode } from "./node.ts";
 import { cleanText, ownText, type Text, textOf } from "./text.ts";
 import { ACTIVE, type AgentView, rankOf, SETTLED } from "./view.ts";
@@ -11,14 +12,12 @@ const WIDE = 100;
 const LEAST_NAME = 12;
 const LONGEST_MODEL = 24;
 const LONGEST_TOOL = 16;
-const SILENT_MS = 60_000;
-const STUCK_MS = 5 * 60_000;
+const STUCK_MINUTES = 5;
 const FILLING_PERCENT = 70;
 const FULL_PERCENT = 85;
 
 export interface Look {
 	readonly width: number;
-	readonly now: number;
 	/** Agents at work have a second line for what they do. */
 	readonly withDetails: boolean;
 	readonly focusId?: string | undefined;
@@ -36,33 +35,31 @@ export function iconOf(view: AgentView): Icon {
  * `Plan opus split task`, and on one line also what it does or how it ended. The model is told where it is not the one
  * of the agent above.
  */
-export function agentPieces(node: TreeNode, above: AgentView | undefined, look: Look): Piece[] {
+export function agentPieces(node: TreeNode, aboveModel: string | undefined, look: Look, moment: Moment): Piece[] {
 	const { view } = node;
 	const type = textOf(view, "type", view.type || view.id);
 	const isAtWork = node.rank === ACTIVE;
 	const tone = view.id === look.focusId ? "focus" : isAtWork ? "type" : "quiet";
 	const pieces: Piece[] = [{ tone, text: type, joint: " ", most: Math.max(LEAST_NAME, Math.floor(look.width / 4)) }];
-	if (look.withDetails && view.model !== above?.model) {
+	if (look.withDetails && view.model !== aboveModel) {
 		pieces.push({ tone: "model", text: modelOf(view), joint: " ", most: LONGEST_MODEL, spare: 4 });
 	}
 	const description = textOf(view, "description", view.description);
 	pieces.push({ tone: isAtWork ? "description" : "quiet", text: description, joint: " ", least: 10 });
 	if (node.rank === SETTLED) pieces.push(...endPieces(view));
-	else if (isAtWork && !look.withDetails) pieces.push(...workPieces(node, look));
+	else if (isAtWork && !look.withDetails) pieces.push(...workPieces(node, look, moment));
 	return pieces;
 }
 
 /** `reading agent-widget.ts · 14s`, or what it has done so far. A line of its own is never empty. */
-export function workPieces(node: TreeNode, { now, width, withDetails }: Look): Piece[] {
-	const { view } = node;
+export function workPieces({ view }: TreeNode, { width, withDetails }: Look, moment: Moment): Piece[] {
 	const doing = doingPieces(view);
 	const figures =
 		doing.length === 0 || width >= WIDE ? figurePieces(view, { isShort: !withDetails && width < WIDE }) : [];
-	const silence = silencePiece(node, now);
-	const pieces = [...doing, ...(silence ? [silence] : []), ...figures];
+	const pieces = [...doing, ...silencePieces(view, moment), ...figures];
 	if (pieces.length === 0 && withDetails) pieces.push({ tone: "activity", text: ownText("working…"), joint: " · " });
-	const time = clockPiece(view.startedAt, now);
-	return time ? [...pieces, time] : pieces;
+	if (moment.seconds > 0) pieces.push(timePiece(moment.seconds * SECOND_MS));
+	return pieces;
 }
 
 function doingPieces(view: AgentView): Piece[] {
@@ -102,22 +99,21 @@ function fillTone(percent = 0): Tone {
 	return percent >= FULL_PERCENT ? "alarm" : percent >= FILLING_PERCENT ? "attention" : "figures";
 }
 
-/** `bash 3m`. An agent that waits for others is silent without being stuck. */
-function silencePiece({ view, children }: TreeNode, now: number): Piece | undefined {
-	if (view.status !== "running" || view.lastEventAt === undefined) return undefined;
-	if (children.sum.running + children.sum.waiting + children.sum.queued > 0) return undefined;
-	const silentMs = now - view.lastEventAt;
-	if (!(silentMs >= SILENT_MS)) return undefined;
+/** `bash 3m`. */
+function silencePieces(view: AgentView, { silentMinutes }: Moment): Piece[] {
+	if (silentMinutes === 0) return [];
 	const tool = cleanText(view.memory?.pending?.at(-1)?.tool).cut(LONGEST_TOOL) || "silent";
-	const minutes = Math.floor(silentMs / 60_000) * 60_000;
-	const text = cleanText(`${tool} ${formatDuration(minutes)}`);
-	return { tone: silentMs >= STUCK_MS ? "alarm" : "attention", text, joint: " · " };
+	const text = cleanText(`${tool} ${formatDuration(silentMinutes * MINUTE_MS)}`);
+	return [{ tone: silentMinutes >= STUCK_MINUTES ? "alarm" : "attention", text, joint: " · " }];
 }
 
 /** How it ended, as far as its icon does not say it, and how long it took. */
 function endPieces(view: AgentView): Piece[] {
-	const time = view.completedAt === undefined ? undefined : timePiece(view.startedAt, view.completedAt);
-	return [...reasonPieces(view), ...(time ? [time] : [])];
+	const { startedAt, completedAt } = view;
+	const pieces = reasonPieces(view);
+	if (startedAt !== undefined && completedAt !== undefined && completedAt >= startedAt)
+		pieces.push(timePiece(completedAt - startedAt));
+	return pieces;
 }
 
 function reasonPieces(view: AgentView): Piece[] {
@@ -134,15 +130,8 @@ function reasonPieces(view: AgentView): Piece[] {
 	return [{ tone: "quiet", text, joint: " · ", least: 16 }];
 }
 
-/** Whole seconds, none at first: nobody reads the tenths of what goes on. */
-function clockPiece(from: number | undefined, now: number): Piece | undefined {
-	const seconds = from === undefined ? 0 : Math.round((now - from) / 1_000);
-	return seconds > 0 ? timePiece(0, seconds * 1_000) : undefined;
-}
-
-function timePiece(from: number | undefined, until: number): Piece | undefined {
-	if (from === undefined || !(until >= from)) return undefined;
-	return { tone: "figures", text: ownText(formatDuration(until - from)), joint: " · ", spare: 3 };
+function timePiece(ms: number): Piece {
+	return { tone: "figures", text: ownText(formatDuration(ms)), joint: " · ", spare: 3 };
 }
 
 /** `anthropic/claude-opus-4-5-20251101` is `opus-4-5` to its friends. */

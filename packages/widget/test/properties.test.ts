@@ -113,6 +113,27 @@ test("the same agents give the same lines", () => {
 	}, 200);
 });
 
+test("whatever was drawn before, of another width, mode or time, a frame is that of views that nobody has drawn", () => {
+	const look = fc.record({
+		mode: fc.constantFrom<Mode>("auto", "rich", "compact", "focused"),
+		width: fc.constantFrom(30, 80, 99, 120),
+		laterMs: fc.constantFrom(0, 400, 1_000, 59_000, 61_000, 400_000),
+		focus: fc.nat(5),
+	});
+	fc.assert(
+		fc.property(fc.integer(), fc.array(look, { minLength: 2, maxLength: 6 }), (seed, looks) => {
+			const views = randomViews(seed, 12);
+			const tree = buildTree(views);
+			for (const { mode, width, laterMs, focus } of looks) {
+				const options = { mode, width, maxLines: 12, now: NOW + laterMs, focusId: views[focus]?.id };
+				const fresh = buildTree(structuredClone(views));
+				expect(render(fit(tree, options))).toEqual(render(fit(fresh, options)));
+			}
+		}),
+		{ numRuns: 300 },
+	);
+});
+
 test("a frame of an updated tree is that of a new one", () => {
 	check((frame, views) => {
 		const changes = randomViews(frame.focus, frame.most).slice(0, 20);
