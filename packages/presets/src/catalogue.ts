@@ -1,13 +1,20 @@
 /**
  * Presets on disk, kept fresh: every read looks at all files, but reads and parses only those that changed.
- * Asynchronous throughout, and it gives the event loop back every few milliseconds.
+ * It gives the event loop back every few milliseconds, and does not keep it waiting for a disk that is slow.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ListedFile, type Listing, locate } from "./locate.ts";
 import { merge, type Shelf } from "./merge.ts";
+import { Pace } from "./pace.ts";
 import { maxFileBytes, parsePreset, unusable } from "./parse.ts";
 import type { ParseResult, Presets, Problem } from "./preset.ts";
-import { type FileRead, readSmallFile, type Stamp, stillSame } from "./read-file.ts";
+import {
+	type FileRead,
+	isUnchanged,
+	isUnchangedNow,
+	readSmallFile,
+	readSmallFileNow,
+	type Stamp,
+} from "./read-file.ts";
 import { type Source, subagentsDirs } from "./sources.ts";
 
 /** Where to look. */
@@ -43,7 +50,6 @@ interface Todo {
 }
 
 const batchSize = 64;
-const sliceMs = 4;
 // File times tick every few milliseconds: a file changed this shortly before it was read may change again unseen.
 const settledMs = 50;
 
@@ -103,46 +109,48 @@ async function readAll(
 	now: () => number,
 ): Promise<Map<string, Known>> {
 	const todo = listings.flatMap(({ from, files }) => files.map((file) => ({ from, file })));
-	const same = await stillSame(
-		todo.flatMap(({ from, file: { path } }) => {
-			const before = known.get(path);
-			return before?.stamp !== undefined && before.from === from ? [{ path, stamp: before.stamp }] : [];
-		}),
-	);
 	const next = new Map<string, Known>();
-	const changed: Todo[] = [];
-	for (const item of todo) {
-		const before = known.get(item.file.path);
-		const isSame =
-			before !== undefined && (same.has(item.file.path) || (item.file.text !== undefined && before.from === item.from));
-		if (isSame) next.set(item.file.path, before);
-		else changed.push(item);
+	const pace = new Pace();
+	for (let at = 0; at < todo.length; at += batchSize) {
+		const batch = todo.slice(at, at + batchSize);
+		const isNear = pace.nextBatch() === "at once";
+		// A link may lead anywhere, so it is never waited for.
+		const far = batch.filter(({ file }) => !(isNear && file.isRegular));
+		const seenLater = new Map<Todo, Seen>();
+		await Promise.all(far.map(async (item) => seenLater.set(item, await lookLater(item, known))));
+		for (const item of batch) {
+			const seen =
+				seenLater.get(item) ?? (pace.isSlow ? await lookLater(item, known) : pace.ask(() => lookNow(item, known)));
+			if (seen.type === "same") next.set(item.file.path, seen.before);
+			else if (seen.type !== "gone") next.set(item.file.path, learn(item, seen, now));
+			if (pace.isTired) await pace.rest();
+		}
 	}
-	await readChanged(changed, next, now);
 	return next;
 }
 
-/** Reads in batches, the next one while this one is parsed; parses one by one, so that no slice is long. */
-async function readChanged(todo: readonly Todo[], next: Map<string, Known>, now: () => number): Promise<void> {
-	const start = (at: number) => Promise.all(todo.slice(at, at + batchSize).map(({ file }) => readListed(file)));
-	let pending = start(0);
-	let sliceStart = performance.now();
-	for (let at = 0; at < todo.length; at += batchSize) {
-		const reads = await pending;
-		pending = start(at + batchSize);
-		for (const [index, read] of reads.entries()) {
-			const item = todo[at + index];
-			if (item === undefined || read.type === "gone") continue;
-			next.set(item.file.path, learn(item, read, now));
-			if (performance.now() - sliceStart < sliceMs) continue;
-			await nextTurn();
-			sliceStart = performance.now();
-		}
-	}
+/** What a look at a file gives: that it is as before, or what it holds now. */
+type Seen = { readonly type: "same"; readonly before: Known } | FileRead;
+
+function lookNow({ from, file }: Todo, known: ReadonlyMap<string, Known>): Seen {
+	const { path, text, isRegular } = file;
+	const before = knownFrom(from, known.get(path));
+	if (text !== undefined) return before === undefined ? { type: "text", text } : { type: "same", before };
+	if (before?.stamp !== undefined && isUnchangedNow(path, before.stamp)) return { type: "same", before };
+	return readSmallFileNow(path, { maxBytes: maxFileBytes, isRegular });
 }
 
-function readListed({ path, text, isRegular }: ListedFile): Promise<FileRead> | FileRead {
-	return text === undefined ? readSmallFile(path, { maxBytes: maxFileBytes, isRegular }) : { type: "text", text };
+async function lookLater({ from, file }: Todo, known: ReadonlyMap<string, Known>): Promise<Seen> {
+	const { path, text, isRegular } = file;
+	const before = knownFrom(from, known.get(path));
+	if (text !== undefined) return before === undefined ? { type: "text", text } : { type: "same", before };
+	if (before?.stamp !== undefined && (await isUnchanged(path, before.stamp))) return { type: "same", before };
+	return readSmallFile(path, { maxBytes: maxFileBytes, isRegular });
+}
+
+/** A file that another source lists now is read anew. */
+function knownFrom(from: Source, before: Known | undefined): Known | undefined {
+	return before?.from === from ? before : undefined;
 }
 
 function learn({ file, from }: Todo, read: Exclude<FileRead, { type: "gone" }>, now: () => number): Known {

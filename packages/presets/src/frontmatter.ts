@@ -32,9 +32,10 @@ const indentedMessage =
 	"this line is indented, but the value above it is complete: remove the indentation, or put the whole value in quotes";
 const maxHead = 16 * 1024;
 const maxAliases = 10;
-// Both bound the time that YAML can take, which is long for texts made of nothing but mistakes.
+// All bound the time that YAML can take, which is long for texts made of nothing but mistakes.
 const maxTokens = 1000;
 const maxLines = 400;
+const maxBrackets = 64;
 
 /**
  * Cuts at the two `---` lines. Expects LF line ends and no byte order mark. Blank lines may come before: taken for a
@@ -68,10 +69,8 @@ export function readFrontmatter(head: string, firstLine: number, isFreeText: (ke
 	const text = quoteStars(head);
 	const plain = readPlain(text, firstLine);
 	if (plain !== undefined) return { entries: plain, faults: [] };
-	if (isTooMuch(text)) {
-		const message = `the frontmatter has more than ${maxLines} lines or ${maxTokens} words and signs: make it smaller`;
-		return { faults: [{ line: 1, column: 1, severity: "error", message }] };
-	}
+	const message = tooMuch(text);
+	if (message !== undefined) return { faults: [{ line: 1, column: 1, severity: "error", message }] };
 	const first = readYaml(text, firstLine);
 	if (first.entries !== undefined) return first;
 	const repair = requote(text, isFreeText);
@@ -86,12 +85,21 @@ export function readFrontmatter(head: string, firstLine: number, isFreeText: (ke
 }
 
 /** Counts what the YAML parser would have to look at, without parsing it. */
-function isTooMuch(text: string): boolean {
-	if (text.length <= maxLines) return false;
-	if (text.split("\n", maxLines + 1).length > maxLines) return true;
+function tooMuch(text: string): string | undefined {
+	const isLong = text.length > maxLines;
+	const large = `the frontmatter has more than ${maxLines} lines or ${maxTokens} words and signs: make it smaller`;
+	if (isLong && text.split("\n", maxLines + 1).length > maxLines) return large;
+	if (!isLong && text.split(/[[{]/, maxBrackets + 2).length <= maxBrackets + 1) return undefined;
 	let tokens = 0;
-	for (const _token of new Lexer().lex(text)) if (++tokens > maxTokens) return true;
-	return false;
+	let open = 0;
+	for (const token of new Lexer().lex(text)) {
+		if (++tokens > maxTokens) return large;
+		if (token === "[" || token === "{") open++;
+		else if (token === "]" || token === "}") open--;
+		if (open > maxBrackets)
+			return `the frontmatter has more than ${maxBrackets} brackets in one another: make it simpler`;
+	}
+	return undefined;
 }
 
 function readYaml(text: string, firstLine: number): Frontmatter {

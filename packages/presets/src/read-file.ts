@@ -3,7 +3,8 @@
  * Uses callbacks: with promises per system call, a thousand files take twice as long.
  */
 import { isUtf8 } from "node:buffer";
-import { close, constants, fstat, open, read, type Stats, stat } from "node:fs";
+import { constants, type Stats } from "node:fs";
+import { atOnce, type Files, later } from "./files.ts";
 
 /** What a file looked like when it was read. A file is unchanged while all of it is equal. */
 export interface Stamp {
@@ -27,55 +28,69 @@ export interface ReadOptions {
 	readonly isRegular: boolean;
 }
 
-const statsAtOnce = 1024;
 // Without O_NONBLOCK, opening a FIFO waits for a writer. It means nothing to a regular file.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Reads one file. Never rejects. */
-export function readSmallFile(path: string, { maxBytes, isRegular }: ReadOptions): Promise<FileRead> {
-	return new Promise((resolve) => {
-		if (isRegular) return openAndRead(path, maxBytes, resolve);
-		stat(path, (error, stats) => {
-			if (error) resolve(failed(error, isRegular));
-			else if (!stats.isFile()) resolve({ type: "unusable", message: notAFile(stats), stamp: stampOf(stats) });
-			else openAndRead(path, maxBytes, resolve, stampOf(stats));
-		});
+export function readSmallFile(path: string, options: ReadOptions): Promise<FileRead> {
+	return new Promise((resolve) => lookAndRead(later, path, options, resolve));
+}
+
+/** The same without a promise, for a file that is surely near: the event loop waits for it. */
+export function readSmallFileNow(path: string, options: ReadOptions): FileRead {
+	let result: FileRead = { type: "gone" };
+	lookAndRead(atOnce, path, options, (read) => {
+		result = read;
+	});
+	return result;
+}
+
+/** Whether a file still looks as it did. Never rejects. */
+export function isUnchanged(path: string, stamp: Stamp): Promise<boolean> {
+	return new Promise((resolve) => look(later, path, stamp, resolve));
+}
+
+/** The same without a promise. */
+export function isUnchangedNow(path: string, stamp: Stamp): boolean {
+	let isUnchanged = false;
+	look(atOnce, path, stamp, (answer) => {
+		isUnchanged = answer;
+	});
+	return isUnchanged;
+}
+
+function look(files: Files, path: string, stamp: Stamp, done: (isUnchanged: boolean) => void): void {
+	files.stat(path, (error, stats) => done(error === null && isSame(stamp, stats)));
+}
+
+function lookAndRead(files: Files, path: string, options: ReadOptions, done: (result: FileRead) => void): void {
+	const { maxBytes, isRegular } = options;
+	if (isRegular) {
+		openAndRead(files, path, maxBytes, done);
+		return;
+	}
+	files.stat(path, (error, stats) => {
+		if (error) done(failed(error, isRegular));
+		else if (!stats.isFile()) done({ type: "unusable", message: notAFile(stats), stamp: stampOf(stats) });
+		else openAndRead(files, path, maxBytes, done, stampOf(stats));
 	});
 }
 
-/**
- * Which of these files still look as they did. All are asked for at once, because one wait for each group is what
- * makes a thousand questions as quick as synchronous ones.
- */
-export async function stillSame(
-	files: readonly { readonly path: string; readonly stamp: Stamp }[],
-): Promise<Set<string>> {
-	const same = new Set<string>();
-	for (let at = 0; at < files.length; at += statsAtOnce) {
-		const group = files.slice(at, at + statsAtOnce);
-		let waiting = group.length;
-		await new Promise<void>((resolve) => {
-			for (const { path, stamp } of group) {
-				stat(path, (error, stats) => {
-					if (error === null && isSame(stamp, stats)) same.add(path);
-					if (--waiting === 0) resolve();
-				});
-			}
-		});
-	}
-	return same;
-}
-
-function openAndRead(path: string, maxBytes: number, resolve: (result: FileRead) => void, stamp?: Stamp): void {
-	open(path, flags, (error, fd) => {
+function openAndRead(
+	files: Files,
+	path: string,
+	maxBytes: number,
+	done: (result: FileRead) => void,
+	stamp?: Stamp,
+): void {
+	files.open(path, flags, (error, fd) => {
 		if (error) {
 			const result = failed(error, true);
-			resolve(result.type === "unusable" && stamp !== undefined ? { ...result, stamp } : result);
-			return;
+			return done(result.type === "unusable" && stamp !== undefined ? { ...result, stamp } : result);
 		}
-		const finish = (result: FileRead): void => close(fd, () => resolve(result));
+		const finish = (result: FileRead): void => files.close(fd, () => done(result));
 		// What was looked at may not be what was opened, so look again through the descriptor.
-		fstat(fd, (error, stats) => {
+		files.fstat(fd, (error, stats) => {
 			if (error) return finish(failed(error, true));
 			const stamp = stampOf(stats);
 			if (!stats.isFile()) return finish({ type: "unusable", message: notAFile(stats), stamp });
@@ -83,8 +98,8 @@ function openAndRead(path: string, maxBytes: number, resolve: (result: FileRead)
 				const message = `the file has ${Math.ceil(stats.size / 1024)} KB: make it smaller than ${maxBytes / 1024} KB`;
 				return finish({ type: "unusable", message, stamp });
 			}
-			const buffer = Buffer.allocUnsafe(stats.size);
-			fill(fd, buffer, 0, (error, length) => {
+			const buffer = files.room(stats.size);
+			fill(files, fd, buffer, 0, (error, length) => {
 				if (error) return finish(failed(error, true));
 				const bytes = length === buffer.length ? buffer : buffer.subarray(0, length);
 				if (isUtf8(bytes)) return finish({ type: "text", text: bytes.toString("utf8"), stamp });
@@ -95,14 +110,20 @@ function openAndRead(path: string, maxBytes: number, resolve: (result: FileRead)
 }
 
 /** Reads until the buffer is full or the file ends, whichever is first; so a growing file cannot keep us. */
-function fill(fd: number, buffer: Buffer, at: number, done: (error: Error | null, length: number) => void): void {
+function fill(
+	files: Files,
+	fd: number,
+	buffer: Buffer,
+	at: number,
+	done: (error: NodeJS.ErrnoException | null, length: number) => void,
+): void {
 	if (at === buffer.length) {
 		done(null, at);
 		return;
 	}
-	read(fd, buffer, at, buffer.length - at, at, (error, count) => {
+	files.read(fd, buffer, at, (error, count) => {
 		if (error !== null || count === 0) done(error, at);
-		else fill(fd, buffer, at + count, done);
+		else fill(files, fd, buffer, at + count, done);
 	});
 }
 

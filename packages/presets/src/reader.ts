@@ -219,7 +219,8 @@ export class Reader {
 
 	/** All values but name and description. That each key holds what `PresetFields` says is shown by a test. */
 	#others<Fields extends PresetFields>(): Fields {
-		const others = [...this.#values].filter(([key]) => key !== "name" && key !== "description");
-		return Object.fromEntries(others) as unknown as Fields;
+		const others: { [Key in FieldKey]?: unknown } = {};
+		for (const [key, value] of this.#values) if (key !== "name" && key !== "description") others[key] = value;
+		return others as unknown as Fields;
 	}
 }

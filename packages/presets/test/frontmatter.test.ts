@@ -90,6 +90,11 @@ test.each([
 		"1: error: the frontmatter has more than 400 lines or 1000 words and signs: make it smaller",
 	],
 	[
+		"too many brackets in one another",
+		`---\nx: ${"[{a: ".repeat(33)}\n---\n`,
+		"1: error: the frontmatter has more than 64 brackets in one another: make it simpler",
+	],
+	[
 		"too much of it",
 		`---\n${"# filler\n".repeat(2000)}---\n`,
 		"1: error: the frontmatter has 17999 characters: use at most 16384 and put the rest into the body",
