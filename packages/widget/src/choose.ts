@@ -77,7 +77,9 @@ class Chooser {
 
 	/** Shows what fits of one rank: siblings side by side if there is room for all, else one branch after the other. */
 	fill(shown: Shown, rank: Rank): void {
+		if (countOf(shown.counts, rank) === 0) return;
 		for (const kid of shown.kids) this.fill(kid, rank);
+		if (shown.hidden === 0) return;
 		// One more than fits, even if the line for the hidden ones becomes free, tells that not all do.
 		const nodes = shown.below.mostUrgent(rank, this.#left + 2);
 		const doAllFit = this.#fits(shown, nodes);
@@ -150,6 +152,11 @@ class Chooser {
 		else this.#isShort = true;
 		return fits;
 	}
+}
+
+/** How many are of that rank themselves. */
+function countOf({ running, waiting, queued, finished }: Counts, rank: Rank): number {
+	return rank === ACTIVE ? running + waiting : rank === QUEUED ? queued : finished;
 }
 
 function inOrder(shown: Shown): void {
