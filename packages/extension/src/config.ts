@@ -1,9 +1,9 @@
 /** The settings that count for a directory, read anew for each launch, so that edits are live. */
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
 import { type FileNote, readSettings, type Settings, type SettingsFile } from "./settings.ts";
-import { isMissing, readSmallFile } from "./small-file.ts";
+import { readSmallFileSync } from "./small-file.ts";
 
 /** The user's answer to "do you trust this project?", as far as it is stored. */
 export type StoredTrust = "yes" | "no" | "unasked";
@@ -32,19 +32,17 @@ const MOST_REMEMBERED = 50;
 const CONFIG_DIR = ".pi";
 
 /** Settings and problems stay the same objects while no file has changed. */
-export function createConfigReader(
-	agentDir: string,
-): (session: { cwd: string; trust: StoredTrust }) => Promise<Config> {
+export function createConfigReader(agentDir: string): (session: { cwd: string; trust: StoredTrust }) => Config {
 	const remembered = new Map<string, { stamp: string; config: Config }>();
-	return async ({ cwd, trust }) => {
+	return ({ cwd, trust }) => {
 		const key = JSON.stringify([cwd, trust]);
 		const sources = sourcesFor(agentDir, cwd, trust);
-		const stamps = await Promise.all(sources.map(stampOf));
+		const stamps = sources.map(stampOf);
 		const stamp = stamps.join("\n");
 		const known = remembered.get(key);
 		if (known?.stamp === stamp) return known.config;
 		const present = sources.filter((_, index) => stamps[index] !== undefined);
-		const config = { ...(await read(present)), trust };
+		const config = { ...read(present), trust };
 		if (remembered.size >= MOST_REMEMBERED) remembered.clear();
 		remembered.set(key, { stamp, config });
 		return config;
@@ -74,16 +72,18 @@ const BARRED = {
 };
 
 /** Another one when the file has changed; none when there is no file. */
-async function stampOf({ path }: Source): Promise<string | undefined> {
+function stampOf({ path }: Source): string | undefined {
 	try {
-		const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+		const file = statSync(path, { throwIfNoEntry: false });
+		if (!file) return undefined;
+		const { mtimeMs, ctimeMs, size, ino } = file;
 		return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
 	} catch (error) {
-		return isMissing(error) ? undefined : messageOf(error);
+		return messageOf(error);
 	}
 }
 
-async function read(sources: readonly Source[]): Promise<Omit<Config, "trust">> {
+function read(sources: readonly Source[]): Omit<Config, "trust"> {
 	const files: SettingsFile[] = [];
 	const problems: string[] = [];
 	for (const { path, under, barred } of sources) {
@@ -92,7 +92,7 @@ async function read(sources: readonly Source[]): Promise<Omit<Config, "trust">> 
 			continue;
 		}
 		try {
-			const text = await readSmallFile(path);
+			const text = readSmallFileSync(path);
 			if (text !== undefined) files.push({ path, text, under });
 		} catch (error) {
 			problems.push(`${path}: ${messageOf(error)}; ignored`);

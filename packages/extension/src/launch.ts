@@ -77,14 +77,14 @@ interface Parent {
 export function createLauncher(host: Host, onSettings: (settings: Settings) => void): Launcher {
 	const { agentDir, tell } = host;
 	const presets = createPresets({ agentDir, tell, manifests: host.packageManifests });
-	const readConfig = sharing(createConfigReader(agentDir), ({ cwd, trust }) => JSON.stringify([cwd, trust]));
+	const readConfig = createConfigReader(agentDir);
 	const runsDirOf = sharing(
 		async (cwd: string) => prepareRunsDir(await rootOf(cwd)),
 		(cwd) => cwd,
 	);
 	let latest = defaultSettings();
-	const configFor = async ({ cwd }: ExtensionContext): Promise<Config> => {
-		const config = await readConfig({ cwd, trust: host.storedTrust(cwd) });
+	const configFor = ({ cwd }: ExtensionContext): Config => {
+		const config = readConfig({ cwd, trust: host.storedTrust(cwd) });
 		latest = config.settings;
 		onSettings(latest);
 		return config;
@@ -105,10 +105,10 @@ export function createLauncher(host: Host, onSettings: (settings: Settings) => v
 	return {
 		known: () => known,
 		latest: () => latest,
-		settings: async (ctx) => (await configFor(ctx)).settings,
-		survey: async (ctx) => presets.survey(ctx.cwd, await configFor(ctx)),
+		settings: async (ctx) => configFor(ctx).settings,
+		survey: async (ctx) => presets.survey(ctx.cwd, configFor(ctx)),
 		async presets(ctx) {
-			known = await presets.list(ctx.cwd, await configFor(ctx));
+			known = await presets.list(ctx.cwd, configFor(ctx));
 			return known;
 		},
 		async placeFor(kind, { cwd }) {
@@ -117,7 +117,7 @@ export function createLauncher(host: Host, onSettings: (settings: Settings) => v
 			return leadsInto(root, dir) ? dir : undefined;
 		},
 		async resolve(params, ctx, parent) {
-			const config = await configFor(ctx);
+			const config = configFor(ctx);
 			const { preset, override: given } = await presets.find(params.preset, ctx.cwd, config);
 			const { outputSchema: overriding, ...override } = given;
 			const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes } = config.settings;

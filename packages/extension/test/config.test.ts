@@ -22,7 +22,7 @@ async function write(path: string, content: unknown): Promise<void> {
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), "pi-config-"));
 	const reader = createConfigReader(at("agent"));
-	read = (trust = "yes") => reader({ cwd: at("project"), trust });
+	read = async (trust = "yes") => reader({ cwd: at("project"), trust });
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 

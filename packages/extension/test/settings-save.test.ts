@@ -35,7 +35,7 @@ describe("a first save", () => {
 		const saved = await saveSettings({ agentDir, changes: { maxDepth: 2, retention: { days: 7 } } });
 		expect(saved).toEqual({ path, content: { maxDepth: 2, retention: { days: 7 } } });
 		expect(await content()).toBe('{\n\t"maxDepth": 2,\n\t"retention": {\n\t\t"days": 7\n\t}\n}\n');
-		const { settings, problems } = await createConfigReader(agentDir)({ cwd: agentDir, trust: "unasked" });
+		const { settings, problems } = createConfigReader(agentDir)({ cwd: agentDir, trust: "unasked" });
 		expect(settings).toMatchObject({ maxDepth: 2, retention: { days: 7, megabytes: 500 } });
 		expect(problems).toEqual([]);
 	});

@@ -9,7 +9,7 @@ import { isOn } from "./preset-items.ts";
 export async function togglePreset(menu: Menu, preset: Preset, wanted: boolean): Promise<void> {
 	const { screen, host, ctx } = menu;
 	const { name } = preset;
-	const others = await otherFields(name, host.agentDir, ctx.cwd);
+	const others = otherFields(name, host.agentDir, ctx.cwd);
 	// What is the rule anyway need not be written, unless a weaker file says otherwise.
 	if (preset.enabled === wanted) await save(menu, name, others);
 	if ((await state(menu, name)) !== wanted) await save(menu, name, { ...others, enabled: wanted });
@@ -20,8 +20,8 @@ export async function togglePreset(menu: Menu, preset: Preset, wanted: boolean):
 }
 
 /** What the user's settings say about the preset beside this. An entry replaces that of a weaker file as a whole. */
-async function otherFields(name: string, agentDir: string, cwd: string): Promise<Record<string, unknown>> {
-	const { settings } = await createConfigReader(agentDir)({ cwd, trust: "no" }); // without those of the project
+function otherFields(name: string, agentDir: string, cwd: string): Record<string, unknown> {
+	const { settings } = createConfigReader(agentDir)({ cwd, trust: "no" }); // without those of the project
 	const key = name.toLowerCase();
 	const entry = Object.entries(settings.agentOverrides).find(([each]) => each.toLowerCase() === key)?.[1] ?? {};
 	return Object.fromEntries(Object.entries(entry).filter(([field]) => field.toLowerCase() !== "enabled"));
