@@ -1,8 +1,10 @@
 /**
- * `impl.cjs`, `commands.cjs`, `presets.cjs`, `schedule.cjs` and `yaml.cjs` hold everything of ours, each loaded when it is
- * first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the entry, for hosts
- * that embed pi's SDK.
+ * `impl.cjs`, `commands.cjs`, `catalogue.cjs`, `presets.cjs`, `schedule.cjs` and `yaml.cjs` hold everything of ours, each
+ * loaded when it is first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the
+ * entry, for hosts that embed pi's SDK.
  */
+import { readFile } from "node:fs/promises";
+import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
 import { library } from "../../tsup.base.ts";
 
@@ -14,7 +16,7 @@ const lentByPi = [
 	"typebox/value",
 ];
 /** What comes with its first use, and the file that it is in. */
-const lazy = { "@pi-subagents/presets": "./presets.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
+const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
 /** The same, where that file needs pi's modules, too. It has copies of what it shares with others, so they hold no state. */
 const lazyBorrowers = { "./code.ts": "./commands.cjs" };
 
@@ -30,8 +32,10 @@ const bundle: Options = {
 	},
 };
 
+type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+
 /** Most presets need no YAML parser, and loading one takes longer than reading them all: it comes with its first use. */
-const lazyYaml: NonNullable<Options["esbuildPlugins"]>[number] = {
+const lazyYaml: Plugin = {
 	name: "lazy-yaml",
 	setup(build) {
 		build.onResolve({ filter: /^yaml$/ }, () => ({ path: "yaml", namespace: "lazy" }));
@@ -47,6 +51,64 @@ const lazyYaml: NonNullable<Options["esbuildPlugins"]>[number] = {
 		}));
 	},
 };
+
+/** What the built-in presets say is known when we are built: at the start of pi they are not parsed again. */
+const parsedBuiltins: Plugin = {
+	name: "parsed-builtins",
+	setup(build) {
+		build.onLoad({ filter: /[\\/]builtins[\\/]index\.ts$/ }, () => {
+			const files = builtins().flatMap((each) =>
+				each.type === "texts"
+					? each.files.map((file) => ({
+							...file,
+							result: parsePreset(file.text, { path: file.path, source: each.source }),
+						}))
+					: [],
+			);
+			return { contents: `export const builtinFiles = ${JSON.stringify(files)};`, loader: "ts" };
+		});
+	},
+};
+
+/** What reads presets. Whoever has none of their own needs only the built-in ones, and those are parsed: it comes with its first use. */
+const READING = /^\.\/(?:parse|override|lint|lint-preset|fields|fields-doc|spelling)\.ts$/;
+const READERS = [
+	...["parsePreset", "unusable", "maxFileBytes", "parseOverride", "lint", "lintPreset", "knownTools"],
+	...["fields", "fieldsMarkdown", "findField"],
+];
+
+const lazyReading: Plugin = {
+	name: "lazy-reading",
+	setup(build) {
+		build.onResolve({ filter: READING }, () => ({ path: "reading", namespace: "lazy" }));
+		build.onLoad({ filter: /^reading$/, namespace: "lazy" }, () => ({
+			contents: `
+				for (const name of ${JSON.stringify(READERS)})
+					Object.defineProperty(exports, name, { enumerable: true, get: () => require("./presets.cjs")[name] });`,
+		}));
+	},
+};
+
+/** The catalogue asks for more than the package shows to others. */
+const shownToCatalogue: Plugin = {
+	name: "shown-to-catalogue",
+	setup(build) {
+		build.onLoad({ filter: /[\\/]presets[\\/]src[\\/]index\.ts$/ }, async ({ path }) => ({
+			contents: `${await readFile(path, "utf8")}\nexport { maxFileBytes, unusable } from "./parse.ts";`,
+			loader: "ts",
+		}));
+	},
+};
+
+/** One that asks for nothing of pi's. The parentheses are there for the same reason as below. */
+function independent(entry: Record<string, string>): Options {
+	return {
+		...library(entry),
+		...bundle,
+		banner: { js: "module.exports = (function () { const module = { exports: {} };" },
+		footer: { js: "return module.exports; })();" },
+	};
+}
 
 /**
  * A file that is a function of pi's modules. What else is asked for is loaded once, by Node.
@@ -73,13 +135,14 @@ export default defineConfig([
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "src/commands/code.ts" }),
 	{
-		...library({ presets: "../presets/src/index.ts" }),
-		...bundle,
+		...independent({ catalogue: "../presets/src/index.ts" }),
+		external: ["./presets.cjs"],
+		esbuildPlugins: [lazyReading, parsedBuiltins],
+	},
+	{
+		...independent({ presets: "../presets/src/index.ts" }),
 		external: ["./yaml.cjs"],
-		esbuildPlugins: [lazyYaml],
-		// The parentheses are there for the same reason as above.
-		banner: { js: "module.exports = (function () { const module = { exports: {} };" },
-		footer: { js: "return module.exports; })();" },
+		esbuildPlugins: [lazyYaml, shownToCatalogue],
 	},
 	{ ...library({ schedule: "../schedule/src/index.ts" }), ...bundle, noExternal: [/^(?!node:)/] },
 	{

@@ -60,16 +60,16 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 	};
 	return {
 		async list(cwd, config) {
-			const { parseOverride } = await loadPresets();
+			const library = await loadPresets();
 			const { presets } = await read(cwd, config);
-			return presets.filter(({ name, enabled }) => parseOverride(overrideOf(name, config)).fields.enabled ?? enabled);
+			return presets.filter(({ name, enabled }) => overrideOf(name, config, library).fields.enabled ?? enabled);
 		},
 		async find(name, cwd, config) {
-			const { findPreset, parseOverride } = await loadPresets();
+			const library = await loadPresets();
 			const list = await read(cwd, config);
-			const preset = findPreset(list.presets, name);
+			const preset = library.findPreset(list.presets, name);
 			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list));
-			const { fields, faults, isRefused } = parseOverride(overrideOf(preset.name, config));
+			const { fields, faults, isRefused } = overrideOf(preset.name, config, library);
 			const trouble = faults.map((fault) => `agentOverrides.${preset.name}: ${fault}`);
 			if (isRefused)
 				throw new AgentError(
@@ -80,18 +80,15 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 			return { preset, override: fields };
 		},
 		async survey(cwd, config) {
-			const { parseOverride } = await loadPresets();
-			const overrideFor = ({ name }: Preset) => parseOverride(overrideOf(name, config));
-			return { ...(await read(cwd, config)), config, overrideOf: overrideFor };
+			const library = await loadPresets();
+			return { ...(await read(cwd, config)), config, overrideOf: ({ name }) => overrideOf(name, config, library) };
 		},
 	};
 }
 
-function sourcesFor(
-	library: Awaited<ReturnType<typeof loadPresets>>,
-	{ settings, trust }: Config,
-	manifests: readonly string[],
-): Source[] {
+type Library = Awaited<ReturnType<typeof loadPresets>>;
+
+function sourcesFor(library: Library, { settings, trust }: Config, manifests: readonly string[]): Source[] {
 	const { builtins, claudeImport, opencodeImport, packagePresets, agentsDirs, subagentsDirs } = library;
 	const all = [
 		...(settings.builtins ? builtins() : []),
@@ -156,11 +153,16 @@ function matches(word: string, presets: readonly Preset[]): string[] {
 		.map(({ name, description }) => `${name} (${sanitize(description).slice(0, 100)})`);
 }
 
-/** Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. */
-function overrideOf(name: string, { settings }: Config): unknown {
+/**
+ * Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. Most
+ * presets have no entry, and then what reads one need not be loaded.
+ */
+function overrideOf(name: string, { settings }: Config, library: Library): Override {
 	const entry = Object.entries(settings.agentOverrides).find(([key]) => key.toLowerCase() === name.toLowerCase());
-	return entry?.[1] ?? {};
+	return entry ? library.parseOverride(entry[1] ?? {}) : NO_OVERRIDE;
 }
+
+const NO_OVERRIDE: Override = { fields: {}, faults: [], isRefused: false };
 
 function placed({ path, line, message }: Problem): string {
 	return `${sanitize(path)}${line === undefined ? "" : `:${line}`}: ${sanitize(message)}`;

@@ -154,7 +154,8 @@ function knownFrom(from: Source, before: Known | undefined): Known | undefined {
 }
 
 function learn({ file, from }: Todo, read: Exclude<FileRead, { type: "gone" }>, now: () => number): Known {
-	const { path } = file;
+	const { path, result } = file;
+	if (result !== undefined) return { from, stamp: undefined, result };
 	if (read.type === "text") {
 		const stamp = read.stamp !== undefined && now() - read.stamp.mtimeMs < settledMs ? undefined : read.stamp;
 		return { from, stamp, result: parsePreset(read.text, { path, source: from.source, linked: file.isLink }) };

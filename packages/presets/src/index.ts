@@ -14,6 +14,7 @@ export type {
 	FieldKey,
 	Flavour,
 	ImportNote,
+	KnownFile,
 	Origin,
 	ParseResult,
 	Preset,

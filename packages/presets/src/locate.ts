@@ -1,8 +1,8 @@
 /** Finds the files behind a source: reads directories, walks up to the project's root, opens package manifests. */
-import { type Dirent, readdir } from "node:fs";
+import { type Dirent, readdir, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Problem } from "./preset.ts";
+import type { ParseResult, Problem } from "./preset.ts";
 import { readSmallFile } from "./read-file.ts";
 import type { Source } from "./sources.ts";
 import { cut, oneLine } from "./text.ts";
@@ -14,12 +14,13 @@ export interface Listing {
 	readonly files: readonly ListedFile[];
 }
 
-/** A file to read; `text` when there is nothing to read. */
+/** A file to read; `text` when there is nothing to read, and `result` when there is nothing to parse. */
 export interface ListedFile {
 	readonly path: string;
 	readonly isRegular: boolean;
 	readonly isLink: boolean;
 	readonly text?: string;
+	readonly result?: ParseResult;
 }
 
 /** Where to start looking. */
@@ -103,6 +104,7 @@ async function mayDecide(directory: string, cwd: string, problems: Problem[]): P
 
 /** The `.md` entries of a directory in a fixed order. A directory that is not there holds none. */
 function list(directory: string, problems: Problem[]): Promise<ListedFile[]> {
+	if (isMissing(directory)) return Promise.resolve([]);
 	return new Promise((done) => {
 		readdir(directory, { withFileTypes: true }, (error, entries) => {
 			if (error) {
@@ -117,6 +119,15 @@ function list(directory: string, problems: Problem[]): Promise<ListedFile[]> {
 			done(found.slice(0, maxFiles).map((entry) => listed(directory, entry)));
 		});
 	});
+}
+
+/** Most places where presets may be are not there. To see that at once takes a hundredth of what asking and waiting does. */
+function isMissing(directory: string): boolean {
+	try {
+		return statSync(directory, { throwIfNoEntry: false }) === undefined;
+	} catch {
+		return false; // whoever reads it says what is wrong
+	}
 }
 
 function listed(directory: string, entry: Dirent): ListedFile {

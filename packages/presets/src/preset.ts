@@ -131,6 +131,14 @@ export interface ParseResult {
 	readonly draft?: Draft;
 }
 
+/** A file that is here already: a path for messages, and the text. */
+export interface KnownFile {
+	readonly path: string;
+	readonly text: string;
+	/** What parsing the text gives, where somebody has done so before. */
+	readonly result?: ParseResult;
+}
+
 /** The readable fields of a file that must not be used: enough to check them, never to start an agent. */
 export interface Draft extends PresetFields {
 	/** The name that it claims, if that is usable. */

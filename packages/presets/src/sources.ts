@@ -5,7 +5,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { builtinFiles } from "./builtins/index.ts";
-import type { Flavour, PresetSource, SourceKind } from "./preset.ts";
+import type { Flavour, KnownFile, PresetSource, SourceKind } from "./preset.ts";
 
 /** Places to look. Make them with the functions of this file. */
 export type Source = {
@@ -18,7 +18,7 @@ export type Source = {
 	| { readonly type: "agent directory"; readonly folder: string }
 	| { readonly type: "nearest"; readonly folder: string }
 	| { readonly type: "manifests"; readonly paths: readonly string[] }
-	| { readonly type: "texts"; readonly files: readonly { readonly path: string; readonly text: string }[] }
+	| { readonly type: "texts"; readonly files: readonly KnownFile[] }
 );
 
 const agents: Flavour = "agents";

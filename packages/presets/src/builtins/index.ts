@@ -1,4 +1,5 @@
 /** The built-in presets as texts, so that they survive bundling into one file. None of them names a model. */
+import type { KnownFile } from "../preset.ts";
 import { explore } from "./explore.ts";
 import { generalPurpose } from "./general-purpose.ts";
 import { plan } from "./plan.ts";
@@ -7,14 +8,8 @@ import { reviewer } from "./reviewer.ts";
 import { scout } from "./scout.ts";
 import { worker } from "./worker.ts";
 
-/** A built-in preset: a path for messages, and the text of the file. */
-export interface BuiltinFile {
-	readonly path: string;
-	readonly text: string;
-}
-
 /** Every built-in. */
-export const builtinFiles: readonly BuiltinFile[] = [
+export const builtinFiles: readonly KnownFile[] = [
 	{ path: "builtin:Explore.md", text: explore },
 	{ path: "builtin:general-purpose.md", text: generalPurpose },
 	{ path: "builtin:Plan.md", text: plan },
