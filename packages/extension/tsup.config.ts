@@ -1,6 +1,6 @@
 /**
  * `impl.cjs`, `commands.cjs`, `catalogue.cjs`, `presets.cjs`, `schedule.cjs` and `yaml.cjs` hold everything of ours, each
- * loaded when it is first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the
+ * loaded by `load.cjs` when it is first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the
  * entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
@@ -112,8 +112,8 @@ function independent(entry: Record<string, string>): Options {
 
 /**
  * A file that is a function of pi's modules. What else is asked for is loaded once, by Node.
- * The parentheses make V8 compile the whole function at once, and so keep it in its cache: a fourth of the time. What is
- * in functions inside, such as lazy modules in the same file would be, is compiled at every start.
+ * The parentheses make V8 compile the whole function at once, and so keep it in Node's cache: a fourth of the time, where
+ * `load.cjs` has nothing better yet.
  */
 function borrower(entry: Record<string, string>): Options {
 	const load = `${JSON.stringify(lazyBorrowers)}[id] ? nodeRequire(${JSON.stringify(lazyBorrowers)}[id])(host) : nodeRequire(${JSON.stringify(lazy)}[id] ?? id)`;
@@ -132,6 +132,7 @@ function borrower(entry: Record<string, string>): Options {
 
 export default defineConfig([
 	{ ...library({ index: "src/entry.ts" }), external: lentByPi },
+	independent({ load: "src/load.ts" }),
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "src/commands/code.ts" }),
 	{

@@ -4,19 +4,22 @@
  * whatever copy of pi lies beside us instead of the one that runs; a tree of sources it would transform on each cold start.
  */
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
 import * as tui from "@earendil-works/pi-tui";
 import * as typebox from "typebox";
 import * as typeboxCompile from "typebox/compile";
 import * as typeboxValue from "typebox/value";
 import type subagents from "./index.ts";
+import type * as loader from "./load.ts";
 
-type Load = (host: Record<string, unknown>) => { default: typeof subagents };
+type Implementation = (host: Record<string, unknown>) => { default: typeof subagents };
 
-// The same path from `src/entry.ts` and from its compiled form, `dist/index.js`.
-const load: Load = createRequire(import.meta.url)("../dist/impl.cjs");
+// The same paths from `src/entry.ts` and from its compiled form, `dist/index.js`.
+const { load }: typeof loader = createRequire(import.meta.url)("../dist/load.cjs");
+const implementation = load(fileURLToPath(new URL("../dist/impl.cjs", import.meta.url))) as Implementation;
 
-export default load({
+export default implementation({
 	"@earendil-works/pi-coding-agent": codingAgent,
 	"@earendil-works/pi-tui": tui,
 	typebox,
