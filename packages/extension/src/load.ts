@@ -40,10 +40,10 @@ export function load(file: string): unknown {
 }
 
 function scriptOf(file: string, dir: string): Script {
-	const source = readFileSync(file, "utf8");
+	const source = readFileSync(file);
 	const path = join(dir, `pi-subagents-${basename(file)}-${crc32(source).toString(16)}`);
 	const cachedData = quietly(() => codeAt(path));
-	const script = new Script(`${HEAD}${source}\n})`, {
+	const script = new Script(`${HEAD}${source.toString()}\n})`, {
 		filename: file,
 		columnOffset: -HEAD.length,
 		...(cachedData && { cachedData }),
