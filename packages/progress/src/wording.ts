@@ -36,7 +36,10 @@ type CompiledPhrase = Partial<Record<keyof Phrase, Template>>;
 
 /** The wording for these options. The options are read once: to change them, pass a new object. */
 export function wordingFor(options: DescribeOptions | undefined): Wording {
-	if (!options) return DEFAULT_WORDING;
+	if (!options) {
+		defaultWording ??= compileWording({});
+		return defaultWording;
+	}
 	const known = KNOWN.get(options);
 	if (known) return known;
 	const wording = compileWording(options);
@@ -44,10 +47,14 @@ export function wordingFor(options: DescribeOptions | undefined): Wording {
 	return wording;
 }
 
+/** Made with the first event: many who load this describe none. */
+let defaultWording: Wording | undefined;
+
 const DEFAULT_MAX_LENGTH = 400;
 const KNOWN = new WeakMap<DescribeOptions, Wording>();
 const ANY_TOOL = "*";
 const PHRASE_KEYS: readonly (keyof Phrase)[] = ["call", "done", "failed"];
+// Marked as pure, so that who does not describe events need not bundle it.
 const NOTICE_KEYS = /* @__PURE__ */ Object.keys(defaultNotices) as (keyof Notices)[];
 
 function compileWording({ phrases, notices, maxLength }: DescribeOptions): Wording {
@@ -87,6 +94,3 @@ function compile<Key extends string>(
 	}
 	return compiled;
 }
-
-// Marked as pure, here and above, so that who does not describe events need not bundle it.
-const DEFAULT_WORDING = /* @__PURE__ */ compileWording({});

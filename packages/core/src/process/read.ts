@@ -38,38 +38,38 @@ export async function readResult(dir: string): Promise<ResultFile | undefined> {
 /** Which process runs pi for a run; undefined as long as none does. */
 export async function readWrapper(dir: string): Promise<WrapperFile | undefined> {
 	const text = await readWhole(join(dir, RUN_FILES.wrapper));
-	return text === undefined ? undefined : checked(wrapperSchema, text);
+	return text === undefined ? undefined : checked(wrapperSchema(), text);
 }
 
 function parseMeta(text: string): Meta | undefined {
-	const meta = checked(metaSchema, text);
+	const meta = checked(metaSchema(), text);
 	if (!meta || meta.runId !== runIdOf(meta)) return undefined;
 	const places = [meta.cwd, meta.spec.cwd, meta.spec.runsDir, meta.systemPromptPath];
 	return places.every((place) => place === undefined || isAbsolute(place)) ? meta : undefined;
 }
 
 export function parseResult(text: string): ResultFile | undefined {
-	const result = checked(resultSchema, text);
+	const result = checked(resultSchema(), text);
 	return result && result.runId === runIdOf(result) ? result : undefined;
 }
 
 export function parseOwner(text: string): OwnerFile | undefined {
-	return checked(ownerSchema, text);
+	return checked(ownerSchema(), text);
 }
 
 /** A line of the log, unless it is broken or news from a newer version. */
 export function parseEvent(line: string): EventLine | undefined {
 	const value = parseJson(line);
 	const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
-	if (typeof type !== "string" || !Object.hasOwn(eventSchemas, type)) return undefined;
-	const schema = eventSchemas[type as keyof typeof eventSchemas];
+	const schemas = eventSchemas();
+	if (typeof type !== "string" || !Object.hasOwn(schemas, type)) return undefined;
+	const schema = schemas[type as keyof typeof schemas];
 	return Check(schema, value) ? value : undefined;
 }
 
-function checked<Schema extends typeof metaSchema | typeof resultSchema | typeof wrapperSchema | typeof ownerSchema>(
-	schema: Schema,
-	text: string,
-): Static<Schema> | undefined {
+function checked<
+	Schema extends ReturnType<typeof metaSchema | typeof resultSchema | typeof wrapperSchema | typeof ownerSchema>,
+>(schema: Schema, text: string): Static<Schema> | undefined {
 	const value = parseJson(text);
 	return Check(schema, value) ? value : undefined;
 }

@@ -1,6 +1,10 @@
-/** The shapes of `layout.ts` as schemas, for those who read what others wrote. Fields that are not named here may be there. */
+/**
+ * The shapes of `layout.ts` as schemas, for those who read what others wrote. Fields that are not named here may be there.
+ * Each is made when it is first asked for: most sessions of pi read no run at all, and their start would wait for it.
+ */
 import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
+import { once } from "../once.ts";
 import type { OutputSpec, RunSpec, Stop } from "../runner.ts";
 import type { Meta, PiLaunch, ProcessIdentity, ResultFile, WrapperEvent } from "./layout.ts";
 
@@ -26,7 +30,9 @@ function objectOf<Shape>() {
 		Type.Object(fields);
 }
 
-const usage = Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount });
+const usage = once(() =>
+	Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount }),
+);
 
 const aborter = oneOf("user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost");
 
@@ -34,216 +40,246 @@ type Completed = Extract<Outcome, { status: "completed" }>;
 type Failed = Extract<Outcome, { status: "failed" }>;
 type Aborted = Extract<Outcome, { status: "aborted" }>;
 
-const structured = objectOf<Structured>()({ ok: Type.Literal(true), data: Type.Unknown(), preview: text });
+const structured = once(() => objectOf<Structured>()({ ok: Type.Literal(true), data: Type.Unknown(), preview: text }));
 
-const unstructured = objectOf<Unstructured>()({
-	ok: Type.Literal(false),
-	error: text,
-	validationErrors: Type.Array(Type.Object({ path: text, message: text })),
-	rawPreview: text,
-});
-
-export const worktreeReportSchema = objectOf<WorktreeReport>()({
-	branch: maybeText,
-	path: maybeText,
-	base: text,
-	files: count,
-	insertions: count,
-	deletions: count,
-	merge: maybeText,
-	problems: Type.Optional(texts),
-});
-
-const worktree = Type.Optional(worktreeReportSchema);
-
-const outcome = Type.Union([
-	objectOf<Completed>()({
-		status: Type.Literal("completed"),
-		text,
-		wrappedUp: Type.Optional(Type.Literal(true)),
-		structured: Type.Optional(structured),
-		worktree,
-	}),
-	objectOf<Failed>()({
-		status: Type.Literal("failed"),
+const unstructured = once(() =>
+	objectOf<Unstructured>()({
+		ok: Type.Literal(false),
 		error: text,
-		partialText: maybeText,
-		structured: Type.Optional(unstructured),
-		worktree,
+		validationErrors: Type.Array(Type.Object({ path: text, message: text })),
+		rawPreview: text,
 	}),
-	objectOf<Aborted>()({
-		status: Type.Literal("aborted"),
-		by: aborter,
-		reason: maybeText,
-		partialText: maybeText,
-		worktree,
+);
+
+export const worktreeReportSchema = once(() =>
+	objectOf<WorktreeReport>()({
+		branch: maybeText,
+		path: maybeText,
+		base: text,
+		files: count,
+		insertions: count,
+		deletions: count,
+		merge: maybeText,
+		problems: Type.Optional(texts),
 	}),
-]);
+);
 
-export const resultSchema = objectOf<ResultFile>()({
-	format: Type.Literal(1),
-	runId: id,
-	agentId: id,
-	run: runNumber,
-	writtenBy: oneOf("wrapper", "watcher", "parent"),
-	outcome,
-	finalText: maybeText,
-	stopReason: maybeText,
-	resolvedModel: maybeText,
-	startedAt: time,
-	completedAt: time,
-	turns: count,
-	toolUses: count,
-	usage,
-	exitCode: Type.Optional(Type.Integer()),
-	exitSignal: maybeText,
-	lost: Type.Optional(texts),
-});
+const worktree = once(() => Type.Optional(worktreeReportSchema()));
 
-const limits = objectOf<RunSpec["limits"]>()({
-	maxTurns: maybeAmount,
-	graceTurns: maybeAmount,
-	timeoutMs: maybeAmount,
-	toolTimeoutMs: maybeAmount,
-	idleTimeoutMs: maybeAmount,
-	budgetTokens: maybeAmount,
-	budgetCost: maybeAmount,
-});
+const outcome = once(() =>
+	Type.Union([
+		objectOf<Completed>()({
+			status: Type.Literal("completed"),
+			text,
+			wrappedUp: Type.Optional(Type.Literal(true)),
+			structured: Type.Optional(structured()),
+			worktree: worktree(),
+		}),
+		objectOf<Failed>()({
+			status: Type.Literal("failed"),
+			error: text,
+			partialText: maybeText,
+			structured: Type.Optional(unstructured()),
+			worktree: worktree(),
+		}),
+		objectOf<Aborted>()({
+			status: Type.Literal("aborted"),
+			by: aborter,
+			reason: maybeText,
+			partialText: maybeText,
+			worktree: worktree(),
+		}),
+	]),
+);
 
-const chosen = Type.Optional(Type.Union([Type.Boolean(), texts]));
+export const resultSchema = once(() =>
+	objectOf<ResultFile>()({
+		format: Type.Literal(1),
+		runId: id,
+		agentId: id,
+		run: runNumber,
+		writtenBy: oneOf("wrapper", "watcher", "parent"),
+		outcome: outcome(),
+		finalText: maybeText,
+		stopReason: maybeText,
+		resolvedModel: maybeText,
+		startedAt: time,
+		completedAt: time,
+		turns: count,
+		toolUses: count,
+		usage: usage(),
+		exitCode: Type.Optional(Type.Integer()),
+		exitSignal: maybeText,
+		lost: Type.Optional(texts),
+	}),
+);
 
-const spec = objectOf<RunSpec>()({
-	type: text,
-	description: text,
-	task: text,
-	cwd: text,
-	runner: oneOf("session", "process", "tmux"),
-	model: text,
-	thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
-	tools: texts,
-	systemPrompt: Type.Optional(Type.Object({ mode: oneOf("append", "replace"), text })),
-	extensions: chosen,
-	excludeExtensions: Type.Optional(texts),
-	skills: chosen,
-	subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
-	output: Type.Optional(objectOf<OutputSpec>()({ schema: Type.Record(text, Type.Unknown()), repairs: count })),
-	fallbackModels: Type.Optional(texts),
-	isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
-	confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
-	inheritsContext: Type.Optional(Type.Boolean()),
-	memory: Type.Optional(oneOf("project", "local", "user")),
-	memoryDir: maybeText,
-	outlives: Type.Optional(Type.Boolean()),
-	runsDir: maybeText,
-	presetSource: maybeText,
-	requestedModel: maybeText,
-	limits,
-	origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
-	warnings: texts,
-});
+const limits = once(() =>
+	objectOf<RunSpec["limits"]>()({
+		maxTurns: maybeAmount,
+		graceTurns: maybeAmount,
+		timeoutMs: maybeAmount,
+		toolTimeoutMs: maybeAmount,
+		idleTimeoutMs: maybeAmount,
+		budgetTokens: maybeAmount,
+		budgetCost: maybeAmount,
+	}),
+);
 
-const launch = objectOf<PiLaunch>()({
-	command: text,
-	args: texts,
-	env: Type.Record(text, text),
-	showsProgress: Type.Boolean(),
-});
+const chosen = once(() => Type.Optional(Type.Union([Type.Boolean(), texts])));
 
-export const metaSchema = objectOf<Meta>()({
-	format: Type.Literal(1),
-	createdBy: Type.Literal("pi-subagents"),
-	runId: id,
-	agentId: id,
-	run: runNumber,
-	createdAt: time,
-	parentSessionId: maybeText,
-	preset: text,
-	presetSource: maybeText,
-	task: text,
-	cwd: text,
-	tools: texts,
-	systemPrompt: maybeText,
-	systemPromptPath: maybeText,
-	requestedModel: maybeText,
-	resolvedModel: text,
-	spec,
-	launch: Type.Optional(launch),
-});
+const spec = once(() =>
+	objectOf<RunSpec>()({
+		type: text,
+		description: text,
+		task: text,
+		cwd: text,
+		runner: oneOf("session", "process", "tmux"),
+		model: text,
+		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
+		tools: texts,
+		systemPrompt: Type.Optional(Type.Object({ mode: oneOf("append", "replace"), text })),
+		extensions: chosen(),
+		excludeExtensions: Type.Optional(texts),
+		skills: chosen(),
+		subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
+		output: Type.Optional(objectOf<OutputSpec>()({ schema: Type.Record(text, Type.Unknown()), repairs: count })),
+		fallbackModels: Type.Optional(texts),
+		isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
+		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
+		inheritsContext: Type.Optional(Type.Boolean()),
+		memory: Type.Optional(oneOf("project", "local", "user")),
+		memoryDir: maybeText,
+		outlives: Type.Optional(Type.Boolean()),
+		runsDir: maybeText,
+		presetSource: maybeText,
+		requestedModel: maybeText,
+		limits: limits(),
+		origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
+		warnings: texts,
+	}),
+);
 
-export const identity = {
-	pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-	born: Type.Union([text, Type.Null()]),
-	host: text,
-	boot: Type.Union([text, Type.Null()]),
-	space: Type.Optional(Type.Union([text, Type.Null()])), // earlier versions did not say
-} satisfies Record<keyof ProcessIdentity, TSchema>;
+const launch = once(() =>
+	objectOf<PiLaunch>()({
+		command: text,
+		args: texts,
+		env: Type.Record(text, text),
+		showsProgress: Type.Boolean(),
+	}),
+);
 
-export const wrapperSchema = Type.Union([
-	Type.Object({ type: Type.Literal("started"), at: time, ...identity }),
-	Type.Object({ type: Type.Literal("given_up"), at: time }),
-]);
+export const metaSchema = once(() =>
+	objectOf<Meta>()({
+		format: Type.Literal(1),
+		createdBy: Type.Literal("pi-subagents"),
+		runId: id,
+		agentId: id,
+		run: runNumber,
+		createdAt: time,
+		parentSessionId: maybeText,
+		preset: text,
+		presetSource: maybeText,
+		task: text,
+		cwd: text,
+		tools: texts,
+		systemPrompt: maybeText,
+		systemPromptPath: maybeText,
+		requestedModel: maybeText,
+		resolvedModel: text,
+		spec: spec(),
+		launch: Type.Optional(launch()),
+	}),
+);
 
-export const ownerSchema = Type.Union([
-	Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identity }),
-	Type.Object({ type: Type.Literal("released"), at: time }),
-]);
+export const identity = once(
+	() =>
+		({
+			pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+			born: Type.Union([text, Type.Null()]),
+			host: text,
+			boot: Type.Union([text, Type.Null()]),
+			space: Type.Optional(Type.Union([text, Type.Null()])), // earlier versions did not say
+		}) satisfies Record<keyof ProcessIdentity, TSchema>,
+);
 
-const stop = objectOf<Stop>()({ by: aborter, reason: maybeText });
+export const wrapperSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("started"), at: time, ...identity() }),
+		Type.Object({ type: Type.Literal("given_up"), at: time }),
+	]),
+);
 
-const answer = Type.Union([
-	Type.Object({ by: oneOf("agent", "session", "user", "default"), text }),
-	Type.Object({ by: Type.Literal("nobody") }),
-]);
+export const ownerSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identity() }),
+		Type.Object({ type: Type.Literal("released"), at: time }),
+	]),
+);
+
+const stop = once(() => objectOf<Stop>()({ by: aborter, reason: maybeText }));
+
+const answer = once(() =>
+	Type.Union([
+		Type.Object({ by: oneOf("agent", "session", "user", "default"), text }),
+		Type.Object({ by: Type.Literal("nobody") }),
+	]),
+);
 
 /** A line of `control.jsonl`. */
-export const controlSchema = Type.Union([
-	Type.Object({ type: Type.Literal("steer"), message: text }),
-	Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
-	Type.Object({ type: Type.Literal("abort"), stop }),
-	Type.Object({ type: Type.Literal("answer"), id: text, answer }),
-	Type.Object({
-		type: Type.Literal("pass"),
-		id: text,
-		word: oneOf("go", "end"),
-		limits: Type.Optional(limits),
-		error: maybeText,
-	}),
-]);
+export const controlSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("steer"), message: text }),
+		Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
+		Type.Object({ type: Type.Literal("abort"), stop: stop() }),
+		Type.Object({ type: Type.Literal("answer"), id: text, answer: answer() }),
+		Type.Object({
+			type: Type.Literal("pass"),
+			id: text,
+			word: oneOf("go", "end"),
+			limits: Type.Optional(limits()),
+			error: maybeText,
+		}),
+	]),
+);
 
 /** A line of `events.jsonl` by its `type`. */
-export const eventSchemas = {
-	assistant_text: event("assistant_text", { text, stopReason: maybeText, model: maybeText, error: maybeText }),
-	tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
-	tool_result: event("tool_result", {
-		callId: maybeText,
-		tool: text,
-		isError: Type.Boolean(),
-		terminates: Type.Optional(Type.Literal(true)),
-	}),
-	usage: event("usage", { usage }),
-	turn: event("turn", { contextPercent: maybeAmount }),
-	compacting: event("compacting", {}),
-	compacted: event("compacted", {
-		ok: Type.Boolean(),
-		reason: Type.Optional(oneOf("manual", "threshold", "overflow")),
-		tokensBefore: maybeAmount,
-	}),
-	retrying: event("retrying", { attempt: amount, maxAttempts: amount, delayMs: amount, error: text }),
-	falling_back: event("falling_back", { from: text, to: text, error: text }),
-	idle: event("idle", {}),
-	child_started: event("child_started", identity),
-	question: event("question", {
-		id: text,
-		question: text,
-		context: maybeText,
-		defaultAnswer: maybeText,
-		timeoutMs: maybeAmount,
-	}),
-	question_over: event("question_over", { id: text }),
-	checkpoint: event("checkpoint", { id: text }),
-	granted: event("granted", { limits }),
-	notice: event("notice", { text }),
-} satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>;
+export const eventSchemas = once(
+	() =>
+		({
+			assistant_text: event("assistant_text", { text, stopReason: maybeText, model: maybeText, error: maybeText }),
+			tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
+			tool_result: event("tool_result", {
+				callId: maybeText,
+				tool: text,
+				isError: Type.Boolean(),
+				terminates: Type.Optional(Type.Literal(true)),
+			}),
+			usage: event("usage", { usage: usage() }),
+			turn: event("turn", { contextPercent: maybeAmount }),
+			compacting: event("compacting", {}),
+			compacted: event("compacted", {
+				ok: Type.Boolean(),
+				reason: Type.Optional(oneOf("manual", "threshold", "overflow")),
+				tokensBefore: maybeAmount,
+			}),
+			retrying: event("retrying", { attempt: amount, maxAttempts: amount, delayMs: amount, error: text }),
+			falling_back: event("falling_back", { from: text, to: text, error: text }),
+			idle: event("idle", {}),
+			child_started: event("child_started", identity()),
+			question: event("question", {
+				id: text,
+				question: text,
+				context: maybeText,
+				defaultAnswer: maybeText,
+				timeoutMs: maybeAmount,
+			}),
+			question_over: event("question_over", { id: text }),
+			checkpoint: event("checkpoint", { id: text }),
+			granted: event("granted", { limits: limits() }),
+			notice: event("notice", { text }),
+		}) satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>,
+);
 
 function event<const Name extends string, const Fields extends TProperties>(type: Name, fields: Fields) {
 	return Type.Object({ type: Type.Literal(type), at: time, ...fields });

@@ -7,6 +7,7 @@ import { isAbsolute, join } from "node:path";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
+import { once } from "../once.ts";
 import { codeOf } from "../process/code-of.ts";
 import { createWhole, UNFINISHED } from "../process/create.ts";
 import type { ProcessIdentity } from "../process/layout.ts";
@@ -62,31 +63,33 @@ function objectOf<Shape>() {
 	return <const Fields extends TProperties & Record<keyof Shape, TSchema>>(fields: Fields) => Type.Object(fields);
 }
 
-const placeSchema = objectOf<Place>()({
-	format: Type.Literal(1),
-	name: Type.String({ pattern: "^[\\w-]{1,100}$" }),
-	agentId: text,
-	run: Type.Integer({ minimum: 1 }),
-	type: text,
-	description: text,
-	task: text,
-	main: text,
-	commonDir: text,
-	gitDir: Type.Optional(text),
-	root: text,
-	cwd: text,
-	// It is given to git as an argument, and deleted by name.
-	branch: Type.String({ pattern: "^pi-subagents[/-][\\w-]{1,100}$" }),
-	base: Type.String({ pattern: "^[0-9a-f]{40,64}$" }),
-	isSnapshot: Type.Boolean(),
-	isElsewhere: Type.Boolean(),
-	createdAt: Type.Number({ minimum: 0 }),
-	owner: Type.Object(identity),
-	runDir: Type.Optional(text),
-	notes: Type.Array(text),
-	failure: Type.Optional(text),
-	report: Type.Optional(worktreeReportSchema),
-});
+const placeSchema = once(() =>
+	objectOf<Place>()({
+		format: Type.Literal(1),
+		name: Type.String({ pattern: "^[\\w-]{1,100}$" }),
+		agentId: text,
+		run: Type.Integer({ minimum: 1 }),
+		type: text,
+		description: text,
+		task: text,
+		main: text,
+		commonDir: text,
+		gitDir: Type.Optional(text),
+		root: text,
+		cwd: text,
+		// It is given to git as an argument, and deleted by name.
+		branch: Type.String({ pattern: "^pi-subagents[/-][\\w-]{1,100}$" }),
+		base: Type.String({ pattern: "^[0-9a-f]{40,64}$" }),
+		isSnapshot: Type.Boolean(),
+		isElsewhere: Type.Boolean(),
+		createdAt: Type.Number({ minimum: 0 }),
+		owner: Type.Object(identity()),
+		runDir: Type.Optional(text),
+		notes: Type.Array(text),
+		failure: Type.Optional(text),
+		report: Type.Optional(worktreeReportSchema()),
+	}),
+);
 
 /** More than any real one holds. */
 const MOST_BYTES = 256 * 1024;
@@ -95,7 +98,7 @@ const MOST_BYTES = 256 * 1024;
 export async function readPlace(root: string): Promise<Place | undefined> {
 	const bytes = await readPlain(fileOf(root), MOST_BYTES);
 	const value = bytes && parseJson(bytes.toString("utf8"));
-	if (!Check(placeSchema, value)) return undefined;
+	if (!Check(placeSchema(), value)) return undefined;
 	const paths = [value.main, value.commonDir, value.cwd, ...(value.gitDir === undefined ? [] : [value.gitDir])];
 	return value.root === root && paths.every(isAbsolute) ? value : undefined;
 }

@@ -12,68 +12,70 @@ const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
 const time = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
 
-const launchSchema = Type.Object({
-	type: Type.Literal("launched"),
-	runId: id,
-	agentId: id,
-	run: Type.Integer({ minimum: 1 }),
-	name: Type.Optional(Type.String()),
-	preset: Type.String(),
-	description: Type.String(),
-	task: Type.String(),
-	cwd: Type.String(),
-	runner: Type.Union([Type.Literal("session"), Type.Literal("process"), Type.Literal("tmux")]),
-	requestedModel: Type.Optional(Type.String()),
-	resolvedModel: Type.Optional(Type.String()),
-	isBackground: Type.Boolean(),
-	/** Where its files are. */
-	artifacts: Type.Optional(Type.String()),
-	/** It has a checkout of its own. */
-	isolation: Type.Optional(Type.Literal("worktree")),
-	startedAt: time,
-});
+const launchSchema = () =>
+	Type.Object({
+		type: Type.Literal("launched"),
+		runId: id,
+		agentId: id,
+		run: Type.Integer({ minimum: 1 }),
+		name: Type.Optional(Type.String()),
+		preset: Type.String(),
+		description: Type.String(),
+		task: Type.String(),
+		cwd: Type.String(),
+		runner: Type.Union([Type.Literal("session"), Type.Literal("process"), Type.Literal("tmux")]),
+		requestedModel: Type.Optional(Type.String()),
+		resolvedModel: Type.Optional(Type.String()),
+		isBackground: Type.Boolean(),
+		/** Where its files are. */
+		artifacts: Type.Optional(Type.String()),
+		/** It has a checkout of its own. */
+		isolation: Type.Optional(Type.Literal("worktree")),
+		startedAt: time,
+	});
 
-const settledSchema = Type.Object({
-	type: Type.Literal("settled"),
-	runId: id,
-	status: Type.Union([Type.Literal("completed"), Type.Literal("failed"), Type.Literal("aborted")]),
-	by: Type.Optional(Type.String()),
-	reason: Type.Optional(Type.String()),
-	error: Type.Optional(Type.String()),
-	wrappedUp: Type.Optional(Type.Boolean()),
-	/** The beginning of what it said; all of it is in its files. */
-	preview: Type.Optional(Type.String()),
-	resultPath: Type.Optional(Type.String()),
-	/** The answer as data, if that is small. */
-	structured: Type.Optional(Type.Object({ ok: Type.Literal(true), data: Type.Unknown(), preview: Type.String() })),
-	/** What became of its own checkout. */
-	worktree: Type.Optional(
-		Type.Object({
-			branch: Type.Optional(Type.String()),
-			path: Type.Optional(Type.String()),
-			base: Type.String(),
-			files: count,
-			insertions: count,
-			deletions: count,
-			merge: Type.Optional(Type.String()),
-			problems: Type.Optional(Type.Array(Type.String())),
-		}),
-	),
-	resolvedModel: Type.Optional(Type.String()),
-	/** The models that could not be used before that one. */
-	attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
-	completedAt: time,
-	durationMs: time,
-	turns: count,
-	toolUses: count,
-	usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
-});
+const settledSchema = () =>
+	Type.Object({
+		type: Type.Literal("settled"),
+		runId: id,
+		status: Type.Union([Type.Literal("completed"), Type.Literal("failed"), Type.Literal("aborted")]),
+		by: Type.Optional(Type.String()),
+		reason: Type.Optional(Type.String()),
+		error: Type.Optional(Type.String()),
+		wrappedUp: Type.Optional(Type.Boolean()),
+		/** The beginning of what it said; all of it is in its files. */
+		preview: Type.Optional(Type.String()),
+		resultPath: Type.Optional(Type.String()),
+		/** The answer as data, if that is small. */
+		structured: Type.Optional(Type.Object({ ok: Type.Literal(true), data: Type.Unknown(), preview: Type.String() })),
+		/** What became of its own checkout. */
+		worktree: Type.Optional(
+			Type.Object({
+				branch: Type.Optional(Type.String()),
+				path: Type.Optional(Type.String()),
+				base: Type.String(),
+				files: count,
+				insertions: count,
+				deletions: count,
+				merge: Type.Optional(Type.String()),
+				problems: Type.Optional(Type.Array(Type.String())),
+			}),
+		),
+		resolvedModel: Type.Optional(Type.String()),
+		/** The models that could not be used before that one. */
+		attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
+		completedAt: time,
+		durationMs: time,
+		turns: count,
+		toolUses: count,
+		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
+	});
 
-const closedSchema = Type.Object({ type: Type.Literal("closed"), runId: id });
+const closedSchema = () => Type.Object({ type: Type.Literal("closed"), runId: id });
 
-export type LaunchEntry = Static<typeof launchSchema>;
-export type SettledEntry = Static<typeof settledSchema>;
-export type JournalEntry = LaunchEntry | SettledEntry | Static<typeof closedSchema>;
+export type LaunchEntry = Static<ReturnType<typeof launchSchema>>;
+export type SettledEntry = Static<ReturnType<typeof settledSchema>>;
+export type JournalEntry = LaunchEntry | SettledEntry | Static<ReturnType<typeof closedSchema>>;
 
 const RUN = "subagents:record";
 const BACKGROUND_LAUNCH = "pi-subagents:bg-run";
@@ -104,11 +106,11 @@ export function parseEntry(customType: unknown, data: unknown): (JournalEntry & 
 	return closed.Check(data) ? { ...data, outlives } : undefined;
 }
 
-/** Compiled with the first entry: most sessions have none, and one may have ten thousand. */
+/** Made and compiled with the first entry: most sessions have none, and one may have ten thousand. */
 const checks = once(() => ({
-	launch: Compile(launchSchema),
-	settled: Compile(settledSchema),
-	closed: Compile(closedSchema),
+	launch: Compile(launchSchema()),
+	settled: Compile(settledSchema()),
+	closed: Compile(closedSchema()),
 }));
 
 function once<T>(make: () => T): () => T {

@@ -7,5 +7,5 @@ import { controlSchema } from "../schema.ts";
 /** Undefined for a line that is broken or not known here. */
 export function parseControl(line: string): ControlLine | undefined {
 	const value = parseJson(line);
-	return Check(controlSchema, value) ? value : undefined;
+	return Check(controlSchema(), value) ? value : undefined;
 }
