@@ -3,7 +3,7 @@
  * but as it is before the file has run: without the functions inside it, and at a start those take longer to compile than
  * to run. So ours is taken when a start is over. It lies beside Node's; where Node keeps none, neither do we.
  */
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, getCompileCacheDir } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
@@ -56,11 +56,17 @@ const CHECKSUM_BYTES = 4;
 
 /** V8 looks whether code is of its own version and for this source, but not whether it is whole; and it must be ours. */
 function codeAt(path: string): Buffer | undefined {
-	const file = statSync(path, { throwIfNoEntry: false });
-	if (!file?.isFile() || file.size <= CHECKSUM_BYTES || file.uid !== (process.getuid?.() ?? file.uid)) return undefined;
-	const bytes = readFileSync(path);
-	const code = bytes.subarray(0, -CHECKSUM_BYTES);
-	return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+	const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would let us wait
+	try {
+		const stat = fstatSync(file); // of what is open, whatever has the name by now
+		const { uid, size } = stat;
+		if (!stat.isFile() || size <= CHECKSUM_BYTES || uid !== (process.getuid?.() ?? uid)) return undefined;
+		const bytes = readFileSync(file);
+		const code = bytes.subarray(0, -CHECKSUM_BYTES);
+		return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+	} finally {
+		closeSync(file);
+	}
 }
 
 function keepLater(path: string, script: Script): void {
@@ -80,7 +86,7 @@ function keep(): void {
 			const code = script.createCachedData();
 			const checksum = Buffer.alloc(CHECKSUM_BYTES);
 			checksum.writeUInt32LE(crc32(code));
-			writeFileSync(temporary, Buffer.concat([code, checksum]), { mode: 0o600 });
+			writeFileSync(temporary, Buffer.concat([code, checksum]), { mode: 0o600, flag: "wx" }); // through no link
 			renameSync(temporary, path);
 		});
 		quietly(() => rmSync(temporary, { force: true })); // still there only where it could not be renamed

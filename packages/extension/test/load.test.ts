@@ -1,6 +1,6 @@
 /** Code that is kept between starts: each start here is a process of its own. */
 import { execFile } from "node:child_process";
-import { chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chown, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -76,12 +76,27 @@ test("code that V8 made under other flags is not used", async () => {
 	expect(await start()).toBe("code code");
 });
 
-test.skipIf(process.getuid?.() !== 0)("code that another user left there is not used, and replaced", async () => {
+// Only root can give files away.
+if (process.getuid?.() === 0) {
+	test("code that another user left there is not used, and replaced", async () => {
+		await start();
+		const path = (await kept()).get("main.cjs") ?? "";
+		await chown(path, 12_345, 12_345);
+		expect(await start()).toBe("code code");
+		expect((await stat(path)).uid).toBe(0);
+	});
+}
+
+test("nothing is written through a link that somebody has put there", async () => {
 	await start();
 	const path = (await kept()).get("main.cjs") ?? "";
-	await chown(path, 12_345, 12_345);
+	const precious = join(root, "precious");
+	await writeFile(precious, "mine");
+	await rm(path);
+	await symlink(precious, path);
 	expect(await start()).toBe("code code");
-	expect((await stat(path)).uid).toBe(0);
+	expect(await readFile(precious, "utf8")).toBe("mine");
+	expect((await lstat(path)).isFile()).toBe(true);
 });
 
 test("where Node keeps no code, nor do we", async () => {
