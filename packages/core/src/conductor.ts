@@ -4,7 +4,7 @@
  */
 import type { AssistantText, ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf } from "./best-effort.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, steadyClock } from "./clock.ts";
 import { speaksAnew } from "./deadlines.ts";
 import { AgentError } from "./error.ts";
 import type { LifeCycleEvent, RunnerName } from "./event.ts";
@@ -40,6 +40,8 @@ export class Conductor {
 	readonly slots: Slots;
 	readonly family: Family;
 	readonly #options: ConductorOptions;
+	/** Of the time that passes: for all that is too slow, or has to wait. */
+	readonly #steady: Clock;
 	readonly #gate: RateGate;
 	readonly #lives: LiveAgents;
 	readonly #watchdog: Watchdog;
@@ -50,13 +52,15 @@ export class Conductor {
 	constructor(options: ConductorOptions) {
 		const { clock, store } = options;
 		this.#options = options;
+		const steady = steadyClock(clock);
+		this.#steady = steady;
 		this.family = new Family(store);
 		this.#lives = new LiveAgents(clock);
 		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
 		const isKept = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
-		this.#watchdog = new Watchdog({ clock, store, lives: this.#lives, isKept, onLate });
+		this.#watchdog = new Watchdog({ clock: steady, store, lives: this.#lives, isKept, onLate });
 		this.#purse = new Purse({ conductor: this, store, mayExtend: options.mayExtend });
-		this.#gate = new RateGate({ clock, random: options.random });
+		this.#gate = new RateGate({ clock: steady, random: options.random });
 		this.slots = new Slots({ limits: options.slots, gate: this.#gate, onGrant: (id) => this.#start(id) });
 	}
 
@@ -105,7 +109,7 @@ export class Conductor {
 	/** It takes no slot: it runs whatever the limits say, and must not keep new agents from starting, perhaps for hours. */
 	adopt({ id, run, spec, queuedAt, startedAt = queuedAt, artifacts, ...place }: AdoptedRun): void {
 		const live = newLiveAgent({ ...spec, agentId: id, run, artifacts });
-		live.restedAt = this.#options.clock.now();
+		live.restedAt = this.#steady.now();
 		live.sparedUntil = live.restedAt + CATCH_UP_MS;
 		this.#lives.add(live);
 		this.#announce(live, place, queuedAt);
@@ -155,8 +159,14 @@ export class Conductor {
 	/** `at` is when it happened, if that was not now. */
 	dispatch(id: string, event: LifeCycleEvent | ChildEvent, { at }: { at?: number } = {}): void {
 		const { store, clock } = this.#options;
-		const run = this.live(id)?.spec.run ?? store.record(id)?.run ?? 1;
-		store.dispatch({ ...event, agentId: id, run, seq: store.seq + 1, at: at ?? clock.now() });
+		const live = this.live(id);
+		const run = live?.spec.run ?? store.record(id)?.run ?? 1;
+		const now = clock.now();
+		if (live) {
+			live.movedAt = this.#steady.now() - (now - (at ?? now));
+			if (event.type === "agent_started") live.beganAt = live.movedAt;
+		}
+		store.dispatch({ ...event, agentId: id, run, seq: store.seq + 1, at: at ?? now });
 	}
 
 	#announce(live: LiveAgent, place: Place, at = this.#options.clock.now()): void {
@@ -229,16 +239,17 @@ export class Conductor {
 		if (!this.#lives.has(live)) return; // late news of a settled run
 		const now = this.#options.clock.now();
 		const happenedAt = Math.min(at ?? now, now); // nothing has happened yet that is still to come
+		const age = now - happenedAt;
 		if (isSpoken(event)) live.said = event.text;
 		if (event.type === "usage") this.#purse.spend(live.id, event.usage);
 		if (speaksAnew(event)) live.tools.clear();
 		if (event.type === "tool_call")
-			live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: happenedAt });
+			live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: this.#steady.now() - age });
 		if (event.type === "tool_result") live.tools.delete(event.callId ?? event.tool);
 		const trouble = event.type === "retrying" || event.type === "assistant_text" ? event.error : undefined;
 		if (trouble && isRateLimit(trouble)) {
 			const pauseMs = rateLimitOf(trouble, happenedAt) ?? PAUSE_MS;
-			this.#gate.pause(this.#providerOf(live), happenedAt + pauseMs);
+			this.#gate.pause(this.#providerOf(live), this.#steady.now() - age + pauseMs);
 		}
 		this.dispatch(live.id, event, { at: happenedAt });
 		if (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined) this.#watchdog.watch(live);

@@ -5,6 +5,9 @@ import type { Limits, Stop } from "./runner.ts";
 
 /** What is known of a live run beside its record. */
 export interface Pace {
+	/** When it was started, and when something of it was last heard. */
+	beganAt: number;
+	movedAt: number;
 	/** Tools that have not ended, by call, with when they began. */
 	tools: ReadonlyMap<string, { tool: string; startedAt: number }>;
 	/** How many things it rightly waits for. */
@@ -19,7 +22,7 @@ export function speaksAnew({ type }: ChildEvent): boolean {
 }
 
 export interface Deadline {
-	/** Milliseconds since the epoch. */
+	/** In the terms of the clock that the pace is taken with. */
 	at: number;
 	stop: Stop;
 }
@@ -28,19 +31,19 @@ export interface Deadline {
 export function nextDeadline(
 	record: AgentRecord,
 	limits: Limits,
-	{ tools, holds, restedAt }: Pace,
+	{ beganAt, movedAt, tools, holds, restedAt }: Pace,
 ): Deadline | undefined {
 	const { timeoutMs, toolTimeoutMs, idleTimeoutMs } = limits;
 	const deadlines: Deadline[] = [];
 	if (timeoutMs !== undefined && record.startedAt !== undefined) {
 		const reason = `it ran longer than ${formatDuration(timeoutMs)}`;
-		deadlines.push({ at: record.startedAt + timeoutMs, stop: { by: "timeout", reason } });
+		deadlines.push({ at: beganAt + timeoutMs, stop: { by: "timeout", reason } });
 	}
 	// Who waits for an answer, a child or a provider does nothing, and is right to.
 	if (record.status === "running" && holds === 0) {
 		if (idleTimeoutMs !== undefined) {
 			const reason = `nothing happened for ${formatDuration(idleTimeoutMs)}`;
-			deadlines.push({ at: Math.max(record.lastEventAt, restedAt) + idleTimeoutMs, stop: { by: "idle", reason } });
+			deadlines.push({ at: Math.max(movedAt, restedAt) + idleTimeoutMs, stop: { by: "idle", reason } });
 		}
 		for (const { tool, startedAt } of toolTimeoutMs === undefined ? [] : tools.values()) {
 			const reason = `${tool} ran longer than ${formatDuration(toolTimeoutMs ?? 0)}`;

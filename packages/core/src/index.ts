@@ -7,7 +7,7 @@ export type {
 } from "@pi-subagents/progress";
 export { type Addressee, type Answer, type Audience, addresseeOf, type Question } from "./asking.ts";
 export { bestEffort, messageOf, type Report } from "./best-effort.ts";
-export { type Clock, systemClock } from "./clock.ts";
+export { type Clock, steadyClock, systemClock } from "./clock.ts";
 export { AgentError, type AgentErrorCode, quoted } from "./error.ts";
 export type {
 	AgentAnswered,

@@ -24,6 +24,9 @@ export interface LiveAgent {
 	readonly tools: Map<string, { tool: string; startedAt: number }>;
 	readonly waiters: Set<Waiter>;
 	question?: OpenQuestion;
+	/** When it was started, and when something of it was last heard, by the steady clock. */
+	beganAt: number;
+	movedAt: number;
 	/** How many things it rightly waits for: a child, an answer, a provider. Nothing is too slow meanwhile. */
 	holds: number;
 	/** When the last of these ended; time counts anew from there. */
@@ -81,6 +84,8 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 		early: [],
 		tools: new Map(),
 		waiters: new Set(),
+		beganAt: 0,
+		movedAt: 0,
 		holds: 0,
 		restedAt: 0,
 		sparedUntil: 0,

@@ -26,6 +26,19 @@ describe("time", () => {
 		expect(agent.run.stops).toEqual([{ by: "timeout", reason: "it ran longer than 1m" }]);
 	});
 
+	test("a time of day that is set makes nobody late, and spares nobody", () => {
+		const { clock, spawn } = setUp();
+		const agent = spawn({ limits: { timeoutMs: 60_000, idleTimeoutMs: 10_000 } });
+		clock.set(7 * 3_600_000);
+		clock.advance(9_999);
+		agent.run.emit(reading("a.ts"));
+		expect(agent.status()).toBe("running");
+		clock.set(-9 * 3_600_000);
+		agent.run.emit(reading("b.ts"));
+		clock.advance(10_000);
+		expect(agent.record()?.outcome).toMatchObject({ by: "idle", reason: "nothing happened for 10s" });
+	});
+
 	test("an agent in which nothing happens is stopped; anything that happens gives it new time", () => {
 		const { clock, spawn } = setUp();
 		const agent = spawn({ limits: { idleTimeoutMs: 10_000 } });

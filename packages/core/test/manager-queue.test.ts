@@ -90,6 +90,19 @@ test("one 429 holds the others of that provider back, and lets them go again", a
 	expect(clock.waiting()).toBe(0);
 });
 
+test("a pause lasts as long as it should, whatever the time of day is set to", () => {
+	const { clock, spawn } = setUp();
+	const first = spawn({ model: "x/a" });
+	const error = "429 rate limit, retry after 20s";
+	first.run.emit({ type: "retrying", attempt: 1, maxAttempts: 3, delayMs: 1, error });
+	const sibling = spawn({ model: "x/b" });
+	clock.set(-5 * 3_600_000);
+	clock.advance(19_000);
+	expect(sibling.status()).toBe("queued");
+	clock.advance(12_000);
+	expect(sibling.status()).toBe("running");
+});
+
 test("an agent that fell back to another provider is held back by that one only", async () => {
 	const { manager, clock, spawn } = setUp();
 	const agent = spawn({ model: "x/a", fallbackModels: ["y/a"] });

@@ -211,6 +211,22 @@ describe("a run whose wrapper is gone without a result", () => {
 		clearInterval(poll);
 	});
 
+	test("is found out as soon when the time of day was set back meanwhile", async () => {
+		const dir = await runDir();
+		const wrapper = await liveProcess();
+		const clock = handClock(1_000);
+		await dir.wrappedBy(wrapper.identity);
+		await dir.log(looking);
+		const { run, events } = attach(dir, { clock });
+		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		clock.set(-26 * 3_600_000);
+		wrapper.child.kill("SIGKILL");
+		await wrapper.exited;
+		const poll = setInterval(() => clock.advance(2_000), 20);
+		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
+		clearInterval(poll);
+	});
+
 	test("a result of another run is none", async () => {
 		const dir = await runDir();
 		await dir.wrappedBy(await deadProcess());

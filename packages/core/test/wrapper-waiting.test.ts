@@ -15,7 +15,7 @@ function timed(limits: Limits) {
 
 test("a child that waits for an answer is not too slow, and then has its time anew", () => {
 	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 1_500 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ask_main_session", args: {} }, clock.now());
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ask_main_session", args: {} });
 	const goOn = stopwatch.hold();
 	clock.advance(60_000);
 	goOn();
@@ -34,11 +34,11 @@ test("the whole time counts also while it waits", () => {
 
 test("a sign of life moves the deadline, and a tool that ended has none", () => {
 	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 100 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ls", args: {} }, clock.now());
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ls", args: {} });
 	clock.advance(99);
-	stopwatch.observe({ type: "tool_result", callId: "1", tool: "ls", isError: false }, clock.now());
+	stopwatch.observe({ type: "tool_result", callId: "1", tool: "ls", isError: false });
 	clock.advance(900);
-	stopwatch.observe({ type: "turn" }, clock.now());
+	stopwatch.observe({ type: "turn" });
 	clock.advance(999);
 	expect(stops).toEqual([]);
 	expect(stopwatch.record).toMatchObject({ status: "running", turns: 1, toolUses: 1, startedAt: 1_000 });
@@ -48,10 +48,22 @@ test("a sign of life moves the deadline, and a tool that ended has none", () => 
 
 test("a tool whose result pi never printed has ended when the model speaks again", () => {
 	const { clock, stops, stopwatch } = timed({ toolTimeoutMs: 1_000 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "read", args: {} }, clock.now());
-	stopwatch.observe({ type: "assistant_text", text: "A large file.", stopReason: "stop" }, clock.now());
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "read", args: {} });
+	stopwatch.observe({ type: "assistant_text", text: "A large file.", stopReason: "stop" });
 	clock.advance(60_000);
 	expect(stops).toEqual([]);
+});
+
+test("a time of day that is set makes nobody late, and spares nobody", () => {
+	const { clock, stops, stopwatch } = timed({ timeoutMs: 60_000, idleTimeoutMs: 10_000 });
+	clock.set(7 * 3_600_000);
+	stopwatch.hold()();
+	clock.advance(9_999);
+	stopwatch.observe({ type: "turn" });
+	expect(stops).toEqual([]);
+	clock.set(-9 * 3_600_000);
+	clock.advance(10_000);
+	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 10s" }]);
 });
 
 interface AtDesk {

@@ -5,7 +5,15 @@
  * Many who are followed at once have more rows than a screen, and pi draws everything anew for a change above it. So they
  * also wait for the second with their news, and leave the clocks to the tree.
  */
-import { type AgentEvent, type AgentRecord, type Clock, isSettled, type Store, systemClock } from "@pi-subagents/core";
+import {
+	type AgentEvent,
+	type AgentRecord,
+	type Clock,
+	isSettled,
+	type Store,
+	steadyClock,
+	systemClock,
+} from "@pi-subagents/core";
 
 const SHORTEST_PAUSE_MS = 100;
 const SECOND_MS = 1_000;
@@ -32,6 +40,7 @@ export function followProgress(
 	};
 	const isCrowded = () => (followed.get(store) ?? 0) > FEW;
 	const count = (change: 1 | -1) => followed.set(store, (followed.get(store) ?? 0) + change);
+	const steady = steadyClock(clock);
 	let isOpen = true;
 	let lines: readonly string[] = [];
 	let toldAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +50,7 @@ export function followProgress(
 		const record = store.record(agentId);
 		if (!record) return;
 		hasNews = false;
-		if (lines.length > 0) toldAt = clock.now(); // the first line need not wait for the word that it has started
+		if (lines.length > 0) toldAt = steady.now(); // the first line need not wait for the word that it has started
 		tell(lines.length > 0 ? lines : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
 		cancel = clock.after(untilNextSecond(), moveClock);
 	};
@@ -57,7 +66,7 @@ export function followProgress(
 		if (hasNews) return; // it will be told soon
 		hasNews = true;
 		cancel();
-		const soonMs = Math.max(0, toldAt + SHORTEST_PAUSE_MS - clock.now());
+		const soonMs = Math.max(0, toldAt + SHORTEST_PAUSE_MS - steady.now());
 		cancel = clock.after(isCrowded() ? untilNextSecond() : soonMs, tellNow);
 	});
 	count(1);

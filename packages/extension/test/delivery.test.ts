@@ -41,6 +41,19 @@ test("those launched in one turn are told together", async () => {
 	for (const id of ["a1", "a2", "a3"]) expect(it.sent[0]?.content).toContain(`answer of ${id}`);
 });
 
+test("a result that is held for others is told in its time, whatever the time of day is set to", async () => {
+	const it = await open(newFile());
+	await it.turn(() => {
+		for (const task of ["one", "two"]) it.launch(task);
+	});
+	await it.turn();
+	await it.answer("a1", "answer of a1");
+	expect(it.sent).toEqual([]);
+	it.clock.set(-5 * 3_600_000);
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([{ content: expect.stringContaining("answer of a1"), startsTurn: true }]);
+});
+
 test("while the user goes through a menu nothing is told, also between two of its screens", async () => {
 	const it = await open(newFile());
 	const { id } = it.launch();

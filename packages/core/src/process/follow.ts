@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { messageOf, type Report } from "../best-effort.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, steadyClock } from "../clock.ts";
 import { type RunIdentity, runIdOf } from "../runner.ts";
 import { createWhole } from "./create.ts";
 import { isAlive } from "./identity.ts";
@@ -43,6 +43,8 @@ const NEVER_STARTED = "it never started";
 
 export class Watch {
 	readonly #options: WatchOptions;
+	/** Of the time that passes. */
+	readonly #clock: Clock;
 	readonly #lines: LineFollower;
 	readonly #giveUpAt: number;
 	#nextProbeAt = 0;
@@ -57,7 +59,8 @@ export class Watch {
 	constructor(options: WatchOptions) {
 		const { dir, clock, report, started } = options;
 		this.#options = options;
-		this.#giveUpAt = clock.now() + START_MS;
+		this.#clock = steadyClock(clock);
+		this.#giveUpAt = this.#clock.now() + START_MS;
 		this.#lines = followLines(join(dir, RUN_FILES.events), (line) => this.#hear(line), {
 			clock,
 			report,
@@ -148,14 +151,14 @@ export class Watch {
 	}
 
 	async #whyGone(): Promise<string | undefined> {
-		const { started, clock } = this.#options;
+		const { started } = this.#options;
 		if (this.#end) return this.#end.how;
 		if (started?.ended) return undefined; // we shall see it end
 		const wrapper = await this.#wrapperFile();
 		if (wrapper?.type === "given_up") return NEVER_STARTED;
-		if (!wrapper) return clock.now() < this.#giveUpAt ? undefined : this.#giveUp();
-		if (clock.now() < this.#nextProbeAt) return undefined;
-		this.#nextProbeAt = clock.now() + PROBE_MS;
+		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : this.#giveUp();
+		if (this.#clock.now() < this.#nextProbeAt) return undefined;
+		this.#nextProbeAt = this.#clock.now() + PROBE_MS;
 		return (await isAlive(wrapper)) ? undefined : "its process is gone";
 	}
 

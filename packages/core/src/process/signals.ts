@@ -1,5 +1,5 @@
 /** Ends processes that lead a group, with all that belongs to it, and never one that only got the number later. */
-import type { Clock } from "../clock.ts";
+import { type Clock, steadyClock } from "../clock.ts";
 import { codeOf } from "./code-of.ts";
 import { isAlive, isHere } from "./identity.ts";
 import type { ProcessIdentity } from "./layout.ts";
@@ -18,8 +18,9 @@ export async function endGroup(leader: ProcessIdentity, clock: Clock): Promise<v
 }
 
 /** What the leader of a group, gone by now, left in it. */
-export async function endLeftovers(runDir: string, leader: ProcessIdentity, clock: Clock): Promise<void> {
+export async function endLeftovers(runDir: string, leader: ProcessIdentity, given: Clock): Promise<void> {
 	if (!(await isHere(leader))) return;
+	const clock = steadyClock(given);
 	for (const deadline = clock.now() + GRACE_MS; await killGroupOf(runDir, leader.pid); ) {
 		if (clock.now() >= deadline) return;
 		await later(clock);
@@ -37,8 +38,9 @@ export async function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signal
 	}
 }
 
-async function isGoneWithin(ms: number, process: ProcessIdentity, clock: Clock): Promise<boolean> {
+async function isGoneWithin(ms: number, process: ProcessIdentity, given: Clock): Promise<boolean> {
 	if (!(await isHere(process))) return true;
+	const clock = steadyClock(given);
 	for (const deadline = clock.now() + ms; await isAlive(process); ) {
 		if (clock.now() >= deadline) return false;
 		await later(clock);

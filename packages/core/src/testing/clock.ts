@@ -6,12 +6,15 @@ export interface HandClock extends Clock {
 	advance: (ms: number) => void;
 	/** Lets time pass while the timers are late, as under load. */
 	lag: (ms: number) => void;
+	/** Sets the time of day that much forward, or back: what waits is not due any earlier or later. */
+	set: (ms: number) => void;
 	/** How many timers wait. */
 	waiting: () => number;
 }
 
 export function handClock(start = 0): HandClock {
 	let time = start;
+	let ahead = 0;
 	const timers = new Set<{ at: number; work: () => void }>();
 	const earliest = (until: number) =>
 		[...timers]
@@ -21,7 +24,8 @@ export function handClock(start = 0): HandClock {
 				undefined,
 			);
 	return {
-		now: () => time,
+		now: () => time + ahead,
+		steady: () => time,
 		after(ms, work) {
 			const timer = { at: time + ms, work };
 			timers.add(timer);
@@ -38,6 +42,9 @@ export function handClock(start = 0): HandClock {
 		},
 		lag: (ms) => {
 			time += ms;
+		},
+		set: (ms) => {
+			ahead += ms;
 		},
 		waiting: () => timers.size,
 	};

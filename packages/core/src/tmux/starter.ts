@@ -1,6 +1,6 @@
 /** Starts a wrapper in a window, and sees there when it ends. */
 import { bestEffort, type Report } from "../best-effort.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, steadyClock } from "../clock.ts";
 import { codeOf } from "../process/code-of.ts";
 import { identityOf, isAlive } from "../process/identity.ts";
 import type { ProcessIdentity } from "../process/layout.ts";
@@ -53,7 +53,8 @@ function scriptPrefix(command: string): string[] {
 	return variables.length === 0 ? [] : ["env", ...variables];
 }
 
-async function untilTaken(tie: Tie, wrapper: ProcessIdentity, clock: Clock, signal: AbortSignal): Promise<void> {
+async function untilTaken(tie: Tie, wrapper: ProcessIdentity, given: Clock, signal: AbortSignal): Promise<void> {
+	const clock = steadyClock(given);
 	for (const deadline = clock.now() + START_MS; ; ) {
 		const isAt = await Promise.race([tie.taken, later(LOOK_MS, clock)]);
 		if (isAt === "taken") return;

@@ -3,7 +3,7 @@
  * the session goes on with what they found or ask. Somebody at a screen is not kept waiting: they get it when it comes.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type Clock, type Manager, runIdOf, systemClock } from "@pi-subagents/core";
+import { type Clock, type Manager, runIdOf, steadyClock, systemClock } from "@pi-subagents/core";
 import type { Questions } from "../questions.ts";
 import type { Delivery } from "./delivery.ts";
 
@@ -18,7 +18,8 @@ export interface DrainDeps {
 }
 
 export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
-	const { delivery, questions, seconds, clock = systemClock } = deps;
+	const { delivery, questions, seconds } = deps;
+	const clock = steadyClock(deps.clock ?? systemClock);
 	let deadline: number | undefined;
 	let isOverdue = false;
 	questions.onMessage(() => delivery.stopDraining());

@@ -6,6 +6,7 @@ import {
 	type OutboxAction,
 	type OutboxInput,
 	type SendItem,
+	steadyClock,
 	stepOutbox,
 } from "@pi-subagents/core";
 
@@ -32,7 +33,7 @@ export class Outbox {
 
 	constructor(courier: Courier, clock: Clock) {
 		this.#courier = courier;
-		this.#clock = clock;
+		this.#clock = steadyClock(clock);
 	}
 
 	/** What a deed brings about, like a message that pi reports at once, is taken in after it. */

@@ -35,13 +35,10 @@ export class Journal {
 		for (const file of [this.#stdout, this.#stderr]) file.append(""); // who looks for it finds that nothing was printed
 	}
 
-	/** Returns when that was. */
-	childDid(event: ChildEvent): number {
-		const at = this.#options.clock.now();
-		this.#append({ at, ...event });
+	childDid(event: ChildEvent): void {
+		this.#append({ at: this.#options.clock.now(), ...event });
 		const line = this.#describe(event);
 		if (line !== undefined) this.#tell(line);
-		return at;
 	}
 
 	/** Whether anybody can know of it. */

@@ -193,7 +193,8 @@ export class WrappedRun {
 		this.#sequel.hear(event);
 		const percent = this.#contextPercent;
 		const full = event.type === "turn" && percent !== undefined ? { ...event, contextPercent: percent } : event;
-		this.#stopwatch.observe(full, this.#journal.childDid(full));
+		this.#journal.childDid(full);
+		this.#stopwatch.observe(full);
 		this.#completion.hear(event);
 		if (event.type === "idle") this.#guard(this.#confirmIdle());
 	}

@@ -1,6 +1,6 @@
 /** How long a run has taken, and over what: stops it when a limit on its time is reached, whoever else is gone. */
 import type { ChildEvent } from "@pi-subagents/progress";
-import type { Clock } from "../../clock.ts";
+import { type Clock, steadyClock } from "../../clock.ts";
 import { nextDeadline, speaksAnew } from "../../deadlines.ts";
 import type { AgentEvent } from "../../event.ts";
 import { type AgentRecord, newRecord } from "../../record.ts";
@@ -22,10 +22,10 @@ export class Stopwatch {
 	/** Time counts from now. */
 	constructor(meta: Meta, clock: Clock, onLate: (stop: Stop) => void) {
 		this.#meta = meta;
-		this.#clock = clock;
+		this.#clock = steadyClock(clock);
 		this.#onLate = onLate;
-		this.#record = newRecord({ ...this.#envelope(clock.now()), type: "agent_queued", agent: identityIn(meta) });
-		this.#reduce({ ...this.#envelope(clock.now()), type: "agent_started" });
+		this.#record = newRecord({ ...this.#envelope(this.#clock.now()), type: "agent_queued", agent: identityIn(meta) });
+		this.#reduce({ ...this.#envelope(this.#clock.now()), type: "agent_started" });
 		this.#watch();
 	}
 
@@ -34,7 +34,8 @@ export class Stopwatch {
 		return this.#record;
 	}
 
-	observe(event: ChildEvent, at: number): void {
+	observe(event: ChildEvent): void {
+		const at = this.#clock.now();
 		if (speaksAnew(event)) this.#tools.clear();
 		if (event.type === "tool_call") this.#tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: at });
 		if (event.type === "tool_result") this.#tools.delete(event.callId ?? event.tool);
@@ -70,7 +71,8 @@ export class Stopwatch {
 	}
 
 	#nextDeadline() {
-		const pace = { tools: this.#tools, holds: this.#holds, restedAt: this.#restedAt };
+		const { startedAt: beganAt = 0, lastEventAt: movedAt } = this.#record;
+		const pace = { beganAt, movedAt, tools: this.#tools, holds: this.#holds, restedAt: this.#restedAt };
 		return nextDeadline(this.#record, this.#meta.spec.limits, pace);
 	}
 
