@@ -48,27 +48,36 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 	let isOpen = true;
 
 	/** The child may still be at work, or be gone; its files say which. */
-	const watch = (run: RememberedRun): Promise<void> =>
-		bestEffort(`watching agent ${run.launch.agentId} again`, host.tell, async () => {
-			const { agentId: id, name, isBackground } = run.launch;
-			const end = await endOf(run);
-			if (end && isOpen) return manager.restore(eventsOf(run, manager, end));
-			const meta = await describe(run.launch);
-			if (!isOpen) return;
-			if (typeof meta === "string") {
-				const outcome: Outcome = { status: "aborted", by: "lost", reason: meta };
-				return manager.restore(eventsOf(run, manager, { outcome, completedAt: clock.now() }));
-			}
-			const { artifacts } = meta;
-			const claim = await claimRun(artifacts, { sessionId: host.session()?.sessionManager.getSessionId() });
-			if (!isOpen) return;
-			if (!claim.isOurs) return later(() => watch(run)); // a fork of this session is open in another pi
-			const queuedAt = run.launch.startedAt;
-			const startedAt = meta.createdAt;
-			const place = { depth: 1, isBackground, ...(name === undefined ? {} : { name }) };
-			const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it goes on one day
-			manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
+	const watch = async (run: RememberedRun): Promise<void> => {
+		let isSettledOrWatched = false;
+		await bestEffort(`watching agent ${run.launch.agentId} again`, host.tell, async () => {
+			isSettledOrWatched = await join(run);
 		});
+		// A fork of this session is open in another pi; or a disk has no room for the word that we watch, and may have it soon.
+		if (!isSettledOrWatched && isOpen) later(() => watch(run));
+	};
+	const join = async (run: RememberedRun): Promise<boolean> => {
+		const { agentId: id, name, isBackground } = run.launch;
+		const end = await endOf(run);
+		if (end && isOpen) manager.restore(eventsOf(run, manager, end));
+		if (end) return true;
+		const meta = await describe(run.launch);
+		if (!isOpen) return true;
+		if (typeof meta === "string") {
+			const outcome: Outcome = { status: "aborted", by: "lost", reason: meta };
+			manager.restore(eventsOf(run, manager, { outcome, completedAt: clock.now() }));
+			return true;
+		}
+		const { artifacts } = meta;
+		const claim = await claimRun(artifacts, { sessionId: host.session()?.sessionManager.getSessionId() });
+		if (!isOpen || !claim.isOurs) return false;
+		const queuedAt = run.launch.startedAt;
+		const startedAt = meta.createdAt;
+		const place = { depth: 1, isBackground, ...(name === undefined ? {} : { name }) };
+		const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it goes on one day
+		manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
+		return true;
+	};
 	const later = (look: () => Promise<void>): void => {
 		const cancel = clock.after(LOOK_AGAIN_MS, () => {
 			timers.delete(cancel);

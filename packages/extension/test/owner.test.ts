@@ -37,6 +37,22 @@ test("the first pi speaks for a session, and leaves nothing behind", async () =>
 	expect(told).toEqual([]);
 });
 
+test("what a full disk has left half done is cleared away, too", async () => {
+	const half = "owner-1.json.1-00000000-0000-0000-0000-000000000000.tmp";
+	const first = pi();
+	await first.take();
+	await writeFile(join(openDir(), "s1", half), "{");
+	first.release();
+	expect(await readdir(openDir())).toEqual([]);
+
+	const second = pi();
+	await mkdir(join(openDir(), "s1", "owner-999999999.json"), { recursive: true }); // no further number can be claimed
+	await expect(second.take()).rejects.toThrow();
+	await rm(join(openDir(), "s1", "owner-999999999.json"), { recursive: true });
+	second.release();
+	expect(await readdir(openDir())).toEqual([]);
+});
+
 test("while another pi lives it speaks, and the user is told so", async () => {
 	await ownedBy({});
 	const { take, release, told } = pi();

@@ -18,11 +18,14 @@ export interface Ownership {
 
 export function createOwnership(host: Host): Ownership {
 	let owned: string | undefined;
+	/** Made, perhaps on a disk that then had no room for more. */
+	let tried: string | undefined;
 	let taking: Promise<boolean> | undefined;
 	let isReleased = false;
 	const release = () => {
 		isReleased = true;
 		if (owned !== undefined) remove(owned);
+		else if (tried !== undefined) removeIfEmpty(tried);
 		owned = undefined;
 	};
 	const take = async (): Promise<boolean> => {
@@ -31,6 +34,7 @@ export function createOwnership(host: Host): Ownership {
 		if (owned !== undefined || !session?.sessionManager.getSessionFile()) return true;
 		const dir = stateDir(host.agentDir, "open", session);
 		if (dir === undefined) return true;
+		tried = dir;
 		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
 		if (!claim.isOurs) return isElsewhere(claim, host);
 		owned = dir;
@@ -65,6 +69,17 @@ function isElsewhere({ owner }: Claim & { isOurs: false }, host: Host): boolean 
 
 /** As long as we live, no file but ours counts, so all of them are ours to delete. */
 function remove(dir: string): void {
-	for (const name of readdirSync(dir)) if (/^owner-\d+\.json$/.test(name)) rmSync(join(dir, name), { force: true });
+	const isOwners = (name: string) => /^owner-\d+\.json(?:\..+\.tmp)?$/.test(name); // whole, or as far as there was room
+	for (const name of readdirSync(dir).filter(isOwners)) rmSync(join(dir, name), { force: true });
 	rmdirSync(dir);
+}
+
+/** One that holds something is another pi's, and one that is gone nobody's. */
+function removeIfEmpty(dir: string): void {
+	try {
+		rmdirSync(dir);
+	} catch (error) {
+		const code = error instanceof Error && "code" in error ? error.code : undefined;
+		if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(String(code))) throw error;
+	}
 }
