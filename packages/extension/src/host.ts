@@ -31,6 +31,8 @@ export interface Host extends SessionHost {
 	packageManifests(cwd: string): readonly string[];
 	/** Tells the user what is wrong, each thing once in a session: on the screen, or where there is none, as an error output. */
 	tell(notice: string): void;
+	/** The same, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
+	tellSometime(notice: string): void;
 	/** Tells the user something that is good to know. */
 	inform(notice: string): void;
 }
@@ -45,6 +47,7 @@ export function createHost(pi: ExtensionAPI): Host {
 	pi.on("session_start", (_event, ctx) => {
 		session = ctx;
 		wasAsked = hasTrustRequiringProjectResources(ctx.cwd);
+		for (const notice of untold().splice(0)) tell(notice);
 	});
 	pi.on("session_shutdown", () => {
 		session = undefined; // every use of it would throw from now on
@@ -68,6 +71,10 @@ export function createHost(pi: ExtensionAPI): Host {
 	return {
 		agentDir,
 		tell,
+		tellSometime: (notice) => {
+			if (session) tell(notice);
+			else if (untold().length < MOST_UNTOLD) untold().push(notice);
+		},
 		inform: (notice) => {
 			if (session?.hasUI) session.ui.notify(sanitize(notice), "info");
 		},
@@ -96,6 +103,16 @@ export function createHost(pi: ExtensionAPI): Host {
 			return known;
 		},
 	};
+}
+
+const UNTOLD = Symbol.for("pi-subagents:untold");
+const MOST_UNTOLD = 20;
+
+/** A reload reads this module anew. */
+function untold(): string[] {
+	const shared = globalThis as { [UNTOLD]?: string[] };
+	shared[UNTOLD] ??= [];
+	return shared[UNTOLD];
 }
 
 /** What is kept for one session. Nothing for an id that is no plain name: pi did not give it, and it may lead anywhere. */

@@ -73,6 +73,7 @@ export default function subagents(given: ExtensionAPI): void {
 		store,
 		specOf: (id) => manager.specOf(id),
 		conversationOf: conversationOf(host),
+		report: host.tellSometime,
 	});
 	fileLongAnswers({ manager, flushLogs, tell: host.tell });
 	const journal = createJournal(pi, host, store);

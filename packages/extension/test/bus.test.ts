@@ -114,6 +114,22 @@ test("a clock that is set back keeps nothing from being told", async () => {
 	expect(heard).toMatchObject([{ id: "a1" }]);
 });
 
+test("nor does it keep the end of one that outlives the session from being told", async () => {
+	const events = createEventBus();
+	const clock = handClock(10_000_000);
+	const runner = fakeRunner();
+	const manager = new Manager({ runners: { session: runner }, clock, newId: () => "a1" });
+	tellBus({ events }, { manager, host: { tell: () => undefined }, clock });
+	const heard: unknown[] = [];
+	for (const what of ["created", "completed"]) events.on(`subagents:${what}`, () => void heard.push(what));
+	manager.spawn({ ...spec, outlives: true }, { isBackground: true });
+	clock.advance(1_000);
+	clock.set(-5_000_000);
+	runner.runs[0]?.answer("Two doors.");
+	await manager.wait("a1");
+	expect(heard).toEqual(["created", "completed"]);
+});
+
 test("a resumed agent is started again, but not created", async () => {
 	const it = await listening();
 	const { id } = it.launch();

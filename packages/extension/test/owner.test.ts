@@ -53,6 +53,20 @@ test("what a full disk has left half done is cleared away, too", async () => {
 	expect(await readdir(openDir())).toEqual([]);
 });
 
+test("a session that could not be left is left with the next one", async () => {
+	const first = pi();
+	await first.take();
+	await rm(join(openDir(), "s1", "owner-1.json"));
+	await mkdir(join(openDir(), "s1", "owner-1.json", "in the way"), { recursive: true }); // as good as a read-only disk
+	expect(() => first.release()).toThrow();
+	await rm(join(openDir(), "s1", "owner-1.json"), { recursive: true });
+	await writeFile(join(openDir(), "s1", "owner-1.json"), "{}");
+	const next = pi({ file: "s2.jsonl", id: "s2" });
+	await next.take();
+	next.release();
+	expect(await readdir(openDir())).toEqual([]);
+});
+
 test("while another pi lives it speaks, and the user is told so", async () => {
 	await ownedBy({});
 	const { take, release, told } = pi();

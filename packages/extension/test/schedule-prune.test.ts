@@ -27,12 +27,13 @@ test("jobs go with their session, not before they are old, and never those of on
 	await writeFile(there, "");
 	await kept("gone", { session: join(dir, "no-such.jsonl"), ageDays: 20 });
 	await kept("unknown", { session: undefined, ageDays: 20 });
+	await kept("spoiled", { session: '{"type":\0 garbage', ageDays: 20 });
 	await kept("young", { session: join(dir, "no-such.jsonl"), ageDays: 2 });
 	await kept("there", { session: there, ageDays: 20 });
 	await kept("open", { session: undefined, ageDays: 20 });
 	const isLive = (id: string) => id === "open";
 	await pruneSchedules({ dir, days: 0, now, isLive });
-	expect(await readdir(dir)).toHaveLength(6);
+	expect(await readdir(dir)).toHaveLength(7);
 	await pruneSchedules({ dir, days: 14, now, isLive });
 	expect((await readdir(dir)).sort()).toEqual(["a-file", "open", "there", "young"]);
 	await pruneSchedules({ dir: join(dir, "nothing"), days: 14, now, isLive });

@@ -123,9 +123,12 @@ export async function publish(dir: string, generation: number, lines: readonly s
 	const made = await mkdtemp(join(dir, ".new-"));
 	try {
 		const file = await open(join(made, FILE), "wx", 0o600);
-		await file.writeFile(lines.map((line) => `${line}\n`).join(""));
-		await file.sync();
-		await file.close();
+		try {
+			await file.writeFile(lines.map((line) => `${line}\n`).join(""));
+			await file.sync();
+		} finally {
+			await file.close(); // also on a full disk
+		}
 		await rename(made, generationDir(dir, generation));
 		await syncDir(dir);
 	} catch (error) {

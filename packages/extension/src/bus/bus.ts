@@ -9,6 +9,7 @@ import {
 	bestEffort,
 	type Clock,
 	type Manager,
+	steadyClock,
 	systemClock,
 } from "@pi-subagents/core";
 import { isV2Failure, type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "@pi-subagents/rpc";
@@ -31,7 +32,10 @@ export interface BusTeller {
 
 export function tellBus({ events }: Pick<ExtensionAPI, "events">, deps: BusDeps): BusTeller {
 	const { manager, host, clock = systemClock } = deps;
-	const bornAt = clock.now();
+	const steady = steadyClock(clock);
+	const bornAt = steady.now();
+	/** By the time of day as it is set now. */
+	const birth = () => clock.now() - (steady.now() - bornAt);
 	const live = new Set<string>();
 	let known: string | undefined;
 	const tell = <Event extends LifecycleEvent>(event: Event, payload: LifecycleEvents[Event]) =>
@@ -43,7 +47,7 @@ export function tellBus({ events }: Pick<ExtensionAPI, "events">, deps: BusDeps)
 		if (type === "agent_queued" && manager.specOf(agentId)) live.add(agentId);
 		const isLive = live.has(agentId);
 		if (type === "agent_settled") live.delete(agentId);
-		return isLive && (!outlives || at >= bornAt); // all others began here, whatever a clock that was set back says
+		return isLive && (!outlives || at >= birth()); // all others began here
 	};
 
 	manager.store.subscribe((event, record) => {

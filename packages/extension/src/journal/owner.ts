@@ -2,7 +2,7 @@
  * Which pi speaks for a session that several have open: the first that needs to. Another one would tell of its agents a
  * second time, or take those for dead that live inside the first.
  */
-import { readdirSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -24,9 +24,10 @@ export function createOwnership(host: Host): Ownership {
 	let isReleased = false;
 	const release = () => {
 		isReleased = true;
-		if (owned !== undefined) remove(owned);
-		else if (tried !== undefined) removeIfEmpty(tried);
+		if (owned !== undefined) abandoned().add(owned);
+		if (tried !== undefined && owned === undefined) removeIfEmpty(tried);
 		owned = undefined;
+		clear();
 	};
 	const take = async (): Promise<boolean> => {
 		const session = host.session();
@@ -38,6 +39,7 @@ export function createOwnership(host: Host): Ownership {
 		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
 		if (!claim.isOurs) return isElsewhere(claim, host);
 		owned = dir;
+		abandoned().delete(dir);
 		if (isReleased) release(); // the session was closed meanwhile
 		return true;
 	};
@@ -51,6 +53,25 @@ export function createOwnership(host: Host): Ownership {
 			return taking;
 		},
 	};
+}
+
+/**
+ * Sessions that this process has left without the disk letting it say so. Another pi would wait there for as long as this
+ * one lives, so it is tried again with the next session; a reload reads this module anew, hence the global.
+ */
+function abandoned(): Set<string> {
+	const shared = globalThis as { [ABANDONED]?: Set<string> };
+	shared[ABANDONED] ??= new Set();
+	return shared[ABANDONED];
+}
+
+const ABANDONED = Symbol.for("pi-subagents:abandoned-sessions");
+
+function clear(): void {
+	for (const dir of abandoned()) {
+		remove(dir);
+		abandoned().delete(dir);
+	}
 }
 
 async function claimIn(dir: string): Promise<Claim> {
@@ -70,8 +91,8 @@ function isElsewhere({ owner }: Claim & { isOurs: false }, host: Host): boolean 
 /** As long as we live, no file but ours counts, so all of them are ours to delete. */
 function remove(dir: string): void {
 	const isOwners = (name: string) => /^owner-\d+\.json(?:\..+\.tmp)?$/.test(name); // whole, or as far as there was room
-	for (const name of readdirSync(dir).filter(isOwners)) rmSync(join(dir, name), { force: true });
-	rmdirSync(dir);
+	for (const name of existsSync(dir) ? readdirSync(dir).filter(isOwners) : []) rmSync(join(dir, name), { force: true });
+	removeIfEmpty(dir);
 }
 
 /** One that holds something is another pi's, and one that is gone nobody's. */

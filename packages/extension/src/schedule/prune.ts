@@ -1,6 +1,6 @@
 /** Deletes the jobs of sessions that are gone: nobody can open those again. Loaded with nothing else of schedules. */
 import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isMissing, namesIn, readSmallFile } from "../small-file.ts";
 import { SESSION_FILE } from "./place.ts";
 
@@ -29,7 +29,8 @@ export async function pruneSchedules({ dir, days, now, isLive }: PruneSchedulesO
 /** Its jobs say where it is kept. */
 async function isSessionThere(path: string): Promise<boolean> {
 	const file = (await readSmallFile(join(path, SESSION_FILE)))?.trim();
-	return file !== undefined && file !== "" && (await stampOf(file)) !== undefined;
+	const isPath = file !== undefined && isAbsolute(file) && !file.includes("\0"); // or somebody has spoiled the file
+	return isPath && (await stampOf(file)) !== undefined;
 }
 
 /** When anything below was written last. */
