@@ -1,16 +1,38 @@
 /** Real pi in a storm: carries out what the plan says, waits for the calm, and asks the oracle. */
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type PiRpc, type PiTarget, startRpc } from "@pi-subagents-dev/testkit";
-import { childOf, launchesIn, linesOf, until, wrapperOf } from "../test/detached.ts";
-import { randomFrom } from "../test/rounds.ts";
+import { jsonOf, type Launched, until } from "../test/detached.ts";
 import { type Scene, scene } from "../test/scene.ts";
 import { type Watched, watcher } from "../test/watcher.ts";
+import {
+	cutLastLine,
+	kindOf,
+	livingRuns,
+	ownFiles,
+	replaceByFullDevice,
+	spoilLiving,
+	spoilSome,
+	tolerantLinesOf,
+} from "./files.ts";
+import { Gathering, lyingAbout } from "./leftovers.ts";
 import { type StormModel, stormModel } from "./model.ts";
-import { type Account, accountOf, contentsOf, isOver, unbalanced, violationsOf } from "./oracle.ts";
+import {
+	type Account,
+	accountOf,
+	isOver,
+	jobViolations,
+	leftProcesses,
+	unbalanced,
+	unsaid,
+	violationsOf,
+} from "./oracle.ts";
 import type { Act, Plan } from "./plan.ts";
+import { createRepository, type Repository } from "./repository.ts";
+import { lasting, type SpiedRecord, spy } from "./spy.ts";
+import { Weather, weatherVariables } from "./weather.ts";
 
 interface StormReport {
 	seed: number;
@@ -18,6 +40,9 @@ interface StormReport {
 	agents: number;
 	/** What was done, and how often. */
 	acts: Record<string, number>;
+	/** How many writes failed because of the disk, by the error. */
+	faults: Record<string, number>;
+	heapMegabytes: number;
 }
 
 export interface Storms extends AsyncDisposable {
@@ -26,50 +51,46 @@ export interface Storms extends AsyncDisposable {
 	end(): Promise<{ violations: string[]; heapMegabytes: number }>;
 }
 
-const preset = `---
-name: storm
+const preset = (name: string, more = "") => `---
+name: ${name}
 description: Weathers a storm
 model: fake/fake-1
-tools: read,bash
+tools: read,bash,write
 subagents: "*"
----
+${more}---
 You are in a storm.
 `;
 
-/** Writes down what the bus says of agents at any depth. A pi that is killed says nothing more. */
-const listener = `
-import { appendFileSync } from "node:fs";
-export default (pi) => {
-	for (const what of ["created", "started", "completed", "failed"])
-		pi.events.on("subagents:" + what, ({ id }) => appendFileSync(process.env.HOME + "/bus.jsonl", JSON.stringify({ what, id }) + "\\n"));
-};`;
-
 /** Nothing more is asked for so long: who waits for more would wait for ever. */
-const QUIET_MS = 100;
+const QUIET_MS = 200;
 
 export async function startStorms({ join = "async" }: { join?: "async" | "smart" } = {}): Promise<Storms> {
 	const model = stormModel();
+	const settings = { maxConcurrent: 6, maxDepth: 3, idleTimeoutMinutes: 10, join };
 	const it = await scene([model.rule], {
-		files: { ".pi/subagents/storm.md": preset, "watcher.ts": watcher, "listener.ts": listener },
+		files: {
+			".pi/subagents/storm.md": preset("storm"),
+			".pi/subagents/storm-process.md": preset("storm-process", "runner: process\n"),
+			"watcher.ts": watcher,
+			"spy.ts": spy,
+		},
 		settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 } },
-		agentFiles: { "subagents.json": JSON.stringify({ maxConcurrent: 6, maxDepth: 3, join }) },
+		agentFiles: { "subagents.json": JSON.stringify(settings) },
+		variables: weatherVariables,
 	});
-	const before = await contentsOf(it.env.cwd);
-	const world = new World(it, model);
+	const repository = await createRepository(it.env);
+	const world = new World(it, model, repository);
 	return {
 		run: (plan) => world.run(plan),
 		async end() {
 			const report = await world.report();
 			await world.close();
-			const after = await contentsOf(it.env.cwd);
-			const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-				(path) => before.get(path) !== after.get(path),
-			);
 			return {
 				violations: [
 					...report.left.map((stack) => `A timer was left: ${stack}`),
 					...report.errors.map((error) => `Nobody caught: ${error}`),
-					...changed.map((path) => `${path} was changed.`),
+					...(await repository.changes()),
+					...(await leftProcesses(it.env.root, undefined)),
 				],
 				heapMegabytes: report.heapMegabytes,
 			};
@@ -81,46 +102,70 @@ export async function startStorms({ join = "async" }: { join?: "async" | "smart"
 	};
 }
 
+/** What has happened in the storm that is going on. */
+interface Course {
+	acts: Record<string, number>;
+	/** Directories of runs whose files were spoiled. */
+	spoiled: Set<string>;
+	wasKilled: boolean;
+	/** The session's file could not be written: what it knows is in pi's memory. */
+	isOnlyInMemory: boolean;
+	hasLostEntries: boolean;
+	notices: string[];
+}
+
 class World {
 	readonly #it: Scene;
 	readonly #model: StormModel;
-	readonly #spoiled = new Set<string>();
+	readonly #weather: Weather;
+	readonly #repository: Repository;
+	readonly #lying = new Set<string>();
+	#gathering = new Gathering();
 	#pi: PiRpc;
 	#session = "";
 	#handled = 0;
 	#askedBefore = 0;
+	#course: Course = newCourse();
 
-	constructor(it: Scene, model: StormModel) {
+	constructor(it: Scene, model: StormModel, repository: Repository) {
 		this.#it = it;
 		this.#model = model;
+		this.#weather = new Weather(it.env);
+		this.#repository = repository;
 		this.#pi = startRpc(this.#target());
 	}
 
 	async run(plan: Plan): Promise<StormReport> {
+		await this.#weather.begin();
 		await this.#pi.send({ type: "new_session" });
-		await rm(this.#bus, { force: true });
+		for (const name of ["bus.jsonl", "jobs.jsonl"]) await rm(this.#at(name), { force: true });
+		this.#course = newCourse();
+		this.#handled = this.#pi.events.length;
 		this.#model.begin(plan);
 		this.#session = await this.#sessionFile();
 		await this.#pi.send({ type: "prompt", message: "The storm begins." });
-		const acts: Record<string, number> = {};
+		const { acts } = this.#course;
+		await until("the session's model has launched them", async () => this.#model.asked > 1 || undefined);
 		for (const act of plan.acts) {
 			await this.#untilAsked(act.afterRequests);
-			const done = await this.#carryOut(act, randomFrom(plan.seed ^ act.afterRequests).next());
-			if (done) acts[act.does] = (acts[act.does] ?? 0) + 1;
+			if (await this.#carryOut(act)) acts[act.does] = (acts[act.does] ?? 0) + 1;
 		}
+		await this.#weather.clear();
 		this.#model.calm();
 		await this.#saySomething(); // after a turn that was broken off nothing begins before the user speaks
 		const account = await this.#untilOver();
+		const faults: Record<string, number> = {};
+		for (const { code } of await this.#weather.faults()) faults[code] = (faults[code] ?? 0) + 1;
+		const violations = account ? await this.#judge(account) : await this.#neverEnded();
+		const report = await this.report();
+		await this.#repository.reset();
 		return {
 			seed: plan.seed,
-			violations: [
-				...(account
-					? await violationsOf(account, { spoiled: this.#spoiled, wasKilled: "kill pi" in acts })
-					: await this.#neverEnded()),
-				...unbalanced(await linesOf(this.#bus)),
-			],
+			violations: [...violations, ...this.#gathering.violations(report)],
 			agents: account?.launched.size ?? 0,
 			acts,
+			faults,
+			heapMegabytes: report.heapMegabytes,
 		};
 	}
 
@@ -139,8 +184,48 @@ class World {
 		await this.#pi.close();
 	}
 
+	async #judge(account: Account): Promise<string[]> {
+		const { wasKilled, hasLostEntries, isOnlyInMemory, spoiled, notices, acts } = this.#course;
+		const faults = await this.#weather.faults();
+		const failed = [...account.launched.values()].filter(
+			({ artifacts }) => artifacts && faults.some(({ path }) => path.startsWith(artifacts)),
+		);
+		const unwhole = new Set([...spoiled, ...failed.flatMap(({ artifacts }) => artifacts ?? [])]);
+		const wasHarmed = wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts;
+		const mayLackJobs = wasHarmed || "set the clock" in acts;
+		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
+		const written = [...this.#model.written].map((key) => `${key}.txt`);
+		return [
+			...(await violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries })),
+			...unbalanced(await tolerantLinesOf(this.#at("bus.jsonl")), "reload" in acts ? account.detached : new Set()),
+			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), mayLackJobs),
+			...(wasKilled ? [] : await unsaid(faults, account, notices)),
+			...(await leftProcesses(this.#it.env.root, this.#pi.pid)),
+			...(await this.#repository.leftovers({ written, wasHarmed })),
+			...(await this.#repository.changes()),
+			...(isOnlyInMemory ? [] : await this.#differsAgain()),
+			...(await lyingAbout(this.#it.env, { wasHarmed, sessionId, known: this.#lying })),
+		];
+	}
+
+	/** Who reads what the session kept has the records that those had who saw it happen. */
+	async #differsAgain(): Promise<string[]> {
+		const before = lasting(await this.#spied());
+		await this.#pi.send({ type: "prompt", message: "/again" });
+		const now = new Set(lasting(await this.#spied()));
+		const lost = before.filter((record) => !now.has(record));
+		return lost.map((record) => `After a reload this record is another one: ${record}.`);
+	}
+
+	async #spied(): Promise<SpiedRecord[]> {
+		await rm(this.#at("records.json"), { force: true });
+		await this.#pi.send({ type: "prompt", message: "/records" });
+		return (await jsonOf<SpiedRecord[]>(this.#at("records.json"))) ?? [];
+	}
+
 	/** Whether there was anything to do it to. */
-	async #carryOut({ does, key }: Act, chance: number): Promise<boolean> {
+	async #carryOut(act: Act): Promise<boolean> {
+		const { does, key, chance } = act;
 		switch (does) {
 			case "stop":
 				await this.#pi.send({ type: "prompt", message: `/subagent stop ${key}` });
@@ -153,11 +238,35 @@ class World {
 			case "reload":
 				await this.#pi.send({ type: "prompt", message: "/again" });
 				return true;
+			case "fill the disk":
+				await this.#weather.spoilDisk("ENOSPC");
+				return true;
+			case "fill the disk of sessions, too":
+				this.#course.isOnlyInMemory = true;
+				await this.#weather.spoilDisk("ENOSPC", { sessions: true });
+				return true;
+			case "make the disk read-only":
+				await this.#weather.spoilDisk("EROFS");
+				return true;
+			case "forbid the disk":
+				await this.#weather.spoilDisk("EACCES");
+				return true;
+			case "free the disk":
+				await this.#weather.freeDisk();
+				return true;
+			case "set the clock":
+				await this.#weather.jump(chance);
+				return true;
 			case "kill pi":
-				return this.#killPi();
+				return this.#restart({ isKill: true });
+			case "kill pi and spoil files":
+				return this.#restart({ isKill: true, spoil: chance });
+			case "restart with spoiled files":
+				return this.#restart({ isKill: false, spoil: chance });
 			case "kill a child":
 			case "kill a wrapper":
 			case "spoil a file":
+			case "put a full device in place of a log":
 				return this.#harm(does, chance);
 		}
 	}
@@ -167,28 +276,62 @@ class World {
 		return true;
 	}
 
-	async #killPi(): Promise<boolean> {
-		if (this.#pi.pid !== undefined) process.kill(this.#pi.pid, "SIGKILL");
+	async #restart({ isKill, spoil }: { isKill: boolean; spoil?: number }): Promise<boolean> {
+		if (isKill && this.#pi.pid !== undefined) process.kill(this.#pi.pid, "SIGKILL");
 		await this.#pi.close();
-		await rm(this.#bus, { force: true });
+		await rm(this.#at("bus.jsonl"), { force: true });
+		if (this.#course.isOnlyInMemory) await this.#weather.freeDisk(); // pi itself does not open a session that it cannot write
+		if (spoil !== undefined) await this.#spoil(spoil);
+		const course = this.#course;
+		course.wasKilled = true;
+		course.hasLostEntries ||= course.isOnlyInMemory;
 		this.#handled = 0;
+		this.#gathering = new Gathering();
 		const args = existsSync(this.#session) ? ["--session", this.#session] : [];
 		this.#pi = startRpc(this.#target(args));
 		this.#session = await this.#sessionFile();
 		return true;
 	}
 
-	async #harm(does: "kill a child" | "kill a wrapper" | "spoil a file", chance: number): Promise<boolean> {
-		const runs = existsSync(this.#session) ? await launchesIn(this.#session) : [];
-		const run = runs[Math.floor(chance * runs.length)];
-		if (!run) return false;
+	/** Some files, of whatever kind; and now and then the session's last line is not whole. */
+	async #spoil(chance: number): Promise<void> {
+		const { spoiled } = this.#course;
+		const living = await livingRuns(this.#it.env);
+		const files = (await ownFiles(this.#it.env)).filter((path) => !living.some((run) => path.startsWith(run)));
+		for (const { path, how } of await spoilSome(files, Math.floor(chance * 2 ** 32))) {
+			const run = /^.*\/runs\/[^/]+/.exec(path)?.[0];
+			spoiled.add(run ?? path);
+			const done = `${kindOf(path)} ${how}`;
+			this.#course.acts[done] = (this.#course.acts[done] ?? 0) + 1;
+		}
+		if (!existsSync(this.#session) || chance < 0.5) return;
+		await cutLastLine(this.#session, chance * 2 - 1);
+		this.#course.hasLostEntries = true;
+		this.#course.acts["session cut"] = (this.#course.acts["session cut"] ?? 0) + 1;
+	}
+
+	async #harm(
+		does: "kill a child" | "kill a wrapper" | "spoil a file" | "put a full device in place of a log",
+		chance: number,
+	): Promise<boolean> {
+		const { spoiled } = this.#course;
+		const runs = [...(await this.#account()).launched.values()].filter(({ artifacts }) => artifacts !== undefined);
+		const run = runs[Math.floor(chance * runs.length)] as Pick<Launched, "artifacts"> | undefined;
+		if (!run || !existsSync(run.artifacts)) return false; // or its files are not there yet
 		if (does === "spoil a file") {
-			if (!existsSync(run.artifacts)) return false; // its files are not there yet
-			this.#spoiled.add(run.artifacts);
-			await writeFile(join(run.artifacts, "events.jsonl"), '{"type":"turn"\n\0garbage', { flag: "a" });
+			const files = (await ownFiles(this.#it.env)).filter((path) => path.startsWith(run.artifacts));
+			spoiled.add(run.artifacts);
+			if ((await livingRuns(this.#it.env)).includes(run.artifacts)) await spoilLiving(run.artifacts);
+			else await spoilSome(files, Math.floor(chance * 2 ** 32));
 			return true;
 		}
-		if (this.#spoiled.has(run.artifacts)) return false; // its log does not say any more whom to kill
+		if (does === "put a full device in place of a log") {
+			spoiled.add(run.artifacts);
+			if ((await livingRuns(this.#it.env)).includes(run.artifacts)) return false;
+			await replaceByFullDevice(join(run.artifacts, chance * 10 < 5 ? "events.jsonl" : "transcript.log"));
+			return true;
+		}
+		if (spoiled.has(run.artifacts)) return false; // its log does not say any more whom to kill
 		const pid = does === "kill a child" ? await childOf(run) : await wrapperOf(run);
 		if (pid === undefined) return false;
 		try {
@@ -209,19 +352,37 @@ class World {
 	}
 
 	async #untilOver(): Promise<Account | undefined> {
-		try {
-			return await until("the storm is over", async () => {
-				this.#answerDialogs();
-				const account = await accountOf(this.#session);
-				await this.#reply(account);
-				if (!isOver(account)) return undefined;
-				const state = await this.#pi.send({ type: "get_state" });
-				const isIdle = state.success && state.command === "get_state" && !state.data.isStreaming;
-				return isIdle ? account : undefined;
-			});
-		} catch {
-			return undefined;
+		let asked = this.#model.asked;
+		let deadline = Date.now() + PATIENCE_MS;
+		while (Date.now() < deadline) {
+			this.#answerDialogs();
+			const account = await this.#account();
+			await this.#reply(account);
+			if (this.#model.asked > asked) deadline = Date.now() + PATIENCE_MS; // it goes on
+			asked = this.#model.asked;
+			if (isOver(account) && (await this.#isIdle()) && (await this.#jobsAreOver())) return account;
+			await delay(20);
 		}
+		return undefined;
+	}
+
+	/** Those that were kept and are due have been launched, or are not to be waited for. */
+	async #jobsAreOver(): Promise<boolean> {
+		const { acts, wasKilled, spoiled } = this.#course;
+		const isSure = !wasKilled && spoiled.size === 0 && !Object.keys(acts).some((act) => /disk|clock/.test(act));
+		return !isSure || jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), false).length === 0;
+	}
+
+	async #isIdle(): Promise<boolean> {
+		const state = await this.#pi.send({ type: "get_state" });
+		return state.success && state.command === "get_state" && !state.data.isStreaming;
+	}
+
+	/** What the session knows: from its file, or while that cannot be written, from pi's memory. */
+	async #account(): Promise<Account> {
+		if (!this.#course.isOnlyInMemory) return accountOf(await tolerantLinesOf(this.#session));
+		await this.#pi.send({ type: "prompt", message: "/entries" });
+		return accountOf((await jsonOf<Record<string, unknown>[]>(this.#at("entries.json"))) ?? []);
 	}
 
 	/** The turn in which the model would have answered may have been broken off; then the user does. */
@@ -230,18 +391,23 @@ class World {
 			this.#askedBefore = this.#model.asked;
 			return; // all is on its way
 		}
-		for (const runId of launched.keys())
-			if (!settled.has(runId))
-				await this.#pi.send({ type: "prompt", message: `/subagent reply ${runId.split("-")[0]} go on` });
+		if ([...launched.keys()].every((runId) => settled.has(runId))) return;
+		for (const { id } of (await this.#spied()).filter(({ question }) => question !== undefined))
+			await this.#pi.send({ type: "prompt", message: `/subagent reply ${id} go on` });
 	}
 
 	async #neverEnded(): Promise<string[]> {
-		const { launched, settled, told, closed } = await accountOf(this.#session);
+		const { launched, settled, told, closed } = await this.#account();
 		const open = [...launched.values()].filter(
-			({ runId }) => !settled.has(runId) || !(told.has(runId) || closed.has(runId)),
+			({ runId, isBackground }) => !settled.has(runId) || (isBackground && !(told.has(runId) || closed.has(runId))),
+		);
+		const live = (await this.#spied()).filter(
+			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),
 		);
 		return [
-			`It never ended: ${open.map(({ runId, isBackground }) => `${runId} ${isBackground ? "in the background" : "waited for"} ${settled.has(runId) ? "settled" : "not settled"}`).join(", ") || "pi stayed busy"}.`,
+			...this.#course.notices.slice(-10).map((notice) => `(It had said: ${notice})`),
+			...live.map((record) => `(Still there: ${JSON.stringify(record)})`),
+			`It never ended: ${open.map(({ runId, isBackground }) => `${runId} ${isBackground ? "in the background" : "waited for"} ${settled.has(runId) ? "settled" : "not settled"}`).join(", ") || "pi stayed busy, or a job did not fire"}.`,
 		];
 	}
 
@@ -250,6 +416,7 @@ class World {
 		for (const event of this.#pi.events.slice(this.#handled)) {
 			if (event.type !== "extension_ui_request") continue;
 			const { id, method } = event;
+			if (method === "notify") this.#course.notices.push(event.message);
 			if (method === "input" || method === "editor")
 				this.#pi.answer({ type: "extension_ui_response", id, value: "as you like" });
 			if (method === "confirm") this.#pi.answer({ type: "extension_ui_response", id, confirmed: true });
@@ -258,8 +425,8 @@ class World {
 		this.#handled = this.#pi.events.length;
 	}
 
-	get #bus(): string {
-		return join(this.#it.env.home, "bus.jsonl");
+	#at(name: string): string {
+		return join(this.#it.env.home, name);
 	}
 
 	async #sessionFile(): Promise<string> {
@@ -270,6 +437,29 @@ class World {
 
 	#target(args: string[] = []): PiTarget {
 		const all = ["--session-dir", join(this.#it.env.root, "sessions"), ...args];
-		return { env: this.#it.env, extensions: ["watcher.ts", "listener.ts"], args: all, timeoutMs: 60_000 };
+		return { env: this.#it.env, extensions: ["watcher.ts", "spy.ts"], args: all, timeoutMs: 60_000 };
 	}
+}
+
+/** So long after the model was last asked, or nothing happens any more. */
+const PATIENCE_MS = 60_000;
+
+function newCourse(): Course {
+	return {
+		acts: {},
+		spoiled: new Set(),
+		wasKilled: false,
+		isOnlyInMemory: false,
+		hasLostEntries: false,
+		notices: [],
+	};
+}
+
+async function wrapperOf({ artifacts }: Pick<Launched, "artifacts">): Promise<number | undefined> {
+	return (await jsonOf<{ pid?: number }>(join(artifacts, "wrapper.json")))?.pid;
+}
+
+async function childOf({ artifacts }: Pick<Launched, "artifacts">): Promise<number | undefined> {
+	const lines = await tolerantLinesOf(join(artifacts, "events.jsonl"));
+	return lines.find(({ type }) => type === "child_started")?.pid as number | undefined;
 }

@@ -88,9 +88,16 @@ async function waves(it: Scene, say: Say, { agents, samples: count, onSample }: 
 
 /** As in a storm, but for what runs inside pi: to look for processes of each agent would take longer than the run. */
 async function violationsIn(session: string): Promise<string[]> {
-	const { launched, ...account } = await accountOf(session);
+	const { launched, ...account } = accountOf(await linesOf(session));
 	const inside = new Map([...launched].map(([id, { artifacts: _, ...launch }]) => [id, launch]));
-	return await violationsOf({ ...account, launched: inside }, { spoiled: new Set(), wasKilled: false });
+	return await violationsOf(
+		{ ...account, launched: inside },
+		{
+			spoiled: new Set(),
+			wasKilled: false,
+			hasLostEntries: false,
+		},
+	);
 }
 
 const sessionsOf = ({ env }: Scene): string => join(env.root, "sessions");

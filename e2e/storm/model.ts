@@ -19,6 +19,8 @@ export interface StormModel {
 	rule: Rule;
 	/** How often it was asked since the storm began. */
 	readonly asked: number;
+	/** The agents that were told that a file of theirs, named after them, was written. */
+	readonly written: ReadonlySet<string>;
 	begin(plan: Plan): void;
 	/** Whoever waits goes on. */
 	calm(): void;
@@ -32,11 +34,13 @@ export function stormModel(): StormModel {
 	let reactions: Reaction[] = [];
 	let gate = Promise.withResolvers<void>();
 	const failed = new Set<string>();
+	const written = new Set<string>();
 	const rule: Rule = (request) => {
 		asked++;
 		if (!plan) return say("There is no storm.");
 		if (isSession(request)) return sessionSays(plan, request, () => reactions.shift() ?? "listens");
 		const agent = plan.agents.get(keyIn(request));
+		if (agent && request.lastToolResults.some(hasWritten)) written.add(agent.key);
 		return agent ? agentSays(agent, request, failed, gate.promise) : say("I am nobody.");
 	};
 	return {
@@ -44,12 +48,14 @@ export function stormModel(): StormModel {
 		get asked() {
 			return asked;
 		},
+		written,
 		begin(next) {
 			plan = next;
 			asked = 0;
 			reactions = [...next.reactions];
 			gate = Promise.withResolvers();
 			failed.clear();
+			written.clear();
 		},
 		calm: () => gate.resolve(),
 	};
@@ -83,18 +89,24 @@ function reaction(kind: Reaction, id: string): Reply {
 	}
 }
 
-function launch({ key, tool }: AgentPlan): Reply {
+const hasWritten = ({ name, text }: RequestView["lastToolResults"][number]): boolean =>
+	name === "write" && text.startsWith("Successfully wrote");
+
+function launch({ key, tool, isProcess, hasWorktree, isScheduled }: AgentPlan): Reply {
 	const task = `Weather it. [${key}]`;
+	const preset = isProcess ? "storm-process" : "storm";
 	switch (tool) {
 		case "subagent":
 		case "background_agent":
-			return callTool(tool, { preset: "storm", task });
+			return callTool(tool, { preset, task });
 		default:
 			return callTool("Agent", {
 				prompt: task,
 				description: `agent ${key}`,
 				name: key,
-				subagent_type: "storm",
+				subagent_type: preset,
+				...(hasWorktree ? { isolation: "worktree" } : {}),
+				...(isScheduled ? { schedule: "+1s; missed=latest" } : {}),
 				...(tool === "waited Agent" ? { run_in_background: false } : {}),
 			});
 	}
@@ -134,6 +146,8 @@ function playing({ does }: Step, { key, children }: AgentPlan, calm: Promise<voi
 			return callTool("read", { path: key.endsWith("3") ? "nothing.txt" : "notes.txt" });
 		case "runs":
 			return callTool("bash", { command: "true" });
+		case "writes":
+			return callTool("write", { path: `${key}.txt`, content: `Written by ${key}.\n` });
 		case "waits":
 			return { ...callTool("read", { path: "notes.txt" }), gate: calm };
 		case "asks":

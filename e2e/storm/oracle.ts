@@ -1,12 +1,16 @@
 /** What must hold when a storm is over, whatever happened in it. Each violation is a sentence. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { linesOf, processesOf, textOf } from "../test/detached.ts";
+import { textOf } from "../test/detached.ts";
+import { tolerantLinesOf } from "./files.ts";
+import type { Fault } from "./weather.ts";
 
 interface Launch {
 	runId: string;
+	agentId: string;
 	run: number;
+	description: string;
 	isBackground: boolean;
 	artifacts?: string;
 }
@@ -14,13 +18,19 @@ interface Launch {
 interface Settled {
 	runId: string;
 	status: string;
+	by?: string;
+	error?: string;
 	turns: number;
 	toolUses: number;
 }
 
-/** What a session's file says of its agents. */
+/** What a session says of its agents. */
 export interface Account {
 	launched: ReadonlyMap<string, Launch>;
+	/** Runs whose launch is not on the session's branch, since an entry between is lost: they are told when the user goes there. */
+	stray: ReadonlySet<string>;
+	/** Agents that outlive the session. */
+	detached: ReadonlySet<string>;
 	/** Runs that were launched to be waited for and then went on in the background. */
 	left: ReadonlySet<string>;
 	settled: ReadonlyMap<string, readonly Settled[]>;
@@ -29,13 +39,17 @@ export interface Account {
 	closed: ReadonlySet<string>;
 }
 
-export async function accountOf(session: string): Promise<Account> {
+/** From a session's file, or from what pi has in memory. */
+export function accountOf(entries: readonly Record<string, unknown>[]): Account {
 	const launched = new Map<string, Launch>();
+	const isOnBranch = branchOf(entries);
+	const stray = new Set<string>();
+	const detached = new Set<string>();
 	const left = new Set<string>();
 	const settled = new Map<string, Settled[]>();
 	const told = new Map<string, number>();
 	const closed = new Set<string>();
-	for (const entry of await linesOf(session)) {
+	for (const entry of entries) {
 		const { customType, data, details } = entry as {
 			customType?: string;
 			data?: Launch & Settled & { type: string };
@@ -48,51 +62,96 @@ export async function accountOf(session: string): Promise<Account> {
 		if (data.type === "launched") {
 			if (launched.has(data.runId)) left.add(data.runId);
 			launched.set(data.runId, data);
+			if (!isOnBranch.has(entry.id)) stray.add(data.runId);
+			if (customType === "pi-subagents:bg-run") detached.add(data.agentId);
 		}
 		if (data.type === "settled") settled.set(data.runId, [...(settled.get(data.runId) ?? []), data]);
 		if (data.type === "closed") closed.add(data.runId);
 	}
-	return { launched, left, settled, told, closed };
+	return { launched, stray, detached, left, settled, told, closed };
+}
+
+/** From the last entry up to the first, or to one that is lost. */
+function branchOf(entries: readonly Record<string, unknown>[]): Set<unknown> {
+	const parents = new Map(entries.map(({ id, parentId }) => [id, parentId]));
+	const branch = new Set<unknown>();
+	for (let id = entries.at(-1)?.id; id !== undefined && !branch.has(id); id = parents.get(id)) branch.add(id);
+	return branch;
 }
 
 /** Whether nothing is left to happen. */
-export function isOver({ launched, settled, told, closed }: Account): boolean {
+export function isOver({ launched, stray, settled, told, closed }: Account): boolean {
+	const isTold = (runId: string) => told.has(runId) || closed.has(runId) || stray.has(runId);
 	return [...launched.values()].every(
-		({ runId, isBackground }) => settled.has(runId) && (!isBackground || told.has(runId) || closed.has(runId)),
+		({ runId, isBackground }) => settled.has(runId) && (!isBackground || isTold(runId)),
 	);
 }
 
-/** What was done that may leave less behind: files that were spoiled, and a pi that was killed before it had written all. */
+/** What was done that may leave less behind. */
 export interface Harm {
+	/** Directories of runs whose files were spoiled, or could not be written. */
 	spoiled: ReadonlySet<string>;
+	/** A pi was killed before it had written all. */
 	wasKilled: boolean;
+	/** The session's own file could not be written, or not be read again: it may lack what was said to it. */
+	hasLostEntries: boolean;
 }
 
-export async function violationsOf(account: Account, { spoiled, wasKilled }: Harm): Promise<string[]> {
-	const { launched, settled, told, closed } = account;
+export async function violationsOf(account: Account, harm: Harm): Promise<string[]> {
+	const { launched, stray, settled, told, closed } = account;
+	const { spoiled, wasKilled, hasLostEntries } = harm;
 	const found: string[] = [];
 	for (const { runId, isBackground, artifacts, run } of launched.values()) {
 		const ends = settled.get(runId) ?? [];
 		if (ends.length !== 1) found.push(`${runId} has settled ${ends.length} times.`);
 		const times = told.get(runId) ?? 0;
 		if (times > 1) found.push(`${runId} was told ${times} times.`);
-		if (isBackground && times === 0 && !closed.has(runId)) found.push(`${runId} was never told.`);
+		const mayBeUntold = hasLostEntries && stray.has(runId);
+		if (isBackground && times === 0 && !closed.has(runId) && !mayBeUntold) found.push(`${runId} was never told.`);
 		if (!isBackground && times > 0) found.push(`${runId} was waited for, and told nevertheless.`);
-		if (artifacts === undefined || spoiled.has(artifacts)) continue;
-		const processes = await leftProcesses(artifacts);
-		if (processes.length > 0) found.push(`${runId} left the processes ${processes.join(", ")}.`);
 		const end = ends[0];
-		if (end && run === 1) found.push(...(await differences(artifacts, end, wasKilled)));
+		if (end?.status === "aborted" && LIMITS.includes(end.by ?? ""))
+			found.push(`${runId} was stopped by a limit (${end.by}) that it cannot have reached.`);
+		const isWhole = artifacts !== undefined && !spoiled.has(artifacts);
+		if (isWhole && end && run === 1) found.push(...(await differences(artifacts, end, wasKilled)));
 	}
-	for (const runId of settled.keys()) if (!launched.has(runId)) found.push(`${runId} settled, but was never launched.`);
+	if (!hasLostEntries)
+		for (const runId of settled.keys())
+			if (!launched.has(runId)) found.push(`${runId} settled, but was never launched.`);
 	return found;
 }
 
+/** Nothing in a storm takes so long, whatever a clock says that was set. */
+const LIMITS = ["idle", "timeout", "turns", "budget"];
+
+/** Whoever could not keep something of a run says so: to the user, in its result, or as its failure. */
+export async function unsaid(
+	faults: readonly Fault[],
+	account: Account,
+	notices: readonly string[],
+): Promise<string[]> {
+	const found: string[] = [];
+	for (const { runId, agentId, artifacts } of account.launched.values()) {
+		const code = artifacts && faults.find(({ path }) => isKept(path, artifacts))?.code;
+		if (!code) continue;
+		const result = (await textOf(join(artifacts, "result.json"))) ?? "";
+		const error = account.settled.get(runId)?.[0]?.error ?? "";
+		const isSaid = notices.some((text) => text.includes(code) && (text.includes(runId) || text.includes(agentId)));
+		if (!isSaid && !result.includes(code) && !error.includes(code))
+			found.push(`${runId} could not keep something (${code}), and nobody said so.`);
+	}
+	return found;
+}
+
+/** What people would miss. */
+const isKept = (path: string, artifacts: string): boolean =>
+	["events.jsonl", "transcript.log", "meta.json"].some((name) => path.startsWith(join(artifacts, name)));
+
 /**
  * What the bus said of agents, at whatever depth: each that began has ended, and none more often than it began. That one
- * began may have been said by a pi that was killed since.
+ * began may have been said by a pi that was killed since. `mayBeMissed` may have ended while no session was open to say so.
  */
-export function unbalanced(news: readonly Record<string, unknown>[]): string[] {
+export function unbalanced(news: readonly Record<string, unknown>[], mayBeMissed: ReadonlySet<string>): string[] {
 	const open = new Set<unknown>();
 	const ended = new Set<unknown>();
 	const found: string[] = [];
@@ -104,17 +163,36 @@ export function unbalanced(news: readonly Record<string, unknown>[]): string[] {
 		if (!open.delete(id) && ended.has(id)) found.push(`${id} ended once more: ${what}.`);
 		ended.add(id);
 	}
-	return [...found, ...[...open].map((id) => `${id} began and never ended.`)];
+	const missing = [...open].filter((id) => !mayBeMissed.has(String(id)));
+	return [...found, ...missing.map((id) => `${id} began and never ended.`)];
 }
 
-const ENDING_MS = 15_000;
+const ENDING_MS = 20_000;
 
-/** A result is known a moment before those who wrote it have ended. */
-async function leftProcesses(artifacts: string): Promise<number[]> {
+/** Whatever names the world of a storm, and is not its pi. A result is known a moment before those who wrote it have ended. */
+export async function leftProcesses(root: string, pi: number | undefined): Promise<string[]> {
 	for (const deadline = Date.now() + ENDING_MS; ; await delay(50)) {
-		const processes = await processesOf({ artifacts });
-		if (processes.length === 0 || Date.now() > deadline) return processes;
+		const left = (await processesNaming(root)).filter(({ pid }) => pid !== pi);
+		if (left.length === 0 || Date.now() > deadline)
+			return left.map(({ pid, command }) => `Process ${pid} was left: ${command}.`);
 	}
+}
+
+async function processesNaming(root: string): Promise<{ pid: number; command: string }[]> {
+	if (process.platform !== "linux") return [];
+	const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+	const found = await Promise.all(
+		pids.map(async (pid) => {
+			const stat = (await textOf(`/proc/${pid}/stat`)) ?? "";
+			const [state = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+			if (stat === "" || /^[ZX]/.test(state)) return []; // it has ended, and its parent has not looked yet
+			const command = (await textOf(`/proc/${pid}/cmdline`)) ?? "";
+			const surroundings = (await textOf(`/proc/${pid}/environ`)) ?? "";
+			const isOurs = command.includes(root) || surroundings.includes(root);
+			return isOurs ? [{ pid: Number(pid), command: command.replaceAll("\0", " ").slice(0, 200) }] : [];
+		}),
+	);
+	return found.flat();
 }
 
 /** The events that a run kept give what the session remembers of it. */
@@ -124,7 +202,7 @@ async function differences(
 	mayLack: boolean,
 ): Promise<string[]> {
 	if ((await textOf(join(artifacts, "events.jsonl"))) === undefined) return [];
-	const events = await linesOf(join(artifacts, "events.jsonl"));
+	const events = await tolerantLinesOf(join(artifacts, "events.jsonl"));
 	const count = (type: string) => events.filter((event) => event.type === type).length;
 	const kept = { turns: count("turn"), toolUses: count("tool_call") };
 	const isSame = kept.turns === turns && kept.toolUses === toolUses;
@@ -132,10 +210,15 @@ async function differences(
 	return [`${runId} kept ${JSON.stringify(kept)}, but the session says ${JSON.stringify({ turns, toolUses })}.`];
 }
 
-/** All files of a project but those of runs, by their content. */
-export async function contentsOf(dir: string): Promise<Map<string, string>> {
-	const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-	const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-	const own = files.filter((path) => !path.startsWith(join(dir, ".pi", "subagents", "runs")));
-	return new Map(await Promise.all(own.map(async (path) => [path, await readFile(path, "utf8")] as const)));
+/** A job is due once: whoever was told that it is kept may rely on its agent, and on one only. */
+export function jobViolations(news: readonly Record<string, unknown>[], mayLack: boolean): string[] {
+	const times = (type: string, id: unknown) =>
+		news.filter((each) => each.type === type && (each.jobId ?? (each.job as { id?: string } | undefined)?.id) === id)
+			.length;
+	const added = news.filter(({ type }) => type === "added").map(({ job }) => (job as { id: string }).id);
+	return added.flatMap((id) => {
+		const [fired, failed] = [times("fired", id), times("error", id)];
+		if (fired > 1) return [`The job ${id} has fired ${fired} times.`];
+		return fired + failed === 0 && !mayLack ? [`The job ${id} never fired.`] : [];
+	});
 }

@@ -3,7 +3,7 @@ import { type Random, randomFrom } from "../test/rounds.ts";
 
 /** One turn of an agent's model. */
 export interface Step {
-	does: "talks" | "reads" | "runs" | "launches" | "asks" | "waits";
+	does: "talks" | "reads" | "runs" | "writes" | "launches" | "asks" | "waits";
 	/** What goes wrong when it is first asked for; the second time it does not. */
 	fault?: "cut" | "429" | "500" | "garbage" | "overloaded";
 }
@@ -16,6 +16,12 @@ export interface AgentPlan {
 	key: string;
 	/** Which tool launches it. */
 	tool: "Agent" | "waited Agent" | "subagent" | "background_agent";
+	/** In a process of its own, whatever launches it. */
+	isProcess: boolean;
+	/** In a checkout of its own. */
+	hasWorktree: boolean;
+	/** Launched by a job, a moment after the call. */
+	isScheduled: boolean;
 	steps: readonly Step[];
 	end: End;
 	children: readonly AgentPlan[];
@@ -24,17 +30,35 @@ export interface AgentPlan {
 /** Something that comes from outside. It happens when the model has been asked so often. */
 export interface Act {
 	afterRequests: number;
-	does:
-		| "stop"
-		| "abort turn"
-		| "reload"
-		| "kill pi"
-		| "kill a child"
-		| "kill a wrapper"
-		| "spoil a file"
-		| "say something";
+	does: Deed;
 	key: string;
+	/** From 0 to below 1: which one, how much, how far. */
+	chance: number;
 }
+
+type Deed = (typeof DEEDS)[number] | (typeof FULL_DEEDS)[number] | Weather | "reload";
+
+const DEEDS = ["stop", "stop", "stop", "abort turn", "say something"] as const;
+/** Those need processes, or a pi that may be lost. */
+const FULL_DEEDS = [
+	"kill pi",
+	"kill a child",
+	"kill a wrapper",
+	"spoil a file",
+	"put a full device in place of a log",
+	"restart with spoiled files",
+	"kill pi and spoil files",
+] as const;
+type Weather = (typeof WEATHERS)[number][number];
+/** What becomes of the disk and the clock, in this order, in a storm of that kind. */
+const WEATHERS = [
+	["fill the disk", "free the disk"],
+	["fill the disk of sessions, too", "free the disk"],
+	["make the disk read-only", "free the disk"],
+	["forbid the disk", "free the disk"],
+	["set the clock", "set the clock"],
+	["set the clock", "fill the disk"],
+] as const;
 
 export interface Plan {
 	seed: number;
@@ -61,47 +85,95 @@ export function planStorm(seed: number, { agents: count, isFull }: StormOptions)
 	const agents = new Map<string, AgentPlan>();
 	const roots: AgentPlan[] = [];
 	const faults = seed % 5 === 0 ? FAULTS_WITH_PAUSE : FAULTS;
-	const grow = (depth: number): AgentPlan => {
+	/** Who has the user's own checkout before them writes nothing. */
+	const grow = (depth: number, above: { hasWorktree: boolean; isProcess: boolean }): AgentPlan => {
 		const key = `a${agents.size + 1}`;
+		const tool = depth === 1 ? chance.pick(isFull ? FULL_TOOLS : TOOLS) : "Agent";
+		const isDetached = tool === "background_agent";
+		const takesMore = tool === "Agent" || tool === "waited Agent";
 		const plan: AgentPlan & { children: AgentPlan[] } = {
 			key,
-			tool: depth === 1 ? chance.pick(isFull ? FULL_TOOLS : TOOLS) : "Agent",
+			tool,
+			isProcess: isFull && !isDetached && chance.next() < 0.15,
+			hasWorktree: takesMore && chance.next() < 0.15,
+			isScheduled: depth === 1 && tool === "Agent" && chance.next() < 0.12,
 			steps: [],
 			end: chance.pick(ENDS),
 			children: [],
 		};
 		agents.set(key, plan);
-		const mayLaunch = depth < DEEPEST && plan.tool !== "background_agent";
-		while (mayLaunch && agents.size < count && chance.next() < 0.35) plan.children.push(grow(depth + 1));
-		plan.steps = stepsOf(chance, plan.children.length > 0, faults);
+		const mayWrite = plan.hasWorktree || above.hasWorktree;
+		const isProcess = plan.isProcess || isDetached;
+		const mayLaunch = depth < DEEPEST && !isProcess; // a process of its own has no agents of its own
+		while (mayLaunch && agents.size < count && chance.next() < 0.35)
+			plan.children.push(grow(depth + 1, { hasWorktree: mayWrite, isProcess }));
+		plan.steps = stepsOf(chance, { launches: plan.children.length > 0, mayWrite, faults });
 		return plan;
 	};
-	while (agents.size < count) roots.push(grow(1));
+	while (agents.size < count) roots.push(grow(1, { hasWorktree: false, isProcess: false }));
 	return { seed, roots, agents, acts: actsOf(chance, count, agents, isFull), reactions: reactionsOf(chance, count) };
+}
+
+/** As lines, for whoever wants to know what a seed stands for. */
+export function describePlan({ seed, roots, acts }: Plan): string[] {
+	const lines = (agent: AgentPlan, indent: string): string[] => {
+		const { key, tool, isProcess, hasWorktree, isScheduled, steps, end, children } = agent;
+		const kind = [tool, isProcess && "process", hasWorktree && "worktree", isScheduled && "scheduled"];
+		const does = [...steps.map(({ does, fault }) => (fault ? `${fault}, ${does}` : does)), end];
+		return [
+			`${indent}${key} (${kind.filter(Boolean).join(", ")}): ${does.join("; ")}`,
+			...children.flatMap((child) => lines(child, `${indent}  `)),
+		];
+	};
+	return [
+		`seed ${seed}`,
+		...roots.flatMap((root) => lines(root, "  ")),
+		...acts.map(
+			({ afterRequests, does, key, chance }) =>
+				`  after ${afterRequests} requests: ${does} (${key}, ${chance.toFixed(3)})`,
+		),
+	];
 }
 
 const TOOLS = ["Agent", "Agent", "Agent", "waited Agent", "subagent"] as const;
 const FULL_TOOLS = [...TOOLS, "background_agent", "background_agent"] as const;
 const ENDS = ["answers", "answers", "answers", "answers", "fails", "says nothing", "is cut off"] as const;
 const WORK = ["talks", "reads", "reads", "runs", "waits", "asks"] as const;
+const WRITING = [...WORK, "writes", "writes", "writes"] as const;
 const FAULTS = ["cut", "500", "garbage", "overloaded"] as const;
 /** Everybody pauses for seconds when a provider says that it has had enough, so not every storm has it. */
 const FAULTS_WITH_PAUSE = [...FAULTS, "429"] as const;
 
-function stepsOf(chance: Random, launches: boolean, faults: readonly NonNullable<Step["fault"]>[]): Step[] {
-	const work = Array.from({ length: Math.floor(chance.next() * 3) }, () => chance.pick(WORK));
+interface Work {
+	launches: boolean;
+	mayWrite: boolean;
+	faults: readonly NonNullable<Step["fault"]>[];
+}
+
+function stepsOf(chance: Random, { launches, mayWrite, faults }: Work): Step[] {
+	const work = Array.from({ length: Math.floor(chance.next() * 3) }, () => chance.pick(mayWrite ? WRITING : WORK));
 	const does = launches ? [...work, "launches" as const] : work;
 	return does.map((does) => ({ does, ...(chance.next() < 0.2 ? { fault: chance.pick(faults) } : {}) }));
 }
 
 function actsOf(chance: Random, count: number, agents: ReadonlyMap<string, unknown>, isFull: boolean): Act[] {
-	const kinds = ["stop", "stop", "stop", "abort turn", "say something", ...(chance.next() < 0.3 ? ["reload"] : [])];
-	const fullKinds = [...kinds, "kill pi", "kill a child", "kill a wrapper", "spoil a file"];
-	return Array.from({ length: Math.ceil(count / 4) }, () => ({
+	const act = (does: Deed): Act => ({
 		afterRequests: Math.floor(chance.next() * count * 3),
-		does: chance.pick(isFull ? fullKinds : kinds) as Act["does"],
+		does,
 		key: chance.pick([...agents.keys()]),
-	})).sort((one, other) => one.afterRequests - other.afterRequests);
+		chance: chance.next(),
+	});
+	const kinds: Deed[] = [...DEEDS, ...(chance.next() < 0.3 ? (["reload"] as const) : [])];
+	const deeds = Array.from({ length: Math.ceil(count / 4) }, () =>
+		chance.pick(isFull ? [...kinds, ...FULL_DEEDS] : kinds),
+	);
+	const weather = chance.next() < 0.6 ? chance.pick(WEATHERS) : [];
+	// The weather changes in its order, early enough to matter.
+	const changes = weather.map((does, index) => ({
+		...act(does),
+		afterRequests: Math.floor((index + chance.next()) * count),
+	}));
+	return [...deeds.map(act), ...changes].sort((one, other) => one.afterRequests - other.afterRequests);
 }
 
 function reactionsOf(chance: Random, count: number): Reaction[] {

@@ -1,0 +1,106 @@
+/** The user's repository in a storm: agents have checkouts of it, and it stays as it is. */
+import { execFile } from "node:child_process";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { PiEnv } from "@pi-subagents-dev/testkit";
+import { jsonOf } from "../test/detached.ts";
+import { filesBelow } from "./files.ts";
+
+export interface Repository {
+	/** What is different from before the storms, as sentences. */
+	changes(): Promise<string[]>;
+	/** What agents have left of their checkouts and should not have; and what they wrote and is nowhere. */
+	leftovers(expected: Expected): Promise<string[]>;
+	/** Throws the agents' branches and checkouts away. */
+	reset(): Promise<void>;
+}
+
+interface Expected {
+	/** Names of files that agents have written. */
+	written: readonly string[];
+	/** Somebody was killed, or a file that says whose a checkout is was spoiled: one may be left without a word. */
+	wasHarmed: boolean;
+}
+
+/** With work that is not committed: staged, not staged, and new. */
+export async function createRepository(env: PiEnv): Promise<Repository> {
+	const { cwd, agentDir } = env;
+	const git = async (...args: string[]): Promise<string> => {
+		const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "--no-optional-locks"];
+		return (await promisify(execFile)("git", [...who, ...args], { cwd })).stdout;
+	};
+	const checkouts = join(agentDir, "state", "subagents", "worktrees");
+	await git("init", "--quiet", "--initial-branch=main");
+	await git("add", ".");
+	await git("commit", "--quiet", "-m", "first");
+	await writeFile(join(cwd, "staged.txt"), "Staged.\n");
+	await git("add", "staged.txt");
+	await writeFile(join(cwd, "new.txt"), "New.\n");
+	await writeFile(join(cwd, "staged.txt"), "Staged, and changed.\n");
+
+	const branches = async (): Promise<string[]> =>
+		(await git("for-each-ref", "--format=%(refname)", "refs/heads")).split("\n").filter((name) => name !== "");
+	const isAgents = (ref: string) => /^refs\/heads\/pi-subagents[/-]/.test(ref);
+	/** What the user would miss or wonder about. */
+	const look = async (): Promise<Map<string, string>> => {
+		const seen = new Map<string, string>();
+		for (const path of await filesBelow(cwd)) {
+			const isOurs = path.startsWith(join(cwd, ".git")) || path.startsWith(join(cwd, ".pi", "subagents", "runs"));
+			if (!isOurs) seen.set(path, await readFile(path, "latin1"));
+		}
+		for (const name of ["HEAD", "index", "config"])
+			seen.set(`.git/${name}`, await readFile(join(cwd, ".git", name), "latin1"));
+		seen.set("the status", await git("status", "--porcelain=v2", "--branch"));
+		seen.set("the stash", await git("stash", "list"));
+		seen.set("the branches", (await branches()).filter((ref) => !isAgents(ref)).join(" "));
+		return seen;
+	};
+	const before = await look();
+
+	/** Those that nobody speaks of any more, or that are still being removed. */
+	const unexplained = async (wasHarmed: boolean): Promise<string[]> => {
+		const names = await readdir(checkouts, { withFileTypes: true }).catch(() => []);
+		const found: string[] = [];
+		for (const { name } of names.filter((entry) => entry.isDirectory())) {
+			const place = await jsonOf<{ report?: { path?: string }; failure?: string }>(
+				join(checkouts, `${name}.json`),
+			).catch(() => undefined);
+			const isKept = place?.report?.path !== undefined || place?.failure !== undefined;
+			if (!isKept && !wasHarmed) found.push(`The worktree ${name} was left: ${JSON.stringify(place)}.`);
+		}
+		const listed = (await git("worktree", "list", "--porcelain")).split("\n\n");
+		if (!wasHarmed)
+			for (const entry of listed)
+				if (entry.includes("prunable")) found.push(`git knows a worktree that is gone: ${entry.split("\n")[0]}.`);
+		return found;
+	};
+	return {
+		async changes() {
+			const after = await look();
+			const all = [...new Set([...before.keys(), ...after.keys()])];
+			return all.filter((what) => before.get(what) !== after.get(what)).map((what) => `${what} was changed.`);
+		},
+		async leftovers({ written, wasHarmed }) {
+			let left = await unexplained(wasHarmed);
+			// The commit of one that was stopped follows after it has settled.
+			for (const deadline = Date.now() + ENDING_MS; left.length > 0 && Date.now() < deadline; ) {
+				await delay(50);
+				left = await unexplained(wasHarmed);
+			}
+			const kept = new Set((await filesBelow(checkouts)).map((path) => path.split("/").at(-1)));
+			for (const ref of (await branches()).filter(isAgents))
+				for (const name of (await git("ls-tree", "-r", "--name-only", ref)).split("\n")) kept.add(name);
+			const lost = written.filter((name) => !kept.has(name));
+			return [...left, ...lost.map((name) => `${name} was written by an agent, and is nowhere.`)];
+		},
+		async reset() {
+			await rm(checkouts, { recursive: true, force: true });
+			await git("worktree", "prune");
+			for (const ref of (await branches()).filter(isAgents)) await git("update-ref", "-d", ref);
+		},
+	};
+}
+
+const ENDING_MS = 30_000;
