@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type PiRpc, type PiTarget, startRpc } from "@pi-subagents-dev/testkit";
-import { jsonOf, type Launched, until } from "../test/detached.ts";
+import { jsonOf, until } from "../test/detached.ts";
 import { type Scene, scene } from "../test/scene.ts";
 import { type Watched, watcher } from "../test/watcher.ts";
 import {
@@ -315,24 +315,26 @@ class World {
 		chance: number,
 	): Promise<boolean> {
 		const { spoiled } = this.#course;
-		const runs = [...(await this.#account()).launched.values()].filter(({ artifacts }) => artifacts !== undefined);
-		const run = runs[Math.floor(chance * runs.length)] as Pick<Launched, "artifacts"> | undefined;
-		if (!run || !existsSync(run.artifacts)) return false; // or its files are not there yet
+		const living = await livingRuns(this.#it.env);
+		const known = [...(await this.#account()).launched.values()].flatMap(({ artifacts = "" }) => artifacts);
+		// Those that have a process to lose; else any that has files.
+		const from = does.startsWith("kill") ? living.filter((run) => !spoiled.has(run)) : known.filter(existsSync);
+		const artifacts = from[Math.floor(chance * from.length)];
+		if (artifacts === undefined) return false;
 		if (does === "spoil a file") {
-			const files = (await ownFiles(this.#it.env)).filter((path) => path.startsWith(run.artifacts));
-			spoiled.add(run.artifacts);
-			if ((await livingRuns(this.#it.env)).includes(run.artifacts)) await spoilLiving(run.artifacts);
+			const files = (await ownFiles(this.#it.env)).filter((path) => path.startsWith(artifacts));
+			spoiled.add(artifacts);
+			if (living.includes(artifacts)) await spoilLiving(artifacts);
 			else await spoilSome(files, Math.floor(chance * 2 ** 32));
 			return true;
 		}
 		if (does === "put a full device in place of a log") {
-			spoiled.add(run.artifacts);
-			if ((await livingRuns(this.#it.env)).includes(run.artifacts)) return false;
-			await replaceByFullDevice(join(run.artifacts, chance * 10 < 5 ? "events.jsonl" : "transcript.log"));
+			if (living.includes(artifacts)) return false;
+			spoiled.add(artifacts);
+			await replaceByFullDevice(join(artifacts, chance * 10 < 5 ? "events.jsonl" : "transcript.log"));
 			return true;
 		}
-		if (spoiled.has(run.artifacts)) return false; // its log does not say any more whom to kill
-		const pid = does === "kill a child" ? await childOf(run) : await wrapperOf(run);
+		const pid = does === "kill a child" ? await childOf(artifacts) : await wrapperOf(artifacts);
 		if (pid === undefined) return false;
 		try {
 			return process.kill(pid, "SIGKILL");
@@ -455,11 +457,11 @@ function newCourse(): Course {
 	};
 }
 
-async function wrapperOf({ artifacts }: Pick<Launched, "artifacts">): Promise<number | undefined> {
+async function wrapperOf(artifacts: string): Promise<number | undefined> {
 	return (await jsonOf<{ pid?: number }>(join(artifacts, "wrapper.json")))?.pid;
 }
 
-async function childOf({ artifacts }: Pick<Launched, "artifacts">): Promise<number | undefined> {
+async function childOf(artifacts: string): Promise<number | undefined> {
 	const lines = await tolerantLinesOf(join(artifacts, "events.jsonl"));
 	return lines.find(({ type }) => type === "child_started")?.pid as number | undefined;
 }
