@@ -16,13 +16,18 @@ import type * as loader from "./load.ts";
 type Implementation = (host: Record<string, unknown>) => { default: typeof subagents };
 
 // The same paths from `src/entry.ts` and from its compiled form, `dist/index.js`.
-const { load }: typeof loader = createRequire(import.meta.url)("../dist/load.cjs");
+const { load, keep }: typeof loader = createRequire(import.meta.url)("../dist/load.cjs");
 const implementation = load(fileURLToPath(new URL("../dist/impl.cjs", import.meta.url))) as Implementation;
 
-export default implementation({
+const { default: start } = implementation({
 	"@earendil-works/pi-coding-agent": codingAgent,
 	"@earendil-works/pi-tui": tui,
 	typebox,
 	"typebox/compile": typeboxCompile,
 	"typebox/value": typeboxValue,
-}).default;
+});
+
+export default function (pi: codingAgent.ExtensionAPI): void {
+	start(pi);
+	pi.on("agent_settled", keep); // by then a start has shown what it needs
+}

@@ -1,16 +1,13 @@
 /**
  * Loads compiled files of ours together with the code that V8 made of them at an earlier start. Node keeps such code, too,
  * but as it is before the file has run: without the functions inside it, and at a start those take longer to compile than
- * to run. So ours is taken when a start is over. It lies beside Node's; where Node keeps none, neither do we.
+ * to run. So ours is taken when a start is over, and lies beside Node's; where Node keeps none, neither do we.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, getCompileCacheDir } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
-
-/** By then a start is over, and what has run since is not yet much: more code would take longer to load. */
-const START_MS = 5_000;
 
 /** As Node wraps a module. */
 const HEAD = "(function (exports, require, module, __filename, __dirname) {";
@@ -70,14 +67,12 @@ function codeAt(path: string): Buffer | undefined {
 }
 
 function keepLater(path: string, script: Script): void {
-	if (fresh.size === 0) {
-		setTimeout(keep, START_MS).unref();
-		process.once("exit", keep);
-	}
+	if (fresh.size === 0) process.once("exit", keep);
 	fresh.set(path, script);
 }
 
-function keep(): void {
+/** Keeps the code of what was loaded without any. The sooner after the start, the less code there is to load next time. */
+export function keep(): void {
 	process.off("exit", keep);
 	for (const [path, script] of fresh) {
 		fresh.delete(path);
