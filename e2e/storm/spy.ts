@@ -38,7 +38,7 @@ export interface SpiedRecord {
 
 /**
  * What a record is when nothing of it changes any more. Who launched which is not in the session: those have ended with
- * it. Nor is when it began, only how long it took: one that was stopped in the queue took no time.
+ * it. Nor is when it began, only how long it took, which is not the same where a clock was set meanwhile.
  */
 export function lasting(records: readonly SpiedRecord[]): string[] {
 	const own = records.filter(({ depth, completedAt }) => depth === 1 && completedAt !== undefined);

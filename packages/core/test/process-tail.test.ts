@@ -1,4 +1,4 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -52,6 +52,19 @@ test("where nothing tells of changes it looks by itself", async () => {
 	clock.advance(2_000);
 	await flush();
 	expect(lines).toEqual(["hello"]);
+});
+
+test("a file that was cut is read on from its end, and that is said", async () => {
+	const path = await tempPath("log");
+	await writeFile(path, "one\ntwo\nthr");
+	const { lines, reports, flush } = follow(path);
+	await flush();
+	await truncate(path, 4);
+	await flush();
+	await appendFile(path, "four\n");
+	await flush();
+	expect(lines).toEqual(["one", "two", "thr", "four"]); // whoever reads lines sees that the third is none
+	expect(reports).toEqual([expect.stringContaining("became shorter")]);
 });
 
 test("only LF ends a line, and a character may be cut anywhere", async () => {

@@ -209,10 +209,8 @@ function eventsOf(
 		...(isolation === undefined ? {} : { isolation }),
 	};
 	const envelope = { agentId, run, at, seq: store.seq + 1 };
-	const begun: AgentEvent[] = [
-		{ ...envelope, type: "agent_queued", agent },
-		{ ...envelope, type: "agent_started", at: end?.startedAt ?? at },
-	];
+	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];
+	if (!settled?.neverStarted) begun.push({ ...envelope, type: "agent_started", at: end?.startedAt ?? at });
 	if (!end) return begun;
 	const { outcome, completedAt, turns, toolUses, usage } = end;
 	const totals = usage && turns !== undefined && toolUses !== undefined ? { totals: { turns, toolUses, usage } } : {};

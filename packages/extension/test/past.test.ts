@@ -83,6 +83,20 @@ test("a session that is opened again knows its past agents, and nothing happens 
 	expect(file.entries.filter(({ data }) => (data as { type?: string })?.type === "launched")).toHaveLength(3);
 });
 
+test("an agent that was stopped in the queue has not started when the session is opened again either", async () => {
+	const file = newFile();
+	const before = await open(file);
+	before.manager.setSlots({ maxConcurrent: 1, whenFull: "queue" });
+	const first = before.manager.spawn(spec);
+	const { id } = before.manager.spawn(spec);
+	before.manager.abort(id, { by: "user" });
+	await before.answer(first.id, "Found it.");
+	const after = await open(file, { firstId: 2 });
+	const known = after.manager.store.record(id);
+	expect(known).toMatchObject({ outcome: { status: "aborted", by: "user" } });
+	expect(known?.startedAt).toBeUndefined();
+});
+
 test("of a past agent whose end cannot be read it is said that it is over", async () => {
 	const file = newFile();
 	const before = await open(file);

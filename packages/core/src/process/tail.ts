@@ -27,6 +27,7 @@ export interface LineFollower {
 /** Not every file system tells of changes, so we also look by ourselves. */
 const POLL_MS = 2_000;
 const CHUNK_BYTES = 64 * 1024;
+const LF = Buffer.from("\n");
 
 /** Lines end with LF alone. The file need not exist yet; one over 8 MB is skipped and reported. */
 export function followLines(path: string, onLine: (line: string) => void, options: FollowOptions): LineFollower {
@@ -126,9 +127,17 @@ class Follower implements LineFollower {
 		this.#hasComplained = true;
 	}
 
+	/** Somebody has cut the file. What is written from now on is behind its present end; half a line from before is not its beginning. */
+	#skipTo(size: number): void {
+		this.#options.report(`${this.#path} became shorter: something of what it held may not have been read.`);
+		this.#position = size;
+		this.#splitter.push(LF);
+	}
+
 	/** Up to where the file ends now: one that grows faster than it is read would keep all others waiting. */
 	async #readOn(file: FileHandle): Promise<void> {
 		const { size } = await file.stat();
+		if (size < this.#position) this.#skipTo(size);
 		while (!this.#isClosed && this.#position < size) {
 			const length = Math.min(CHUNK_BYTES, size - this.#position);
 			const { bytesRead } = await file.read(this.#chunk, 0, length, this.#position);

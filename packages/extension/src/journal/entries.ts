@@ -66,6 +66,8 @@ const settledSchema = () =>
 		attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
 		completedAt: time,
 		durationMs: time,
+		/** It was stopped in the queue. */
+		neverStarted: Type.Optional(Type.Literal(true)),
 		turns: count,
 		toolUses: count,
 		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
@@ -186,6 +188,7 @@ export function settledEntry(record: AgentRecord, outcome: Outcome): SettledEntr
 		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
 		completedAt,
 		durationMs: Math.max(0, completedAt - (startedAt ?? completedAt)),
+		...(startedAt === undefined ? { neverStarted: true as const } : {}),
 		turns,
 		toolUses,
 		usage,
