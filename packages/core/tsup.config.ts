@@ -6,6 +6,7 @@ const programs = {
 	"process/wrapper": "src/process/wrapper/main.ts",
 	"process/child": "src/process/child/entry.ts",
 	"output-worker": "src/output/worker.ts",
+	"file-worker": "src/process/file-worker.ts",
 };
 
 export default defineConfig([

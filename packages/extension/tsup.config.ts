@@ -152,6 +152,7 @@ export default defineConfig([
 			wrapper: "../core/src/process/wrapper/main.ts",
 			child: "../core/src/process/child/entry.ts",
 			"output-worker": "../core/src/output/worker.ts",
+			"file-worker": "../core/src/process/file-worker.ts",
 		}),
 		clean: false,
 		splitting: false,

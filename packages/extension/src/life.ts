@@ -12,7 +12,7 @@ export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Re
 	pi.on("session_shutdown", async () => {
 		const { promise: tooLong, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, SHUTDOWN_MS);
-		await Promise.race([Promise.all([manager.shutdown(), recorder.flush()]), tooLong]);
+		await Promise.race([Promise.all([manager.shutdown(), recorder.close()]), tooLong]);
 		clearTimeout(timer);
 	});
 }

@@ -2,13 +2,15 @@
  * Appends lines to a file behind whoever writes them: in order, in batches, with a bound on what waits in memory.
  * What cannot be written is left out, and nothing else suffers.
  */
-import { appendFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { MAX_LINE_BYTES } from "@pi-subagents/progress";
-import { messageOf, type Report } from "../best-effort.ts";
+import type { Report } from "../best-effort.ts";
+import type { FileThread } from "./file-thread.ts";
 
 export interface AppendLogOptions {
 	path: string;
+	/** Who writes. */
+	thread: Pick<FileThread, "take">;
 	/** Whether there is a place for the file; without one nothing is written, and nothing is said about it here. */
 	hasPlace: Promise<boolean>;
 	/** Hears once that something is missing from the file, and why. */
@@ -52,17 +54,17 @@ export class AppendLog {
 		const hasPlace = await this.#options.hasPlace;
 		while (this.#lines.length > 0) {
 			const batch = this.#lines.splice(0).join("");
-			try {
-				if (hasPlace) await appendFile(this.#options.path, this.#isTorn ? `\n${batch}` : batch, { mode: 0o600 });
-				this.#isTorn = false;
-			} catch (error) {
-				// Tried anew with the next batch: space may become free again.
-				this.#isTorn = true;
-				this.#lose(messageOf(error));
-			}
+			if (hasPlace) await this.#append(batch);
 			this.#bytes -= Buffer.byteLength(batch);
 		}
 		this.#writing = undefined;
+	}
+
+	async #append(batch: string): Promise<void> {
+		const { path, thread } = this.#options;
+		const [fault] = await thread.take([{ does: "append", path, text: this.#isTorn ? `\n${batch}` : batch }]);
+		this.#isTorn = fault !== undefined; // tried anew with the next batch: space may become free again
+		if (fault !== undefined) this.#lose(fault);
 	}
 
 	#lose(why: string): void {

@@ -25,14 +25,18 @@ async function publish(unfinished: string, path: string): Promise<boolean> {
 		await link(unfinished, path);
 		return true;
 	} catch (error) {
-		const code = codeOf(error);
-		if (code === "EEXIST") return false;
-		if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(code ?? "")) throw error;
+		if (codeOf(error) === "EEXIST") return false;
+		if (!hasNoLinks(error)) throw error;
 	}
-	// The file system knows no links. Two who come here in the same moment could both win; better than no file.
+	// Two who come here in the same moment could both win; better than no file.
 	if (await unlessGone(() => stat(path))) return false;
 	await rename(unfinished, path);
 	return true;
+}
+
+/** Whether an error says that the file system knows no links. */
+export function hasNoLinks(error: unknown): boolean {
+	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? "");
 }
 
 /** For what somebody else may make in the same moment. */

@@ -33,5 +33,9 @@ export function metaOf(
 /** The directory must be there, and empty. */
 export async function writeMeta(dir: string, meta: Meta): Promise<void> {
 	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
-	await createWhole(join(dir, RUN_FILES.meta), `${JSON.stringify(meta, null, "\t")}\n`);
+	await createWhole(join(dir, RUN_FILES.meta), metaText(meta));
+}
+
+export function metaText(meta: Meta): string {
+	return `${JSON.stringify(meta, null, "\t")}\n`;
 }

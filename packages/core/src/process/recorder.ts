@@ -2,7 +2,6 @@
  * Keeps the files of runs inside this process, the same that a wrapper keeps of its run. Everything is written behind
  * the run: nothing here can hold it up, and what could not be written is told in its result.
  */
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChildEvent, createDescriber, type Outcome } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../best-effort.ts";
@@ -11,9 +10,11 @@ import { type RunIdentity, type RunSpec, runIdOf } from "../runner.ts";
 import type { Store } from "../store.ts";
 import { Account } from "./account.ts";
 import { AppendLog } from "./append-log.ts";
+import type { FileStep } from "./file-steps.ts";
+import { FileThread } from "./file-thread.ts";
 import { RUN_FILES } from "./layout.ts";
-import { metaOf, writeMeta } from "./meta.ts";
-import { writeResult } from "./result.ts";
+import { metaOf, metaText } from "./meta.ts";
+import { resultText } from "./result.ts";
 
 export interface RecorderOptions {
 	store: Store;
@@ -30,6 +31,8 @@ export interface RecorderOptions {
 export interface Recorder {
 	/** Resolves when everything that has happened so far is written. */
 	flush(): Promise<void>;
+	/** The same, and ends the thread that writes. What happens later is written, too. */
+	close(): Promise<void>;
 }
 
 /**
@@ -39,18 +42,19 @@ export interface Recorder {
  * ```ts
  * const recorder = recordRuns({ store: manager.store, specOf: (id) => manager.specOf(id) });
  * await manager.shutdown();
- * await recorder.flush();
+ * await recorder.close();
  * ```
  */
 export function recordRuns(options: RecorderOptions): Recorder {
 	const running = new Map<string, RecordedRun>();
 	const ending = new Set<Promise<void>>();
+	const thread = new FileThread();
 	options.store.subscribe((event) => {
 		const { agentId, at } = event;
 		const run = running.get(agentId);
 		if (event.type === "agent_queued") {
 			const spec = options.specOf(agentId);
-			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at));
+			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun({ ...options, thread }, spec, at));
 		} else if (event.type === "agent_settled" && run) {
 			running.delete(agentId);
 			const end = run.end(event.outcome, at);
@@ -59,9 +63,14 @@ export function recordRuns(options: RecorderOptions): Recorder {
 		} else if (event.type === "agent_started") run?.start(at);
 		else if (!isLifeCycle(event)) run?.add(event);
 	});
+	const flush = async () => {
+		await thread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
+	};
 	return {
-		async flush() {
-			await Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]);
+		flush,
+		async close() {
+			await flush();
+			await thread.close();
 		},
 	};
 }
@@ -72,8 +81,13 @@ function isRecorded(spec: RunSpec & RunIdentity): spec is Spec {
 	return spec.runner === "session" && spec.artifacts !== undefined;
 }
 
+type RunFile = keyof typeof RUN_FILES;
+
+/** A file, and how it is written. */
+type Part = [RunFile, FileStep];
+
 class RecordedRun {
-	readonly #options: RecorderOptions;
+	readonly #options: RecorderOptions & { thread: FileThread };
 	readonly #spec: Spec;
 	readonly #saveConversation: ((path: string) => Promise<void>) | undefined;
 	/** Whether there is a directory of its own. */
@@ -85,7 +99,7 @@ class RecordedRun {
 	readonly #lost: string[] = [];
 	#startedAt: number;
 
-	constructor(options: RecorderOptions, spec: Spec, createdAt: number) {
+	constructor(options: RecorderOptions & { thread: FileThread }, spec: Spec, createdAt: number) {
 		this.#options = options;
 		this.#spec = spec;
 		this.#startedAt = createdAt;
@@ -115,41 +129,57 @@ class RecordedRun {
 	async end(outcome: Outcome, at: number): Promise<void> {
 		await this.flush();
 		if (!(await this.#opened)) return;
-		await this.#keep("session", (path) => this.#saveConversation?.(path));
+		const path = this.#path("session");
+		await this.#saveConversation?.(path).catch((error: unknown) => this.#lose("session", messageOf(error)));
 		const lost = this.#lost.length === 0 ? {} : { lost: [...this.#lost] };
-		const result = { ...this.#account.result(this.#spec, outcome, at), startedAt: this.#startedAt, ...lost };
-		await this.#keep("result", () => writeResult(this.#spec.artifacts, { ...result, writtenBy: "parent" }));
+		const ended = { ...this.#account.result(this.#spec, outcome, at), startedAt: this.#startedAt, ...lost };
+		const text = resultText({ ...ended, writtenBy: "parent" });
+		await this.#write([["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
 		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
 	}
 
 	async #open(createdAt: number): Promise<boolean> {
-		const dir = this.#spec.artifacts;
+		const { artifacts: path } = this.#spec;
 		const parentSessionId = this.#options.parentSessionId?.();
-		const about = { createdAt, ...(parentSessionId === undefined ? {} : { parentSessionId }) };
-		try {
-			await mkdir(dir, { mode: 0o700 }); // one that is there already is somebody else's
-		} catch (error) {
-			this.#report(`Nothing of run ${runIdOf(this.#spec)} is kept: ${messageOf(error)}`);
-			return false;
-		}
-		await this.#keep("meta", () => writeMeta(dir, metaOf(this.#spec, about)));
-		for (const name of ["events", "transcript", "stdout", "stderr"] as const) {
-			await this.#keep(name, (path) => writeFile(path, "", { flag: "wx", mode: 0o600 }));
-		}
-		return true;
+		const meta = metaOf(this.#spec, { createdAt, ...(parentSessionId === undefined ? {} : { parentSessionId }) });
+		const empty = (name: RunFile): Part => [name, { does: "create", path: this.#path(name), text: "" }];
+		const fault = await this.#write(
+			[
+				["systemPrompt", { does: "create", path: this.#path("systemPrompt"), text: meta.systemPrompt ?? "" }],
+				// Nobody takes orders from it, so it need not survive what this process does not survive.
+				["meta", { does: "publish", path: this.#path("meta"), text: metaText(meta), isDurable: false }],
+				...(["events", "transcript", "stdout", "stderr"] as const).map(empty),
+			],
+			{ does: "mkdir", path }, // one that is there already is somebody else's
+		);
+		if (fault !== undefined) this.#report(`Nothing of run ${runIdOf(this.#spec)} is kept: ${fault}`);
+		return fault === undefined;
 	}
 
 	#log(name: "events" | "transcript"): AppendLog {
 		const onLost = (what: string) => void this.#lost.push(what);
-		return new AppendLog({ path: join(this.#spec.artifacts, RUN_FILES[name]), hasPlace: this.#opened, onLost });
+		return new AppendLog({ path: this.#path(name), thread: this.#options.thread, hasPlace: this.#opened, onLost });
 	}
 
-	async #keep(name: keyof typeof RUN_FILES, write: (path: string) => unknown): Promise<void> {
-		try {
-			await write(join(this.#spec.artifacts, RUN_FILES[name]));
-		} catch (error) {
-			this.#lost.push(`${RUN_FILES[name]}: ${messageOf(error)}`);
+	/** Notes what could not be written. Returns why nothing could be, if the first step failed. */
+	async #write(parts: readonly Part[], first?: FileStep): Promise<string | undefined> {
+		const steps = parts.map(([, step]) => step);
+		const faults = await this.#options.thread.take(first ? [first, ...steps] : steps);
+		const fault = first && faults.shift();
+		if (fault !== undefined) return fault;
+		for (const [index, [name]] of parts.entries()) {
+			const why = faults[index];
+			if (why !== undefined) this.#lose(name, why);
 		}
+		return undefined;
+	}
+
+	#lose(name: RunFile, why: string): void {
+		this.#lost.push(`${RUN_FILES[name]}: ${why}`);
+	}
+
+	#path(name: RunFile): string {
+		return join(this.#spec.artifacts, RUN_FILES[name]);
 	}
 
 	#report(message: string): void {

@@ -5,5 +5,9 @@ import { type ResultFile, RUN_FILES } from "./layout.ts";
 
 /** Whether it is this one that counts. */
 export async function writeResult(dir: string, result: ResultFile): Promise<boolean> {
-	return createWhole(join(dir, RUN_FILES.result), `${JSON.stringify(result, null, "\t")}\n`);
+	return createWhole(join(dir, RUN_FILES.result), resultText(result));
+}
+
+export function resultText(result: ResultFile): string {
+	return `${JSON.stringify(result, null, "\t")}\n`;
 }
