@@ -1,13 +1,23 @@
 import { callTool, otherwise } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { standBetweenTurns } from "../src/session/between-turns.ts";
+import { openConversation } from "../src/session/conversation.ts";
 import { openChild } from "../src/session/open.ts";
 import { SharedResources } from "../src/session/resources.ts";
 import { sessionWorld } from "./session-fixture.ts";
 
 test("a pi that cannot be made to wait between turns is at least told to end", async () => {
 	await using world = await sessionWorld(otherwise(callTool("ls", { path: "." })));
-	const child = await openChild(world.host, new SharedResources(), world.spec, new AbortController().signal);
+	const child = await openChild(
+		{
+			host: world.host,
+			resources: new SharedResources(),
+			conversation: openConversation(world.host, world.spec),
+			askedAt: performance.now(),
+			signal: new AbortController().signal,
+		},
+		world.spec,
+	);
 	if (!child) throw new Error("not opened");
 	Reflect.set(child.session.agent, "finishTurn", undefined);
 	let turns = 0;

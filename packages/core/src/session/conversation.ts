@@ -1,5 +1,6 @@
 /** Where a child's conversation is kept: in memory, or in a pi session file that a later run of the agent continues. */
-import { access, constants, copyFile, link, mkdir, readdir } from "node:fs/promises";
+import { linkSync, readdirSync } from "node:fs";
+import { access, constants, copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { messageOf, type Report } from "../best-effort.ts";
@@ -21,7 +22,7 @@ export async function openConversation(
 	const parent = sessionDir?.();
 	const dir = parent === undefined ? undefined : conversationDir(parent, agentId);
 	if (run > 1) {
-		const file = dir === undefined ? undefined : await newestFile(dir);
+		const file = dir === undefined ? undefined : newestFile(dir);
 		if (dir === undefined || file === undefined) throw new Error(goneMessage(agentId));
 		// A first run that was stopped before its model answered left an empty directory: there is nothing to lose.
 		const manager = file === "" ? SessionManager.create(cwd, dir) : SessionManager.open(join(dir, file), dir, cwd);
@@ -31,8 +32,8 @@ export async function openConversation(
 	const begun = spec.inheritsContext ? inheritedEntries(spec, { id, at }) : undefined;
 	if (dir === undefined) return SessionManager.inMemory(cwd, {}, begun);
 	try {
-		await mkdir(dir, { recursive: true, mode: 0o700 });
-		await access(dir, constants.W_OK | constants.X_OK);
+		const made = await mkdir(dir, { recursive: true, mode: 0o700 });
+		if (made === undefined) await access(dir, constants.W_OK | constants.X_OK); // what was made just now is ours to write in
 		if (!begun) return forgiving(SessionManager.create(cwd, dir), agentId, report);
 		const file = join(dir, `${new Date(at).toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`); // as pi names them
 		await createWhole(file, sessionText(begun), { isDurable: false });
@@ -55,9 +56,9 @@ export function conversationDir(sessionDir: string, agentId: string): string {
 }
 
 /** The newest session file in the directory; "" if it has none, undefined if it does not exist. */
-export async function newestFile(dir: string): Promise<string | undefined> {
+export function newestFile(dir: string): string | undefined {
 	try {
-		const files = (await readdir(dir)).filter((name) => name.endsWith(".jsonl"));
+		const files = readdirSync(dir).filter((name) => name.endsWith(".jsonl"));
 		return files.sort().at(-1) ?? ""; // pi's names begin with the time
 	} catch (error) {
 		if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
@@ -85,12 +86,13 @@ export function conversationOf({
 	};
 }
 
+/** Synchronous where it can be: two small steps, which other threads would take longer to hear of. */
 async function shareConversation(dir: string, path: string): Promise<void> {
-	const name = await newestFile(dir);
+	const name = newestFile(dir);
 	if (!name) return;
 	const file = join(dir, name);
 	try {
-		await link(file, path);
+		linkSync(file, path);
 	} catch {
 		await copyFile(file, path, constants.COPYFILE_EXCL); // it fails for the same reason, unless links were that
 	}

@@ -1,5 +1,10 @@
 /** Makes the pi session that a child lives in, with a loader and settings of its own, and takes it down again. */
-import { type AgentSession, createAgentSession, type ModelRuntime } from "@earendil-works/pi-coding-agent";
+import {
+	type AgentSession,
+	createAgentSession,
+	type ModelRuntime,
+	type SessionManager,
+} from "@earendil-works/pi-coding-agent";
 import { bestEffort } from "../best-effort.ts";
 import { systemClock } from "../clock.ts";
 import { memoryPrompt } from "../memory/notes.ts";
@@ -7,7 +12,6 @@ import { splitModelName } from "../models.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
 import { originOf } from "../worktree/confine.ts";
 import { confineSession } from "./confine.ts";
-import { openConversation } from "./conversation.ts";
 import { equipWithExtensions, wantsExtensions } from "./extensions.ts";
 import type { SessionHost } from "./host.ts";
 import { untilStopped, within } from "./patience.ts";
@@ -22,12 +26,20 @@ export interface Child {
 /** How long extensions in a child may take to clean up. */
 const SHUTDOWN_MS = 3_000;
 
-/** Once the signal fires nothing more is set up, what there is is taken down, and nothing is returned. */
+export interface Opening {
+	host: SessionHost;
+	resources: SharedResources;
+	/** Where it is kept. */
+	conversation: Promise<SessionManager>;
+	/** When the child was launched, as `performance.now()` tells it: what is read for it must not be older. */
+	askedAt: number;
+	/** Once it fires nothing more is set up, what there is is taken down, and nothing is returned. */
+	signal: AbortSignal;
+}
+
 export async function openChild(
-	host: SessionHost,
-	resources: SharedResources,
+	{ host, resources, conversation, askedAt, signal }: Opening,
 	spec: RunSpec & RunIdentity,
-	signal: AbortSignal,
 ): Promise<Child | undefined> {
 	const { agentDir } = host;
 	const { cwd } = spec;
@@ -39,10 +51,10 @@ export async function openChild(
 	const memory = await memoryPrompt(spec);
 	const equipping = wantsExtensions(spec)
 		? equipWithExtensions(host, place, spec, memory)
-		: resources.equip(place, spec, memory);
+		: resources.equip(place, spec, { memory, askedAt });
 	const equipment = await untilStopped(equipping, signal);
 	if (!equipment) return undefined;
-	const sessionManager = await openConversation(host, spec);
+	const sessionManager = await conversation;
 	if (signal.aborted) return undefined;
 	const customTools = host.childTools?.(spec) ?? [];
 	const { session } = await createAgentSession({

@@ -1,5 +1,6 @@
 /** What a child would be given, without asking its model anything. */
 import type { RunSpec } from "../runner.ts";
+import { openConversation } from "./conversation.ts";
 import type { SessionHost } from "./host.ts";
 import { openChild } from "./open.ts";
 import { SharedResources } from "./resources.ts";
@@ -14,11 +15,16 @@ export interface SessionPreview {
 export async function previewSession(host: SessionHost, spec: RunSpec): Promise<SessionPreview> {
 	const { sessionDir: _kept, events: _told, ...quietHost } = host; // nobody lives here
 	const identity = { agentId: "preview", run: 1 };
+	const { signal } = new AbortController();
 	const child = await openChild(
-		quietHost,
-		new SharedResources(),
+		{
+			host: quietHost,
+			resources: new SharedResources(),
+			conversation: openConversation(quietHost, { ...spec, ...identity }),
+			askedAt: performance.now(),
+			signal,
+		},
 		{ ...spec, ...identity },
-		new AbortController().signal,
 	);
 	if (!child) throw new Error("The session was not opened.");
 	try {

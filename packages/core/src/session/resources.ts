@@ -42,7 +42,16 @@ interface Loaded {
 	systemPrompt: string | undefined;
 	additions: readonly string[];
 	contextFiles: ContextFiles;
+	/** When somebody last looked, or began to read, as `performance.now()` tells it. */
+	lookedAt: number;
 	isCurrent: () => boolean;
+}
+
+/** What is asked beside the spec. */
+interface Wish {
+	memory?: string | undefined;
+	/** When: nothing that was looked at since then need be looked at again. */
+	askedAt: number;
 }
 
 /** Agents in worktrees have a directory each; those that are gone must not be remembered. */
@@ -50,10 +59,9 @@ const MAX_PLACES = 16;
 
 export class SharedResources {
 	readonly #places = new Map<string, Promise<Loaded>>();
-	readonly #lookedUp = new Set<Loaded>();
 
-	async equip(place: Place, spec: RunSpec, memory?: string): Promise<Equipment> {
-		const loaded = await this.#loadedFor(place);
+	async equip(place: Place, spec: RunSpec, { memory, askedAt }: Wish): Promise<Equipment> {
+		const loaded = await this.#loadedFor(place, askedAt);
 		requireSkills(loaded.skills, spec.skills);
 		return {
 			settingsManager: settingsOf(loaded, place),
@@ -63,11 +71,11 @@ export class SharedResources {
 		};
 	}
 
-	async #loadedFor(place: Place): Promise<Loaded> {
+	async #loadedFor(place: Place, askedAt: number): Promise<Loaded> {
 		const key = JSON.stringify([place.cwd, place.agentDir, place.isTrusted]);
 		const known = this.#places.get(key);
 		const loaded = await known;
-		if (loaded && this.#isCurrent(loaded, place)) return loaded;
+		if (loaded && isCurrent(loaded, place, askedAt)) return loaded;
 		// Others may have found it stale in the meantime: one of all reads it anew.
 		const renewed = this.#places.get(key);
 		const loading = renewed && renewed !== known ? renewed : load(place);
@@ -81,20 +89,21 @@ export class SharedResources {
 			throw error;
 		}
 	}
+}
 
-	/** Looked up once for all that are launched in the same turn of the event loop. */
-	#isCurrent(loaded: Loaded, place: Place): boolean {
-		if (this.#lookedUp.has(loaded)) return true;
-		if (!loaded.isCurrent()) return false;
-		loaded.contextFiles = contextFilesOf(place, loaded.contextFiles);
-		if (this.#lookedUp.size === 0) setImmediate(() => this.#lookedUp.clear());
-		this.#lookedUp.add(loaded);
-		return true;
-	}
+/** One look serves all who were launched before it. */
+function isCurrent(loaded: Loaded, place: Place, askedAt: number): boolean {
+	if (loaded.lookedAt >= askedAt) return true;
+	const lookedAt = performance.now();
+	if (!loaded.isCurrent()) return false;
+	loaded.contextFiles = contextFilesOf(place, loaded.contextFiles);
+	loaded.lookedAt = lookedAt;
+	return true;
 }
 
 async function load(place: Place): Promise<Loaded> {
 	const { cwd, agentDir, isTrusted } = place;
+	const lookedAt = performance.now();
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
 	const loader = loaderFor(place, settingsManager);
 	const stamps = new Stamps();
@@ -111,6 +120,7 @@ async function load(place: Place): Promise<Loaded> {
 		systemPrompt: loader.getSystemPrompt(),
 		additions: loader.getAppendSystemPrompt(),
 		contextFiles: loader.getAgentsFiles().agentsFiles,
+		lookedAt,
 		isCurrent: () => stamps.areCurrent(),
 	};
 }

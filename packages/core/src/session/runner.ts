@@ -8,6 +8,7 @@ import { abortedOutcome, outcomeOf } from "../outcome.ts";
 import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
 import { Sequel } from "../sequel.ts";
 import { standBetweenTurns } from "./between-turns.ts";
+import { openConversation } from "./conversation.ts";
 import { converse, type Dialogue } from "./dialogue.ts";
 import type { SessionHost } from "./host.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -16,6 +17,7 @@ import { untilStopped } from "./patience.ts";
 import { wrapUpMessage } from "./prompt.ts";
 import { SharedResources } from "./resources.ts";
 import { TurnLimit } from "./turn-limit.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * @example
@@ -25,12 +27,14 @@ import { TurnLimit } from "./turn-limit.ts";
  */
 export function sessionRunner(host: SessionHost): Runner {
 	const resources = new SharedResources();
-	return { start: (spec, emit, checkpoint) => new SessionRun({ host, resources, emit, checkpoint }, spec) };
+	const turns = new Turns();
+	return { start: (spec, emit, checkpoint) => new SessionRun({ host, resources, turns, emit, checkpoint }, spec) };
 }
 
 interface Surroundings {
 	host: SessionHost;
 	resources: SharedResources;
+	turns: Turns;
 	emit: Emit;
 	checkpoint: Checkpoint | undefined;
 }
@@ -102,11 +106,15 @@ class SessionRun implements Run {
 
 	/** With the first of its models that there is. */
 	async #open(): Promise<Child | undefined> {
-		const { host, resources, emit } = this.#around;
+		const { host, resources, turns, emit } = this.#around;
+		const askedAt = performance.now();
+		const conversation = openConversation(host, this.#spec); // the disk is at work while others are set up
+		conversation.catch(() => undefined); // heard by whoever opens the child, if it comes to that
+		await turns.take();
 		let spec = this.#spec;
 		for (;;) {
 			try {
-				return await openChild(host, resources, spec, this.#stopping.signal);
+				return await openChild({ host, resources, conversation, askedAt, signal: this.#stopping.signal }, spec);
 			} catch (error) {
 				const other =
 					error instanceof UnavailableModel && !this.#stop ? this.#sequel.fallBack(error.message) : undefined;

@@ -106,7 +106,7 @@ class SessionFileTranscript implements FileTranscript {
 
 	async path(): Promise<string | undefined> {
 		const { dir } = this.#options;
-		const name = this.#options.name ?? (await newestFile(dir));
+		const name = this.#options.name ?? newestFile(dir);
 		return name === undefined || name === "" ? undefined : join(dir, name);
 	}
 
