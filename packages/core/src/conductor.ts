@@ -33,6 +33,9 @@ export interface ConductorOptions {
 /** When a provider says "too fast" without saying how long. */
 const PAUSE_MS = 5_000;
 
+/** Why nothing waits for an agent any more. Words, no error: an error takes longer to make than all the rest of its end. */
+const OVER = "the agent has settled";
+
 /** How long reading what a rejoined run did meanwhile may take before its limits on time count. */
 const CATCH_UP_MS = 10_000;
 
@@ -297,7 +300,7 @@ export class Conductor {
 	#forget(live: LiveAgent): void {
 		this.#lives.remove(live);
 		live.cancelDeadline?.();
-		live.abort.abort();
+		live.abort.abort(OVER);
 		live.question?.answer({ by: "nobody" });
 		for (const waiter of live.waiters) waiter.takeBack();
 	}

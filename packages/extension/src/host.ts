@@ -1,6 +1,5 @@
 /** What pi lends to us and our children, read anew for each launch: the user may switch models at any time. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import {
 	DefaultPackageManager,
@@ -58,7 +57,7 @@ export function createHost(pi: ExtensionAPI): Host {
 	 * when the session began, pi says yes without having asked: that covers nothing that lies deeper or came later.
 	 */
 	const isProjectTrusted = (cwd: string): boolean =>
-		session && wasAsked && isWithin(cwd, realpathSync(session.cwd))
+		session && wasAsked && isWithin(cwd, realpathSync.native(session.cwd))
 			? session.isProjectTrusted()
 			: storedTrust(cwd) === "yes";
 	const tell = (text: string) => {
@@ -94,7 +93,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		facts: async (ctx, cwd) => ({
 			models: modelFacts(ctx),
 			tools: toolFacts(pi, extensions),
-			cwd: await cwdFact(ctx.cwd, cwd),
+			cwd: cwdFact(ctx.cwd, cwd),
 			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
 		}),
 		packageManifests(cwd) {
@@ -194,14 +193,14 @@ function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): st
 }
 
 /** An absolute path is meant; a relative one that leads elsewhere, by dots or by a link, is a mistake or a trick. */
-async function cwdFact(base: string, asked: string | undefined): Promise<CwdFact> {
+function cwdFact(base: string, asked: string | undefined): CwdFact {
 	const isAsked = asked !== undefined;
 	const wanted = resolve(base, asked ?? ".");
 	try {
-		const path = await realpath(wanted);
-		if (isAsked && !isAbsolute(asked) && !isWithin(path, await realpath(base)))
+		const path = realpathSync.native(wanted);
+		if (isAsked && !isAbsolute(asked) && !isWithin(path, realpathSync.native(base)))
 			return { path, kind: "outside", isAsked };
-		return { path, kind: (await stat(path)).isDirectory() ? "directory" : "other", isAsked };
+		return { path, kind: statSync(path).isDirectory() ? "directory" : "other", isAsked };
 	} catch {
 		return { path: wanted, kind: "missing", isAsked }; // the resolver says so, in words for the caller
 	}

@@ -1,11 +1,22 @@
 /** The directory that holds a directory for each run's files: in the project, or elsewhere if that cannot be. */
 import { createHash } from "node:crypto";
-import { access, chmod, constants, lstat, mkdir, mkdtemp, realpath, stat, statfs, writeFile } from "node:fs/promises";
+import {
+	accessSync,
+	chmodSync,
+	constants,
+	lstatSync,
+	mkdirSync,
+	mkdtempSync,
+	realpathSync,
+	statfsSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { lstat } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { messageOf } from "../best-effort.ts";
 import { codeOf } from "./code-of.ts";
-import { unlessThere } from "./create.ts";
 import { isWithin } from "./within.ts";
 
 export interface RunsDir {
@@ -22,7 +33,8 @@ const PLACE = [".pi", "subagents", "runs"] as const;
 /**
  * Makes `.pi/subagents/runs` below `root`, which nobody else may read and git does not see. Where that cannot be made
  * or written, or where somebody else could put another in its place, a directory below `fallback` is used; the system's
- * place for temporary files, when absent.
+ * place for temporary files, when absent. Every launch waits for it, so it looks synchronously: a dozen looks one after
+ * the other take a fraction of the time that they take in other threads.
  *
  * @example
  * ```ts
@@ -31,12 +43,10 @@ const PLACE = [".pi", "subagents", "runs"] as const;
  */
 export async function prepareRunsDir(root: string, fallback: string = tmpdir()): Promise<RunsDir> {
 	try {
-		return { dir: await withinProject(root) };
+		return { dir: withinProject(root) };
 	} catch (error) {
 		const why = messageOf(error);
-		const dir = await elsewhere(root, fallback).catch((alas) => {
-			throw new Error(`There is no place for the files of agents: ${why}; ${messageOf(alas)}`);
-		});
+		const dir = elsewhere(root, fallback, why);
 		return { dir, warning: `The files of agents are kept in ${dir}, since the project has no place for them: ${why}` };
 	}
 }
@@ -79,30 +89,32 @@ function isStrangers(uid: number, ...others: number[]): boolean {
 	return process.getuid !== undefined && ![process.getuid(), ...others].includes(uid);
 }
 
-async function withinProject(root: string): Promise<string> {
-	const realRoot = await realpath(root);
-	const owner = (await stat(realRoot)).uid;
+function withinProject(root: string): string {
+	const realRoot = realpathSync.native(root);
+	const owner = statSync(realRoot).uid;
 	const above = [join(root, PLACE[0]), join(root, PLACE[0], PLACE[1])];
 	const open: string[] = [];
 	for (const dir of above) {
-		await makeDir(dir, 0o755);
+		makeDir(dir, 0o755);
 		// Before anything is made in it: a repository may bring a link to anywhere.
-		if (!isWithin(await realpath(dir), realRoot)) throw new Error(`${dir} is a link that leads out of the project`);
-		const { uid, mode } = await stat(dir);
+		if (!isWithin(realpathSync.native(dir), realRoot))
+			throw new Error(`${dir} is a link that leads out of the project`);
+		const { uid, mode } = statSync(dir);
 		if (isStrangers(uid, ROOT, owner)) throw new Error(`${dir} belongs to another user than the project`);
 		if (mode & EVERYBODY_WRITES && !(mode & ONLY_ONES_OWN)) open.push(dir);
 	}
 	const dir = join(root, ...PLACE);
-	await makeDir(dir, 0o700);
-	const found = await lstat(dir);
+	makeDir(dir, 0o700);
+	const found = lstatSync(dir);
 	if (!found.isDirectory()) throw new Error(`${dir} is not a directory`);
 	if (isStrangers(found.uid)) throw new Error(`${dir} belongs to another user`);
-	if (found.mode & 0o077) await chmod(dir, 0o700);
+	if (found.mode & 0o077) chmodSync(dir, 0o700);
 	// A file system that keeps no rights says this of everything, and it means nothing.
-	if (open.length > 0 && ((await lstat(dir)).mode & 0o077) === 0)
+	if (open.length > 0 && (lstatSync(dir).mode & 0o077) === 0)
 		throw new Error(`everybody can write in ${open[0]}, and put something else there: chmod o-w ${open[0]}`);
-	await assertWritable(dir);
-	await unlessThere(() => writeFile(join(dir, ".gitignore"), "*\n", { flag: "wx" }));
+	assertWritable(dir);
+	const ignore = join(dir, ".gitignore");
+	if (!isThere(ignore)) unlessThere(() => writeFileSync(ignore, "*\n", { flag: "wx" }));
 	return dir;
 }
 
@@ -111,9 +123,9 @@ const EVERYBODY_WRITES = 0o002;
 /** As in places for temporary files, where everybody may add something, and take away only their own. */
 const ONLY_ONES_OWN = 0o1000;
 
-async function assertWritable(dir: string): Promise<void> {
-	await access(dir, constants.W_OK | constants.X_OK);
-	const { blocks, bavail, bsize } = await statfs(dir);
+function assertWritable(dir: string): void {
+	accessSync(dir, constants.W_OK | constants.X_OK);
+	const { blocks, bavail, bsize } = statfsSync(dir);
 	// A file system without any blocks does not count them.
 	if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new Error(`the disk of ${dir} is full`);
 }
@@ -121,20 +133,38 @@ async function assertWritable(dir: string): Promise<void> {
 const ELSEWHERE = /^pi-subagents--?\d+-[0-9a-f]{12}(-\w{6})?$/;
 
 /** Always the same for a project, so that what was left there can be found again and deleted. */
-async function elsewhere(root: string, parent: string): Promise<string> {
+function elsewhere(root: string, parent: string, why: string): string {
 	const project = createHash("sha256").update(root).digest("hex").slice(0, 12);
 	const dir = join(parent, `pi-subagents-${userInfo().uid}-${project}`);
-	await makeDir(dir, 0o700);
-	// Everybody may make things in such a place, also under this name.
-	return (await isOursAlone(dir)) ? dir : mkdtemp(`${dir}-`);
+	try {
+		makeDir(dir, 0o700);
+		// Everybody may make things in such a place, also under this name.
+		return isOursAlone(dir) ? dir : mkdtempSync(`${dir}-`);
+	} catch (alas) {
+		throw new Error(`There is no place for the files of agents: ${why}; ${messageOf(alas)}`);
+	}
 }
 
-async function isOursAlone(dir: string): Promise<boolean> {
-	const found = await lstat(dir);
+function isOursAlone(dir: string): boolean {
+	const found = lstatSync(dir);
 	const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
 	return found.isDirectory() && isOurs;
 }
 
-async function makeDir(dir: string, mode: number): Promise<void> {
-	await unlessThere(() => mkdir(dir, { mode }));
+function makeDir(dir: string, mode: number): void {
+	if (!isThere(dir)) unlessThere(() => mkdirSync(dir, { mode }));
+}
+
+/** A link counts, also one that leads nowhere. */
+function isThere(path: string): boolean {
+	return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** For what somebody else may make in the same moment. */
+function unlessThere(make: () => void): void {
+	try {
+		make();
+	} catch (error) {
+		if (codeOf(error) !== "EEXIST") throw error;
+	}
 }
