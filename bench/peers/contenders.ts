@@ -35,14 +35,23 @@ export const agentFiles = {
 
 const times = <T>(count: number, one: () => T): T[] => Array.from({ length: count }, one);
 
+/** As long for all: what pi does with a call while it streams grows with its length. */
+const callOf = (task: string, description: string, inBackground: boolean) => ({
+	prompt: task,
+	description,
+	subagent_type: PRESET,
+	run_in_background: inBackground,
+});
+
 /** Ours and one rival have a tool of the same name. */
 const agent = (task: string, description: string, inBackground: boolean) =>
-	callTool("Agent", { prompt: task, description, subagent_type: PRESET, run_in_background: inBackground });
+	callTool("Agent", callOf(task, description, inBackground));
 
 const floor: Contender = {
 	extension: fileURLToPath(new URL("../fixtures/bare-agents.ts", import.meta.url)),
-	ask: (task, { count = 1 } = {}) => callTools(...times(count, () => callTool("ask_bare", { prompt: task }))),
-	launch: (task) => callTool("launch_bare", { prompt: task }),
+	ask: (task, { count = 1, description = "look" } = {}) =>
+		callTools(...times(count, () => callTool("ask_bare", callOf(task, description, false)))),
+	launch: (task) => callTool("launch_bare", callOf(task, "look", true)),
 	detach: NO_PROCESSES,
 };
 

@@ -17,6 +17,12 @@ export const spawn: Comparison = {
 			target: { ratio: 1.25 },
 		})),
 		{ name: "100 at once: until the first asks its model", unit: "ms", floor, target: { ratio: 1 } },
+		...[1, 100].map((count) => ({
+			name: `${count} at once: from the last one's question to its parent's next`,
+			unit: "ms",
+			floor,
+			target: { ratio: 1.3 },
+		})),
 	],
 	work: forEach(asking),
 };
@@ -36,12 +42,14 @@ function asking(contender: Contender): Work {
 			const ask = async (count: number) => {
 				await pi.prompt(`Begin ${count}.`);
 				if (times.asked.length < count) throw new Error(`only ${times.asked.length} of ${count} were at work`);
-				return times.answered - times.called;
+				const { called, asked, answered } = times;
+				return { took: answered - called, first: Math.min(...asked) - called, told: answered - Math.max(...asked) };
 			};
 			await ask(1); // the first loads what is loaded late
-			const took: number[] = [];
-			for (const count of COUNTS) took.push(await ask(count));
-			return [...took, Math.min(...times.asked) - times.called];
+			const measured: Awaited<ReturnType<typeof ask>>[] = [];
+			for (const count of COUNTS) measured.push(await ask(count));
+			const [one, hundred] = [measured[0], measured.at(-1)];
+			return [...measured.map(({ took }) => took), ...[hundred?.first, one?.told, hundred?.told].map(Number)];
 		});
 	};
 }
