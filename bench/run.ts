@@ -13,7 +13,7 @@ import { schedule } from "./entries/schedule.ts";
 import { silence } from "./entries/silence.ts";
 import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
 import { widget } from "./entries/widget.ts";
-import { worktree } from "./entries/worktree.ts";
+import { worktrees } from "./entries/worktree.ts";
 import { type Figure, measure } from "./measure.ts";
 import { closeDetached } from "./worlds/detached.ts";
 import { closeWorld } from "./worlds/spawn.ts";
@@ -30,7 +30,7 @@ const entries = [
 	...loopDelay,
 	liveMemory,
 	...detached,
-	worktree,
+	...worktrees,
 	...discovery,
 	hostileFiles,
 	...prompt,
