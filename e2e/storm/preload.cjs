@@ -7,6 +7,7 @@ const fs = require("node:fs");
 const { syncBuiltinESMExports } = require("node:module");
 const { dirname, join, resolve } = require("node:path");
 const { fileURLToPath } = require("node:url");
+const threads = require("node:worker_threads");
 
 const root = process.env.PI_CODING_AGENT_DIR && dirname(process.env.PI_CODING_AGENT_DIR);
 if (root) change(root);
@@ -168,6 +169,15 @@ function change(root) {
 			};
 		}
 		return handle;
+	};
+
+	/** A thread of ours starts without our environment, and the disk is no better there. */
+	const { Worker } = threads;
+	threads.Worker = class extends Worker {
+		constructor(program, options) {
+			const { PI_CODING_AGENT_DIR } = process.env;
+			super(program, { ...options, execArgv: ["--require", __filename], env: { PI_CODING_AGENT_DIR } });
+		}
 	};
 	syncBuiltinESMExports();
 }
