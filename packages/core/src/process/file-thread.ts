@@ -17,7 +17,7 @@ interface Job {
 const GATHER_MS = 10;
 
 /** It is small, and takes a moment to start: so it stays while agents come and go. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 60_000;
 const YOUNG_MEGABYTES = 4;
 
 export class FileThread {
