@@ -33,7 +33,7 @@ export interface ConductorOptions {
 /** When a provider says "too fast" without saying how long. */
 const PAUSE_MS = 5_000;
 
-/** Why nothing waits for an agent any more. Words, no error: an error takes longer to make than all the rest of its end. */
+/** Why nothing waits for an agent any more. Words, no error: to make one, with its stack, is dear. */
 const OVER = "the agent has settled";
 
 /** How long reading what a rejoined run did meanwhile may take before its limits on time count. */

@@ -1,7 +1,7 @@
 /**
- * A thread that writes small files. Each step of each file would else be a trip to the pool of threads that all share, a
- * hundred for one agent, and they cost this thread more than all that it decides about the agent. Here what was asked
- * within a moment goes in one message, and is done in order.
+ * A thread that writes small files. Each step of each file would else be a trip to the pool of threads that all share, some
+ * forty for one agent, and whatever else needs the pool waits behind them. Here what was asked within a moment goes in one
+ * message, and is done in order.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
