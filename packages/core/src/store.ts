@@ -18,7 +18,7 @@ export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
 
 /** Agents of an earlier process. */
 export interface Past {
-	agentIds: ReadonlySet<string>;
+	has: (agentId: string) => boolean;
 	/** What happened to them, from the first run of each to the end of its last. */
 	events: () => Iterable<AgentEvent>;
 }
@@ -50,7 +50,7 @@ export class Store {
 	}
 
 	record(id: string): AgentRecord | undefined {
-		if (this.#past?.agentIds.has(id)) this.#makePast();
+		if (!this.#records.has(id) && this.#past?.has(id)) this.#makePast();
 		return this.#records.get(id);
 	}
 

@@ -55,7 +55,7 @@ test("agents of the past have no records until somebody asks, and then come befo
 	const heard: string[] = [];
 	store.subscribe((_event, { id }) => heard.push(id));
 	store.recall({
-		agentIds: new Set(["p1", "p2"]),
+		has: (id) => id.startsWith("p"),
 		events() {
 			times++;
 			return ["p1", "p2"].flatMap((id) => log([queued, started, settled({ status: "failed", error: "no" })], id));
@@ -75,7 +75,7 @@ test("agents of the past have no records until somebody asks, and then come befo
 test("an agent of the past runs again", () => {
 	const store = new Store();
 	const [first, begun, over] = log([queued, started, settled({ status: "completed", text: "done" })], "p1");
-	store.recall({ agentIds: new Set(["p1"]), events: () => [first, begun, over].flatMap((event) => event ?? []) });
+	store.recall({ has: (id) => id === "p1", events: () => [first, begun, over].flatMap((event) => event ?? []) });
 	const before = store.snapshot();
 	const [again] = log([queued], "p1");
 	if (again) store.dispatch({ ...again, run: 2 });

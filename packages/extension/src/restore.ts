@@ -121,7 +121,7 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 		const { present, past } = journal.read();
 		remembered = present;
 		const events = () => [...past.runs().values()].flatMap((run) => eventsOf(run, manager, pastEndOf(run)));
-		if (past.agentIds.size > 0) manager.store.recall({ agentIds: past.agentIds, events });
+		manager.store.recall({ has: past.has, events });
 		const undone = new Map([...remembered].filter(([, run]) => isUndone(run)));
 		const left: Remembered = undone.size === 0 || (await speaks()) ? new Map() : undone;
 		await takeIn(new Map([...remembered].filter(([runId]) => !left.has(runId))));

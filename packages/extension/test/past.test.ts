@@ -13,7 +13,7 @@ const toldOf = (id: string, ...runIds: string[]): Entry => ({
 	...{ id, type: "custom_message", customType: NOTIFICATION, details: { runIds } },
 });
 
-const pastOf = (...entries: Entry[]) => [...sortOut(entries).agentIds];
+const pastOf = (...entries: Entry[]) => [...sortOut(entries).past().agentIds];
 
 test("an agent is past when its run has settled, and was told of if it was to be", () => {
 	expect(pastOf(launched("e1", "a"))).toEqual([]);
@@ -32,15 +32,15 @@ test("an agent that was waited for and then left is to be told of", () => {
 
 test("one run that goes on keeps all runs of its agent from being past", () => {
 	const second = ours("e3", { type: "launched", runId: "a-2", agentId: "a", isBackground: false });
-	const { agentIds, rest } = sortOut([launched("e1", "a"), settled("e2", "a"), second]);
-	expect([agentIds.size, rest.length]).toEqual([0, 3]);
+	const { past, rest } = sortOut([launched("e1", "a"), settled("e2", "a"), second]);
+	expect([past().agentIds.size, rest.length]).toEqual([0, 3]);
 });
 
 test("past agents beside others: what is left is everything else, in its order", () => {
 	const others = [launched("e2", "b"), toldOf("e4", "c-1")];
 	const entries = [launched("e1", "a"), others[0], settled("e3", "a"), others[1]].flatMap((entry) => entry ?? []);
-	const { runIds, rest } = sortOut(entries);
-	expect([...runIds]).toEqual(["a-1"]);
+	const { past, rest } = sortOut(entries);
+	expect(past().entries).toEqual(entries.filter((entry) => !others.includes(entry)));
 	expect(rest).toEqual(others);
 });
 
@@ -56,8 +56,8 @@ test("what outlives sessions, is none of ours or makes no sense is left to a clo
 		{ id: "e8", type: "custom", customType: "subagents:record", data: null },
 		{ id: "e9", type: "message" },
 	];
-	const { agentIds, runIds, rest } = sortOut(entries);
-	expect([agentIds.size, runIds.size]).toEqual([0, 0]);
+	const { past, rest } = sortOut(entries);
+	expect([past().agentIds.size, past().runIds.size, past().entries.length]).toEqual([0, 0, 0]);
 	expect(rest).toEqual(entries);
 });
 

@@ -15,7 +15,7 @@ import {
 	type SettledEntry,
 	settledEntry,
 } from "./entries.ts";
-import { isAbout, sortOut } from "./past.ts";
+import { sortOut } from "./past.ts";
 import { type Entry, entriesIn, toldIn } from "./session-entry.ts";
 
 export interface Journal {
@@ -49,7 +49,7 @@ export interface RememberedRun {
 
 /** Agents of which nothing is still to come. */
 interface PastAgents {
-	agentIds: ReadonlySet<string>;
+	has(agentId: string): boolean;
 	/** Their runs, which are only now looked at closely. */
 	runs(): Remembered;
 }
@@ -57,7 +57,7 @@ interface PastAgents {
 export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journal {
 	/** Of the runs that are not past. */
 	const entryIds = new Map<string, string>();
-	let pastIds: ReadonlySet<string> = new Set();
+	let pastIds = (): Iterable<string> => [];
 	const ended = new Set<string>();
 	const write = (entry: JournalEntry, outlives = false) =>
 		void bestEffort("remembering an agent in the session", host.tell, () =>
@@ -83,7 +83,7 @@ export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journ
 	});
 	return {
 		entryOf: (runId) => entryIds.get(runId),
-		runIds: () => [...pastIds, ...entryIds.keys()],
+		runIds: () => [...pastIds(), ...entryIds.keys()],
 		branch() {
 			if (entryIds.size === 0) return [];
 			const ids = new Set(
@@ -98,12 +98,12 @@ export function createJournal(pi: ExtensionAPI, host: Host, store: Store): Journ
 		closed: ({ id, run, outlives }) => write({ type: "closed", runId: runIdOf({ agentId: id, run }) }, outlives),
 		read() {
 			const entries = host.session()?.sessionManager.getEntries() ?? [];
-			const { agentIds, runIds, rest } = sortOut(entries);
-			pastIds = runIds;
+			const { past, rest } = sortOut(entries);
+			pastIds = () => past().runIds;
 			const present = noting(remember(rest));
 			for (const [runId, { entryId }] of present) entryIds.set(runId, entryId);
-			const runs = () => remember(entries.filter((entry) => isAbout(runIds, entry)));
-			return { present, past: { agentIds, runs } };
+			const runs = () => remember(past().entries);
+			return { present, past: { has: (agentId) => past().agentIds.has(agentId), runs } };
 		},
 		async readAgain() {
 			const file = host.session()?.sessionManager.getSessionFile();

@@ -6,55 +6,73 @@ import { isOurs, outlivesIn } from "./entries.ts";
 import { type Entry, toldIn } from "./session-entry.ts";
 
 export interface SortedOut {
-	/** The agents whose every run has settled, and was told if it was to be. */
-	agentIds: ReadonlySet<string>;
-	/** Their runs. */
-	runIds: ReadonlySet<string>;
+	/** The agents whose every run has settled, and was told if it was to be. Looked up when it is first asked. */
+	past: () => PastEntries;
 	/** What there is beside their entries, if anything of ours is. */
 	rest: readonly Entry[];
 }
 
-interface Glance {
+interface PastEntries {
+	agentIds: ReadonlySet<string>;
+	runIds: ReadonlySet<string>;
+	entries: readonly Entry[];
+}
+
+/** A run of which something is still to come, as far as the entries have been looked at. */
+interface OpenRun {
 	agentId: string;
 	isBackground: unknown;
 	hasSettled: boolean;
 }
 
 export function sortOut(entries: readonly Entry[]): SortedOut {
-	const runs = new Map<string, Glance>();
+	const open = new Map<string, OpenRun>();
 	const told = new Set<string>();
 	const presentIds = new Set<string>();
 	let hasOthers = false;
 	for (const entry of entries) {
-		for (const runId of toldIn(entry)) told.add(runId);
+		if (entry.type === "custom_message") for (const runId of toldIn(entry)) told.add(runId);
 		const data = dataOf(entry);
 		if (!data) continue;
 		const { type, runId, agentId, isBackground } = data;
-		const known = typeof runId === "string" ? runs.get(runId) : undefined;
-		if (type === "settled" && known) known.hasSettled = true;
-		else if (type === "launched" && typeof runId === "string" && typeof agentId === "string") {
+		const run = typeof runId === "string" ? open.get(runId) : undefined;
+		if (typeof runId !== "string") hasOthers = true;
+		else if (type === "settled" && run) {
+			run.hasSettled = true;
+			if (run.isBackground === false) open.delete(runId); // as most: nobody has to be told of it
+		} else if (type === "launched" && typeof agentId === "string") {
 			// What outlives a session has files and a place in the footer, and is always looked at.
 			if (outlivesIn(entry.customType)) presentIds.add(agentId);
-			runs.set(runId, { agentId, isBackground, hasSettled: known?.hasSettled ?? false });
-		} else if (type === "closed" && typeof runId === "string") told.add(runId);
+			open.set(runId, { agentId, isBackground, hasSettled: run?.hasSettled ?? false });
+		} else if (type === "closed") told.add(runId);
 		else hasOthers = true;
 	}
-	for (const [runId, { agentId, isBackground, hasSettled }] of runs)
-		if (!hasSettled || !(isBackground === false || told.has(runId))) presentIds.add(agentId);
+	for (const [runId, { agentId, hasSettled }] of open) if (!hasSettled || !told.has(runId)) presentIds.add(agentId);
 
+	let found: PastEntries | undefined;
+	const past = () => {
+		found ??= pastIn(entries, presentIds);
+		return found;
+	};
+	const isAllPast = presentIds.size === 0 && !hasOthers;
+	return { past, rest: isAllPast ? [] : entries.filter((entry) => !isAbout(past().runIds, entry)) };
+}
+
+function pastIn(all: readonly Entry[], presentIds: ReadonlySet<string>): PastEntries {
 	const agentIds = new Set<string>();
 	const runIds = new Set<string>();
-	for (const [runId, { agentId }] of runs) {
+	for (const entry of all) {
+		const { type, runId, agentId } = dataOf(entry) ?? {};
+		if (type !== "launched" || typeof runId !== "string" || typeof agentId !== "string") continue;
 		if (presentIds.has(agentId)) continue;
 		agentIds.add(agentId);
 		runIds.add(runId);
 	}
-	const isAllPast = presentIds.size === 0 && !hasOthers;
-	return { agentIds, runIds, rest: isAllPast ? [] : entries.filter((entry) => !isAbout(runIds, entry)) };
+	return { agentIds, runIds, entries: all.filter((entry) => isAbout(runIds, entry)) };
 }
 
 /** Whether the entry is one of ours, about one of these runs. */
-export function isAbout(runIds: ReadonlySet<string>, entry: Entry): boolean {
+function isAbout(runIds: ReadonlySet<string>, entry: Entry): boolean {
 	const runId = dataOf(entry)?.runId;
 	return typeof runId === "string" && runIds.has(runId);
 }
