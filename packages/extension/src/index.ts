@@ -95,6 +95,7 @@ export default function subagents(given: ExtensionAPI): void {
 		delivery,
 		questions,
 		seconds: () => launcher.latest().drainSeconds,
+		mode: () => host.session()?.mode,
 		tell: host.tell,
 	});
 	registerTools(pi, {

@@ -2,8 +2,8 @@
  * Where pi ends with its last turn, agents that still work would be lost. So it waits for them, up to a deadline, and
  * the session goes on with what they found or ask. Somebody at a screen is not kept waiting: they get it when it comes.
  */
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type Clock, type Manager, runIdOf, steadyClock, systemClock } from "@pi-subagents/core";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, type Clock, type Manager, runIdOf, steadyClock, systemClock } from "@pi-subagents/core";
 import type { Questions } from "../questions.ts";
 import type { Delivery } from "./delivery.ts";
 
@@ -12,6 +12,7 @@ export interface DrainDeps {
 	delivery: Delivery;
 	questions: Questions;
 	seconds: () => number;
+	mode: () => ExtensionContext["mode"] | undefined;
 	/** Tells the user whom it did not wait for any longer. */
 	tell: (notice: string) => void;
 	clock?: Clock;
@@ -23,27 +24,39 @@ export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
 	let deadline: number | undefined;
 	let isOverdue = false;
 	questions.onMessage(() => delivery.stopDraining());
-	pi.on("agent_before_settle", async ({ entries, outcome }, { mode }) => {
-		if ((mode !== "print" && mode !== "json") || outcome === "aborted") return undefined;
-		deadline ??= clock.now() + seconds() * 1_000; // one for the whole run, however often the session goes on
-		const letGo = clock.hold?.();
-		try {
-			const isAsked = questions.isUnheard(); // who asks waits for this session: it must not wait for them
-			const { messages, missing } = isAsked ? NOTHING : await delivery.drain(deadline);
-			for (const runId of missing) giveUp(runId, deps);
-			const late = missing.length > 0 ? await delivery.drain(deadline) : { messages: [] }; // now they have ended, too
-			const question = questions.takeMessage();
-			const told = [...messages, ...late.messages, ...(question ? [question] : [])];
-			const wasOverdue = isOverdue;
-			isOverdue ||= missing.length > 0;
-			// One that launches another agent each time would never end. Nor may the message stand alone: pi prints its last one.
-			if (told.length === 0 || wasOverdue) return undefined;
-			const drafts = told.map((message) => ({ type: "custom_message" as const, ...message }));
-			return { entries: [...entries, ...drafts], continue: true };
-		} finally {
-			letGo?.();
-		}
+	const listen = () =>
+		pi.on("agent_before_settle", async ({ entries, outcome }) => {
+			if (outcome === "aborted") return undefined;
+			deadline ??= clock.now() + seconds() * 1_000; // one for the whole run, however often the session goes on
+			const letGo = clock.hold?.();
+			try {
+				const isAsked = questions.isUnheard(); // who asks waits for this session: it must not wait for them
+				const { messages, missing } = isAsked ? NOTHING : await delivery.drain(deadline);
+				for (const runId of missing) giveUp(runId, deps);
+				const late = missing.length > 0 ? await delivery.drain(deadline) : { messages: [] }; // now they have ended, too
+				const question = questions.takeMessage();
+				const told = [...messages, ...late.messages, ...(question ? [question] : [])];
+				const wasOverdue = isOverdue;
+				isOverdue ||= missing.length > 0;
+				// One that launches another agent each time would never end. Nor may the message stand alone: pi prints its last one.
+				if (told.length === 0 || wasOverdue) return undefined;
+				const drafts = told.map((message) => ({ type: "custom_message" as const, ...message }));
+				return { entries: [...entries, ...drafts], continue: true };
+			} finally {
+				letGo?.();
+			}
+		});
+	// While somebody listens, pi puts the whole context together twice more at each end of its work. So nobody does where
+	// there is nothing to wait for.
+	const leave = deps.manager.store.subscribe(() => {
+		leave();
+		if (isBrief(deps.mode())) void bestEffort("waiting for agents before the end", deps.tell, listen);
 	});
+}
+
+/** Whether pi ends with its last turn. */
+function isBrief(mode: ExtensionContext["mode"] | undefined): boolean {
+	return mode === "print" || mode === "json";
 }
 
 const NOTHING = { messages: [], missing: [] };
