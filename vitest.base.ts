@@ -23,7 +23,7 @@ const secondTries: Reporter = {
 		const tests = modules.flatMap((module) => [...module.children.allTests()]);
 		const names = tests
 			.filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
-			.map((test) => `  - ${test.fullName}`);
+			.map((test) => `  - ${test.fullName}\n${(test.result().errors ?? []).map(({ message }) => message).join("\n")}`);
 		if (names.length > 0) process.stderr.write(`\nTRIED AGAIN ${names.length} test(s):\n${names.join("\n")}\n`);
 	},
 };
