@@ -118,7 +118,8 @@ async function watchFamily(tui: Terminal, first: () => void, second: () => void)
 	tui.type("sentence");
 	await shows(/half a sentence/);
 	second();
-	await shows(/All is done\./);
+	// On a low screen it may have scrolled away when anybody looks.
+	await tui.waitFor(() => tui.raw.includes("All is done."), { timeoutMs: 60_000 }, "The last answer");
 	await tui.waitFor((lines) => !lines.some((line) => line.includes(" Agents ")), { timeoutMs: 60_000 });
 }
 
