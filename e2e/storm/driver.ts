@@ -192,13 +192,15 @@ class World {
 		);
 		const unwhole = new Set([...spoiled, ...failed.flatMap(({ artifacts }) => artifacts ?? [])]);
 		const wasHarmed = wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts;
-		const mayLackJobs = wasHarmed || "set the clock" in acts;
 		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
 		const written = [...this.#model.written].map((key) => `${key}.txt`);
 		return [
-			...(await violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries })),
-			...unbalanced(await tolerantLinesOf(this.#at("bus.jsonl")), "reload" in acts ? account.detached : new Set()),
-			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), mayLackJobs),
+			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
+			...(await patiently(async () => {
+				const news = await tolerantLinesOf(this.#at("bus.jsonl"));
+				return unbalanced(news, "reload" in acts ? account.detached : new Set());
+			})),
+			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()),
 			...(wasKilled ? [] : await unsaid(faults, account, notices)),
 			...(await leftProcesses(this.#it.env.root, this.#pi.pid)),
 			...(await this.#repository.leftovers({ written, wasHarmed })),
@@ -370,9 +372,13 @@ class World {
 
 	/** Those that were kept and are due have been launched, or are not to be waited for. */
 	async #jobsAreOver(): Promise<boolean> {
+		return jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()).length === 0;
+	}
+
+	async #mayLackJobs(): Promise<boolean> {
 		const { acts, wasKilled, spoiled } = this.#course;
-		const isSure = !wasKilled && spoiled.size === 0 && !Object.keys(acts).some((act) => /disk|clock/.test(act));
-		return !isSure || jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), false).length === 0;
+		if (wasKilled || spoiled.size > 0 || "kill a wrapper" in acts || "set the clock" in acts) return true;
+		return (await this.#weather.faults()).length > 0;
 	}
 
 	async #isIdle(): Promise<boolean> {
@@ -445,6 +451,19 @@ class World {
 
 /** So long after the model was last asked, or nothing happens any more. */
 const PATIENCE_MS = 60_000;
+
+/** Files are written behind the agents, and on a busy machine an end is told a moment after the session knows of it. */
+const BEHIND_MS = 5_000;
+
+/** What is still wrong when everything has had its time. */
+async function patiently(look: () => Promise<string[]>): Promise<string[]> {
+	const deadline = Date.now() + BEHIND_MS;
+	for (;;) {
+		const found = await look();
+		if (found.length === 0 || Date.now() >= deadline) return found;
+		await delay(100);
+	}
+}
 
 function newCourse(): Course {
 	return {
