@@ -1,0 +1,308 @@
+/** A real pi in a storm: carries out what the plan says, waits for the calm, and asks the oracle. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type PiRpc, type PiTarget, startRpc } from "@pi-subagents-dev/testkit";
+import { jsonOf, until } from "../test/detached.ts";
+import type { Scene } from "../test/scene.ts";
+import type { Watched } from "../test/watcher.ts";
+import { type Course, carryOut, newCourse, type Stage, spoil } from "./acts.ts";
+import { tolerantLinesOf } from "./files.ts";
+import { Gathering, lyingAbout } from "./leftovers.ts";
+import type { StormModel } from "./model.ts";
+import {
+	type Account,
+	accountOf,
+	isOver,
+	jobViolations,
+	leftProcesses,
+	unbalanced,
+	unsaid,
+	violationsOf,
+} from "./oracle.ts";
+import type { Plan } from "./plan.ts";
+import type { Repository } from "./repository.ts";
+import { lasting, type SpiedRecord } from "./spy.ts";
+import { Weather } from "./weather.ts";
+
+export interface StormReport {
+	seed: number;
+	violations: string[];
+	agents: number;
+	/** What was done, and how often. */
+	acts: Record<string, number>;
+	/** How many writes failed because of the disk, by the error. */
+	faults: Record<string, number>;
+	heapMegabytes: number;
+}
+
+/** Nothing more is asked for so long: who waits for more would wait for ever. */
+const QUIET_MS = 200;
+
+export class World {
+	readonly #it: Scene;
+	readonly #model: StormModel;
+	readonly #weather: Weather;
+	readonly #repository: Repository;
+	readonly #lying = new Set<string>();
+	#gathering = new Gathering();
+	#pi: PiRpc;
+	#session = "";
+	#handled = 0;
+	#askedBefore = 0;
+	#course: Course = newCourse();
+
+	constructor(it: Scene, model: StormModel, repository: Repository) {
+		this.#it = it;
+		this.#model = model;
+		this.#weather = new Weather(it.env);
+		this.#repository = repository;
+		this.#pi = startRpc(this.#target());
+	}
+
+	async run(plan: Plan): Promise<StormReport> {
+		await this.#weather.begin();
+		await this.#pi.send({ type: "new_session" });
+		for (const name of ["bus.jsonl", "jobs.jsonl"]) await rm(this.#at(name), { force: true });
+		this.#course = newCourse();
+		this.#handled = this.#pi.events.length;
+		this.#model.begin(plan);
+		this.#session = await this.#sessionFile();
+		await this.#pi.send({ type: "prompt", message: "The storm begins." });
+		const { acts } = this.#course;
+		await until("the session's model has launched them", async () => this.#model.asked > 1 || undefined);
+		for (const act of plan.acts) {
+			await this.#untilAsked(act.afterRequests);
+			if (await carryOut(act, this.#stage())) acts[act.does] = (acts[act.does] ?? 0) + 1;
+		}
+		await this.#weather.clear();
+		this.#model.calm();
+		await this.#saySomething(); // after a turn that was broken off nothing begins before the user speaks
+		const account = await this.#untilOver();
+		const faults: Record<string, number> = {};
+		for (const { code } of await this.#weather.faults()) faults[code] = (faults[code] ?? 0) + 1;
+		const violations = account ? await this.#judge(account) : await this.#neverEnded();
+		const report = await this.report();
+		await this.#repository.reset();
+		return {
+			seed: plan.seed,
+			violations: [...violations, ...this.#gathering.violations(report)],
+			agents: account?.launched.size ?? 0,
+			acts,
+			faults,
+			heapMegabytes: report.heapMegabytes,
+		};
+	}
+
+	async report(): Promise<Watched> {
+		const from = this.#pi.events.length;
+		await this.#pi.send({ type: "prompt", message: "/report" });
+		const answer = await this.#pi.waitFor(
+			(event) => event.type === "extension_ui_request" && event.method === "notify" && event.message.startsWith("{"),
+			{ from },
+		);
+		if (answer.type !== "extension_ui_request" || answer.method !== "notify") throw new Error("no report");
+		return JSON.parse(answer.message);
+	}
+
+	async close(): Promise<void> {
+		await this.#pi.close();
+	}
+
+	async #judge(account: Account): Promise<string[]> {
+		const { wasKilled, hasLostEntries, isOnlyInMemory, spoiled, notices, acts } = this.#course;
+		const faults = await this.#weather.faults();
+		const failed = [...account.launched.values()].filter(
+			({ artifacts }) => artifacts && faults.some(({ path }) => path.startsWith(artifacts)),
+		);
+		const unwhole = new Set([...spoiled, ...failed.flatMap(({ artifacts }) => artifacts ?? [])]);
+		const wasHarmed = wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts;
+		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
+		const written = [...this.#model.written].map((key) => `${key}.txt`);
+		return [
+			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
+			...(await patiently(async () => {
+				const news = await tolerantLinesOf(this.#at("bus.jsonl"));
+				return unbalanced(news, "reload" in acts ? account.detached : new Set());
+			})),
+			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()),
+			...(wasKilled ? [] : await unsaid(faults, account, notices)),
+			...(await leftProcesses(this.#it.env.root, this.#pi.pid)),
+			...(await this.#repository.leftovers({ written, wasHarmed })),
+			...(await this.#repository.changes()),
+			...(isOnlyInMemory ? [] : await this.#differsAgain()),
+			...(await lyingAbout(this.#it.env, { wasHarmed, sessionId, known: this.#lying })),
+		];
+	}
+
+	/** Who reads what the session kept has the records that those had who saw it happen. */
+	async #differsAgain(): Promise<string[]> {
+		const before = lasting(await this.#spied());
+		await this.#pi.send({ type: "prompt", message: "/again" });
+		const now = new Set(lasting(await this.#spied()));
+		const lost = before.filter((record) => !now.has(record));
+		return lost.map((record) => `After a reload this record is another one: ${record}.`);
+	}
+
+	async #spied(): Promise<SpiedRecord[]> {
+		await rm(this.#at("records.json"), { force: true });
+		await this.#pi.send({ type: "prompt", message: "/records" });
+		return (await jsonOf<SpiedRecord[]>(this.#at("records.json"))) ?? [];
+	}
+
+	async #saySomething(): Promise<boolean> {
+		await this.#pi.send({ type: "prompt", message: "How is the weather?", streamingBehavior: "followUp" });
+		return true;
+	}
+
+	/** As it is now: pi may be another one after each act. */
+	#stage(): Stage {
+		return {
+			env: this.#it.env,
+			pi: this.#pi,
+			session: this.#session,
+			weather: this.#weather,
+			course: this.#course,
+			account: () => this.#account(),
+			saySomething: () => this.#saySomething(),
+			restart: (how) => this.#restart(how),
+		};
+	}
+
+	async #restart({ isKill, spoil: chance }: { isKill: boolean; spoil?: number }): Promise<boolean> {
+		if (isKill && this.#pi.pid !== undefined) process.kill(this.#pi.pid, "SIGKILL");
+		await this.#pi.close();
+		await rm(this.#at("bus.jsonl"), { force: true });
+		if (this.#course.isOnlyInMemory) await this.#weather.freeDisk(); // pi itself does not open a session that it cannot write
+		if (chance !== undefined) await spoil(this.#stage(), chance);
+		const course = this.#course;
+		course.wasKilled = true;
+		course.hasLostEntries ||= course.isOnlyInMemory;
+		this.#handled = 0;
+		this.#gathering = new Gathering();
+		const args = existsSync(this.#session) ? ["--session", this.#session] : [];
+		this.#pi = startRpc(this.#target(args));
+		this.#session = await this.#sessionFile();
+		return true;
+	}
+
+	/** Until the model was asked so often, or will not be any more before somebody interferes. */
+	async #untilAsked(count: number): Promise<void> {
+		let last = -1;
+		for (let quiet = 0; this.#model.asked < count && quiet < QUIET_MS; await delay(10)) {
+			this.#answerDialogs();
+			quiet = this.#model.asked === last ? quiet + 10 : 0;
+			last = this.#model.asked;
+		}
+	}
+
+	async #untilOver(): Promise<Account | undefined> {
+		let asked = this.#model.asked;
+		let deadline = Date.now() + PATIENCE_MS;
+		while (Date.now() < deadline) {
+			this.#answerDialogs();
+			const account = await this.#account();
+			await this.#reply(account);
+			if (this.#model.asked > asked) deadline = Date.now() + PATIENCE_MS; // it goes on
+			asked = this.#model.asked;
+			if (isOver(account) && (await this.#isIdle()) && (await this.#jobsAreOver())) return account;
+			await delay(20);
+		}
+		return undefined;
+	}
+
+	/** Those that were kept and are due have been launched, or are not to be waited for. */
+	async #jobsAreOver(): Promise<boolean> {
+		return jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()).length === 0;
+	}
+
+	async #mayLackJobs(): Promise<boolean> {
+		const { acts, wasKilled, spoiled } = this.#course;
+		if (wasKilled || spoiled.size > 0 || "kill a wrapper" in acts || "set the clock" in acts) return true;
+		return (await this.#weather.faults()).length > 0;
+	}
+
+	async #isIdle(): Promise<boolean> {
+		const state = await this.#pi.send({ type: "get_state" });
+		return state.success && state.command === "get_state" && !state.data.isStreaming;
+	}
+
+	/** What the session knows: from its file, or while that cannot be written, from pi's memory. */
+	async #account(): Promise<Account> {
+		if (!this.#course.isOnlyInMemory) return accountOf(await tolerantLinesOf(this.#session));
+		await this.#pi.send({ type: "prompt", message: "/entries" });
+		return accountOf((await jsonOf<Record<string, unknown>[]>(this.#at("entries.json"))) ?? []);
+	}
+
+	/** The turn in which the model would have answered may have been broken off; then the user does. */
+	async #reply({ launched, settled }: Account): Promise<void> {
+		if (this.#model.asked > this.#askedBefore) {
+			this.#askedBefore = this.#model.asked;
+			return; // all is on its way
+		}
+		if ([...launched.keys()].every((runId) => settled.has(runId))) return;
+		for (const { id } of (await this.#spied()).filter(({ question }) => question !== undefined))
+			await this.#pi.send({ type: "prompt", message: `/subagent reply ${id} go on` });
+	}
+
+	async #neverEnded(): Promise<string[]> {
+		const { launched, settled, told, closed } = await this.#account();
+		const open = [...launched.values()].filter(
+			({ runId, isBackground }) => !settled.has(runId) || (isBackground && !(told.has(runId) || closed.has(runId))),
+		);
+		const live = (await this.#spied()).filter(
+			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),
+		);
+		return [
+			...this.#course.notices.slice(-10).map((notice) => `(It had said: ${notice})`),
+			...live.map((record) => `(Still there: ${JSON.stringify(record)})`),
+			`It never ended: ${open.map(({ runId, isBackground }) => `${runId} ${isBackground ? "in the background" : "waited for"} ${settled.has(runId) ? "settled" : "not settled"}`).join(", ") || "pi stayed busy, or a job did not fire"}.`,
+		];
+	}
+
+	/** Somebody sits there and says something to everything. */
+	#answerDialogs(): void {
+		for (const event of this.#pi.events.slice(this.#handled)) {
+			if (event.type !== "extension_ui_request") continue;
+			const { id, method } = event;
+			if (method === "notify") this.#course.notices.push(event.message);
+			if (method === "input" || method === "editor")
+				this.#pi.answer({ type: "extension_ui_response", id, value: "as you like" });
+			if (method === "confirm") this.#pi.answer({ type: "extension_ui_response", id, confirmed: true });
+			if (method === "select") this.#pi.answer({ type: "extension_ui_response", id, cancelled: true });
+		}
+		this.#handled = this.#pi.events.length;
+	}
+
+	#at(name: string): string {
+		return join(this.#it.env.home, name);
+	}
+
+	async #sessionFile(): Promise<string> {
+		const state = await this.#pi.send({ type: "get_state" });
+		if (!state.success || state.command !== "get_state" || !state.data.sessionFile) throw new Error("no session");
+		return state.data.sessionFile;
+	}
+
+	#target(args: string[] = []): PiTarget {
+		const all = ["--session-dir", join(this.#it.env.root, "sessions"), ...args];
+		return { env: this.#it.env, extensions: ["watcher.ts", "spy.ts"], args: all, timeoutMs: 60_000 };
+	}
+}
+
+/** So long after the model was last asked, or nothing happens any more. */
+const PATIENCE_MS = 60_000;
+
+/** Files are written behind the agents, and on a busy machine an end is told a moment after the session knows of it. */
+const BEHIND_MS = 5_000;
+
+/** What is still wrong when everything has had its time. */
+async function patiently(look: () => Promise<string[]>): Promise<string[]> {
+	const deadline = Date.now() + BEHIND_MS;
+	for (;;) {
+		const found = await look();
+		if (found.length === 0 || Date.now() >= deadline) return found;
+		await delay(100);
+	}
+}
