@@ -140,9 +140,10 @@ export class World {
 	async #differsAgain(): Promise<string[]> {
 		const before = lasting(await this.#spied());
 		await this.#pi.send({ type: "prompt", message: "/again" });
-		const now = new Set(lasting(await this.#spied()));
-		const lost = before.filter((record) => !now.has(record));
-		return lost.map((record) => `After a reload this record is another one: ${record}.`);
+		const now = lasting(await this.#spied());
+		const lost = before.filter((record) => !now.includes(record));
+		const others = now.filter((record) => !before.includes(record));
+		return lost.map((record) => `After a reload there is not ${record}, but of others ${others.join(", ")}.`);
 	}
 
 	async #spied(): Promise<SpiedRecord[]> {
