@@ -116,6 +116,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		await tui.waitForText(/→ Run now/);
 		tui.press("enter");
 		await tui.waitForText('"find it" runs now');
+		await tui.waitForText("how it went so far (1)"); // the menu is there again, and takes keys
 		await it.server.nextRequest(isScout);
 		await leaveMenu(tui);
 		await tui.waitForText("Noted.");

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { WorktreeReport } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
 import {
 	closeWorktree,
@@ -63,6 +64,20 @@ describe("files that are gone because somebody was killed do not count as delete
 		await reached;
 		const report = await closeWorktree(await noted(place), { git: it.git });
 		expect(report).toMatchObject({ branch: "pi-subagents/a1", files: 1, insertions: 1, deletions: 0 });
+	});
+
+	test("nor is anything lost when somebody else has closed it meanwhile, directory and all", async () => {
+		const it = await repo();
+		const place = await it.open();
+		await it.write("new.txt", "new\n", place.root);
+		let first: WorktreeReport | undefined;
+		const overtaken: Git = async (...call) => {
+			first ??= await closeWorktree(place, { git: it.git });
+			return it.git(...call);
+		};
+		expect(await closeWorktree(place, { git: overtaken })).toEqual(first);
+		expect((await noted(place)).report).toEqual(first);
+		expect(first).not.toHaveProperty("problems");
 	});
 
 	test(

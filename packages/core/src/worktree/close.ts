@@ -106,6 +106,7 @@ async function keep(place: Place, git: Git): Promise<Held> {
 	const ask = (...args: string[]) => tryGit(git, args, { cwd: main });
 	const own = await ask("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`);
 	if (gitDir === undefined || !(await isCheckout(root))) {
+		await assertOpen(root);
 		const isChanged = own !== undefined && own !== base;
 		if (own === base) await ask("update-ref", "-d", `refs/heads/${branch}`, base);
 		const problems = [`The directory ${root} is gone; what was not committed there is lost.`];
@@ -119,8 +120,7 @@ async function keep(place: Place, git: Git): Promise<Held> {
 	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], here);
 	const on = (await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here))?.replace(/^refs\/heads\//, "");
 	const { tree, problems, isWhole } = await snapshotOf({ root, gitDir, ignores: dirname(root), isWhole: true }, git);
-	// Whoever has closed it removes its files now; without them, they would count as deleted.
-	if ((await readPlace(root))?.report) throw new Error("somebody else has just closed it");
+	await assertOpen(root);
 	const isClean = head !== undefined && tree === (await git(["rev-parse", `${head}^{tree}`], here));
 	const parents = head === undefined ? [] : [head];
 	const committed = isClean ? undefined : await commitTree(here, { tree, parents, message: messageFor(place) }, git);
@@ -157,6 +157,11 @@ async function keep(place: Place, git: Git): Promise<Held> {
 	const other = await freeName(branch, ask);
 	await update(other, tip, "");
 	return { branch: other, tip, isLeft, problems: [...all, `Its work is on two branches: ${other} and ${branch}.`] };
+}
+
+/** Whoever has closed it removes its files now; without them, they would count as deleted or lost. */
+async function assertOpen(root: string): Promise<void> {
+	if ((await readPlace(root))?.report) throw new Error("somebody else has just closed it");
 }
 
 /** The checkout must not be on a branch that is deleted: it would count as new, with everything in it. */
