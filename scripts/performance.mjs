@@ -61,7 +61,7 @@ function cell({ value, ratio }, unit) {
 }
 
 function when(at, node) {
-	return `Measured ${at.slice(0, 10)} with Node ${node.replace("v", "")}, on a machine shared with other work.`;
+	return `Measured ${at.slice(0, 10)} with Node ${node.replace("v", "")}, on two cores.`;
 }
 
 /** The page compares with what others do, not with whom. */
