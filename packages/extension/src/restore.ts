@@ -120,7 +120,8 @@ export function restoreOnStart(pi: ExtensionAPI, deps: RestoreDeps): void {
 	pi.on("session_start", async () => {
 		const { present, past } = journal.read();
 		remembered = present;
-		const events = () => [...past.runs().values()].flatMap((run) => eventsOf(run, manager, pastEndOf(run)));
+		const events = () =>
+			[...past.runs().values()].map(withOwnFiles).flatMap((run) => eventsOf(run, manager, pastEndOf(run)));
 		manager.store.recall({ has: past.has, events });
 		const undone = new Map([...remembered].filter(([, run]) => isUndone(run)));
 		const left: Remembered = undone.size === 0 || (await speaks()) ? new Map() : undone;

@@ -97,6 +97,22 @@ test("an agent that was stopped in the queue has not started when the session is
 	expect(known?.startedAt).toBeUndefined();
 });
 
+test("a past agent has no files where somebody has written that they are", async () => {
+	const file = newFile();
+	const before = await open(file);
+	const { id } = before.manager.spawn(spec);
+	await before.answer(id, "Found it.");
+	for (const entry of file.entries) {
+		const data = entry.data as { type?: string };
+		if (data.type === "launched") entry.data = { ...data, artifacts: "/etc" };
+	}
+
+	const after = await open(file, { firstId: 2 });
+	const known = after.manager.store.record(id);
+	expect(known?.outcome).toMatchObject({ status: "completed" });
+	expect(known?.artifacts).toBeUndefined();
+});
+
 test("of a past agent whose end cannot be read it is said that it is over", async () => {
 	const file = newFile();
 	const before = await open(file);
