@@ -242,7 +242,7 @@ export class Manager {
 	/** Takes in the events of an earlier process. What had not settled there ended with it. */
 	restore(events: Iterable<AgentEvent>): void {
 		for (const event of events) this.store.dispatch(event);
-		for (const { id, outcome } of [...this.store.atHand()]) {
+		for (const { id, outcome } of this.store.atHand()) {
 			if (outcome || this.#conductor.live(id)) continue;
 			this.#conductor.dispatch(id, { type: "agent_settled", outcome: { status: "aborted", by: "shutdown" } });
 		}

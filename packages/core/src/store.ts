@@ -65,8 +65,8 @@ export class Store {
 	 * All but those of `recall` that nobody has asked for yet: who has not settled is among them, and looking at them
 	 * costs nothing in a session that remembers thousands.
 	 */
-	atHand(): Iterable<AgentRecord> {
-		return this.#records.values();
+	atHand(): AgentRecord[] {
+		return [...this.#records.values()];
 	}
 
 	/**

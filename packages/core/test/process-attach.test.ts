@@ -196,7 +196,10 @@ describe("a run whose wrapper is gone without a result", () => {
 		expect(await isAlive(member)).toBe(false);
 	});
 
-	test("is found out by asking after its process when its exit cannot be seen", async () => {
+	test.each([
+		["by asking after its process when its exit cannot be seen", 0],
+		["as soon when the time of day was set back meanwhile", -26 * 3_600_000],
+	])("is found out %s", async (_, setBy) => {
 		const dir = await runDir();
 		const wrapper = await liveProcess();
 		const clock = handClock(1_000);
@@ -204,22 +207,7 @@ describe("a run whose wrapper is gone without a result", () => {
 		await dir.log(looking);
 		const { run, events } = attach(dir, { clock });
 		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
-		wrapper.child.kill("SIGKILL");
-		await wrapper.exited;
-		const poll = setInterval(() => clock.advance(2_000), 20);
-		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
-		clearInterval(poll);
-	});
-
-	test("is found out as soon when the time of day was set back meanwhile", async () => {
-		const dir = await runDir();
-		const wrapper = await liveProcess();
-		const clock = handClock(1_000);
-		await dir.wrappedBy(wrapper.identity);
-		await dir.log(looking);
-		const { run, events } = attach(dir, { clock });
-		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
-		clock.set(-26 * 3_600_000);
+		clock.set(setBy);
 		wrapper.child.kill("SIGKILL");
 		await wrapper.exited;
 		const poll = setInterval(() => clock.advance(2_000), 20);

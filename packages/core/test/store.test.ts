@@ -62,7 +62,7 @@ test("agents of the past have no records until somebody asks, and then come befo
 		},
 	});
 	for (const event of log([queued], "a1")) store.dispatch(event);
-	expect([...store.atHand()].map(({ id }) => id)).toEqual(["a1"]);
+	expect(store.atHand().map(({ id }) => id)).toEqual(["a1"]);
 	expect(store.record("a1")?.status).toBe("queued");
 	expect(store.record("unknown")).toBeUndefined();
 	expect(times).toBe(0);

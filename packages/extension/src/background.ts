@@ -47,7 +47,7 @@ export function announce(record: AgentRecord, host: Host): void {
 /** The runs that outlive the session, as far as its current branch knows of them. */
 export function backgroundRecords(store: Store, journal: Journal): AgentRecord[] {
 	const branch = new Set(journal.branch());
-	return [...store.atHand()].filter(({ id: agentId, run, outlives }) => {
+	return store.atHand().filter(({ id: agentId, run, outlives }) => {
 		const entry = outlives ? journal.entryOf(runIdOf({ agentId, run })) : undefined;
 		return entry !== undefined && branch.has(entry);
 	});

@@ -21,7 +21,7 @@ export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Re
 export function stopOnEscape(pi: ExtensionAPI, manager: Manager, policy: () => Settings["interrupt"]): void {
 	pi.on("agent_end", (_event, ctx) => {
 		if (!isBrokenOff(ctx) || policy() !== "all") return;
-		for (const { id, outcome, outlives, parentAgentId } of [...manager.store.atHand()]) {
+		for (const { id, outcome, outlives, parentAgentId } of manager.store.atHand()) {
 			if (!outcome && !outlives && parentAgentId === undefined) manager.abort(id, { by: "user" });
 		}
 	});

@@ -31,7 +31,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 	let close = (): void => undefined;
 	/** Who settled before the session was opened has no place in the tree. */
 	const source: AgentSource = {
-		snapshot: () => ({ records: [...store.atHand()] }),
+		snapshot: () => ({ records: store.atHand() }),
 		subscribe: (listener) => store.subscribe(listener),
 		record: (id) => store.record(id),
 	};

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sortOut } from "../src/journal/past.ts";
 import { type Entry, NOTIFICATION } from "../src/journal/session-entry.ts";
-import { newFile, open, spec } from "./fake-session.ts";
+import { newFile, open, type SessionFile, spec } from "./fake-session.ts";
 
 const ours = (id: string, data: object, customType = "subagents:record"): Entry => ({
 	...{ id, type: "custom", customType, data },
@@ -70,9 +70,9 @@ test("a session that is opened again knows its past agents, and nothing happens 
 	const after = await open(file, { firstId: 2 });
 	const heard: string[] = [];
 	after.manager.store.subscribe(({ type }) => heard.push(type));
-	expect([...after.manager.store.atHand()]).toEqual([]);
+	expect(after.manager.store.atHand()).toEqual([]);
 	const second = after.manager.spawn(spec);
-	expect([...after.manager.store.atHand()].map(({ id }) => id)).toEqual([second.id]);
+	expect(after.manager.store.atHand().map(({ id }) => id)).toEqual([second.id]);
 	expect(after.manager.store.record(id)).toMatchObject({ outcome: { status: "completed", text: "Found it." } });
 	expect(after.manager.store.snapshot().records.map(({ id }) => id)).toEqual([id, second.id]);
 	expect(new Set(heard)).toEqual(new Set(["agent_queued", "agent_started"]));
@@ -97,15 +97,20 @@ test("an agent that was stopped in the queue has not started when the session is
 	expect(known?.startedAt).toBeUndefined();
 });
 
+/** Somebody writes this into the session's entries of that type. */
+function edit(file: SessionFile, type: string, change: object): void {
+	for (const entry of file.entries) {
+		const data = entry.data as { type?: string };
+		if (data.type === type) entry.data = { ...data, ...change };
+	}
+}
+
 test("a past agent has no files where somebody has written that they are", async () => {
 	const file = newFile();
 	const before = await open(file);
 	const { id } = before.manager.spawn(spec);
 	await before.answer(id, "Found it.");
-	for (const entry of file.entries) {
-		const data = entry.data as { type?: string };
-		if (data.type === "launched") entry.data = { ...data, artifacts: "/etc" };
-	}
+	edit(file, "launched", { artifacts: "/etc" });
 
 	const after = await open(file, { firstId: 2 });
 	const known = after.manager.store.record(id);
@@ -118,8 +123,7 @@ test("of a past agent whose end cannot be read it is said that it is over", asyn
 	const before = await open(file);
 	const { id } = before.manager.spawn(spec);
 	await before.answer(id, "Found it.");
-	for (const entry of file.entries)
-		if (JSON.stringify(entry.data).includes("settled")) entry.data = { ...(entry.data as object), turns: "many" };
+	edit(file, "settled", { turns: "many" });
 
 	const after = await open(file, { firstId: 2 });
 	expect(after.manager.store.record(id)?.outcome).toMatchObject({ status: "aborted", by: "lost" });

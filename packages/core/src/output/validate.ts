@@ -2,13 +2,12 @@
  * Checks an answer against its schema, in a thread of its own with a deadline and little memory: a pattern that backtracks
  * without end, or a schema that makes the validator go deeper and deeper, must not stop everything here.
  */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { ValidationError } from "@pi-subagents/progress";
 import { messageOf } from "../best-effort.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { OutputSpec } from "../runner.ts";
+import { workerFile } from "../worker-file.ts";
 import { Turnstile } from "./turnstile.ts";
 
 export interface Order {
@@ -26,6 +25,7 @@ export interface ValidateOptions {
 	deadlineMs?: number;
 }
 
+const PROGRAM = { name: "output-worker", source: "./worker.ts" };
 const DEADLINE_MS = 2_000;
 
 /** For the heap of the thread. What an answer and its schema need is a small part of that. */
@@ -47,7 +47,7 @@ async function inThread(order: Order, clock: Clock, deadlineMs: number): Promise
 	let worker: Worker | undefined;
 	try {
 		// It keeps the process alive until then: without a terminal nothing else may.
-		const thread = new Worker(workerFile(), {
+		const thread = new Worker(workerFile(import.meta.url, PROGRAM), {
 			workerData: order,
 			// Nothing of ours goes with it: no loaders, no environment, no words on our output.
 			execArgv: [],
@@ -85,13 +85,4 @@ function countDown(clock: Clock, ms: number, onOver: () => void): () => void {
 	};
 	step(STEPS);
 	return () => cancel();
-}
-
-/** Wherever the build put this line, and also when it is not built at all. */
-function workerFile(): string {
-	const places = ["./output-worker.js", "../output-worker.js", "./worker.ts"];
-	const files = import.meta.url ? places.map((place) => fileURLToPath(new URL(place, import.meta.url))) : [];
-	const file = files.find(existsSync);
-	if (file === undefined) throw new Error("output-worker.js is not built, or does not lie beside this package's code");
-	return file;
 }

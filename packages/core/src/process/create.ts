@@ -56,3 +56,8 @@ async function unlessGone<Result>(work: () => Promise<Result>): Promise<Result |
 		throw error;
 	}
 }
+
+/** Also for people to read. */
+export function jsonText(value: object): string {
+	return `${JSON.stringify(value, null, "\t")}\n`;
+}

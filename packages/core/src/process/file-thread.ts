@@ -3,15 +3,16 @@
  * forty for one agent, and whatever else needs the pool waits behind them. Here what was asked within a moment goes in one
  * message, and is done in order.
  */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { workerFile } from "../worker-file.ts";
 import { type Faults, type FileStep, takeSteps } from "./file-steps.ts";
 
 interface Job {
 	steps: readonly FileStep[];
 	done: (faults: Faults) => void;
 }
+
+const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
 
 /** To wake another thread is what costs; nobody waits for a file, except who hurries. */
 const GATHER_MS = 10;
@@ -83,7 +84,7 @@ export class FileThread {
 	#start(): Worker | undefined {
 		try {
 			// Nothing of ours goes with it: no loaders, no environment, no words on our output.
-			const thread = new Worker(this.#program ?? workerFile(), {
+			const thread = new Worker(this.#program ?? workerFile(import.meta.url, PROGRAM), {
 				...{ execArgv: [], env: {}, stdout: true, stderr: true },
 				resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
 			});
@@ -125,13 +126,4 @@ export class FileThread {
 
 function doHere(jobs: readonly Job[]): void {
 	for (const { steps, done } of jobs) done(takeSteps(steps));
-}
-
-/** Wherever the build put this line, and also when it is not built at all. */
-function workerFile(): string {
-	const places = ["./file-worker.js", "../file-worker.js", "./file-worker.ts"];
-	const files = import.meta.url ? places.map((place) => fileURLToPath(new URL(place, import.meta.url))) : [];
-	const file = files.find(existsSync);
-	if (file === undefined) throw new Error("file-worker.js is not built, or does not lie beside this package's code");
-	return file;
 }

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type RunIdentity, type RunSpec, runIdOf } from "../runner.ts";
-import { createWhole } from "./create.ts";
+import { createWhole, jsonText } from "./create.ts";
 import { type Meta, RUN_FILES } from "./layout.ts";
 
 export function metaOf(
@@ -33,9 +33,5 @@ export function metaOf(
 /** The directory must be there, and empty. */
 export async function writeMeta(dir: string, meta: Meta): Promise<void> {
 	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
-	await createWhole(join(dir, RUN_FILES.meta), metaText(meta));
-}
-
-export function metaText(meta: Meta): string {
-	return `${JSON.stringify(meta, null, "\t")}\n`;
+	await createWhole(join(dir, RUN_FILES.meta), jsonText(meta));
 }

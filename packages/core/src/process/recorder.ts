@@ -10,11 +10,11 @@ import { type RunIdentity, type RunSpec, runIdOf } from "../runner.ts";
 import type { Store } from "../store.ts";
 import { Account } from "./account.ts";
 import { AppendLog } from "./append-log.ts";
+import { jsonText } from "./create.ts";
 import type { FileStep } from "./file-steps.ts";
 import { FileThread } from "./file-thread.ts";
 import { RUN_FILES } from "./layout.ts";
-import { metaOf, metaText } from "./meta.ts";
-import { resultText } from "./result.ts";
+import { metaOf } from "./meta.ts";
 
 export interface RecorderOptions {
 	store: Store;
@@ -133,7 +133,7 @@ class RecordedRun {
 		await this.#saveConversation?.(path).catch((error: unknown) => this.#lose("session", messageOf(error)));
 		const lost = this.#lost.length === 0 ? {} : { lost: [...this.#lost] };
 		const ended = { ...this.#account.result(this.#spec, outcome, at), startedAt: this.#startedAt, ...lost };
-		const text = resultText({ ...ended, writtenBy: "parent" });
+		const text = jsonText({ ...ended, writtenBy: "parent" });
 		await this.#write([["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
 		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
 	}
@@ -147,7 +147,7 @@ class RecordedRun {
 			[
 				["systemPrompt", { does: "create", path: this.#path("systemPrompt"), text: meta.systemPrompt ?? "" }],
 				// Nobody takes orders from it, so it need not survive what this process does not survive.
-				["meta", { does: "publish", path: this.#path("meta"), text: metaText(meta), isDurable: false }],
+				["meta", { does: "publish", path: this.#path("meta"), text: jsonText(meta), isDurable: false }],
 				...(["events", "transcript", "stdout", "stderr"] as const).map(empty),
 			],
 			{ does: "mkdir", path }, // one that is there already is somebody else's

@@ -9,7 +9,7 @@ import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 import { once } from "../once.ts";
 import { codeOf } from "../process/code-of.ts";
-import { createWhole, UNFINISHED } from "../process/create.ts";
+import { createWhole, jsonText, UNFINISHED } from "../process/create.ts";
 import type { ProcessIdentity } from "../process/layout.ts";
 import { readPlain } from "../process/plain-file.ts";
 import { parseJson } from "../process/read.ts";
@@ -116,14 +116,14 @@ export async function readPlaces(dir: string): Promise<Place[]> {
 
 /** Whether the name was still free. */
 export async function claimPlace(place: Place): Promise<boolean> {
-	return createWhole(fileOf(place.root), serialized(place));
+	return createWhole(fileOf(place.root), jsonText(place));
 }
 
 export async function writePlace(place: Place): Promise<void> {
 	const file = fileOf(place.root);
 	const unfinished = `${file}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
 	try {
-		await writeFile(unfinished, serialized(place), { flag: "wx", mode: 0o600, flush: true });
+		await writeFile(unfinished, jsonText(place), { flag: "wx", mode: 0o600, flush: true });
 		await rename(unfinished, file);
 	} finally {
 		await rm(unfinished, { force: true });
@@ -137,10 +137,6 @@ export async function forgetPlace({ root }: Pick<Place, "root">): Promise<void> 
 
 function fileOf(root: string): string {
 	return `${root}.json`;
-}
-
-function serialized(place: Place): string {
-	return `${JSON.stringify(place, null, "\t")}\n`;
 }
 
 async function namesIn(dir: string): Promise<string[]> {

@@ -7,6 +7,7 @@ import { type AgentRecord, type Outcome, runIdOf } from "@pi-subagents/core";
 import { beginningOf } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { once } from "../once.ts";
 
 const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
 const time = Type.Number({ minimum: 0 });
@@ -114,14 +115,6 @@ const checks = once(() => ({
 	settled: Compile(settledSchema()),
 	closed: Compile(closedSchema()),
 }));
-
-function once<T>(make: () => T): () => T {
-	let made: T | undefined;
-	return () => {
-		made ??= make();
-		return made;
-	};
-}
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */
 const TASK_CHARACTERS = 2_000;

@@ -2,6 +2,7 @@
  * Tells the agents of which nothing is still to come from the others, by a glance at each entry: a session may hold ten
  * thousand, and whoever opens it should not wait until all of them are checked. Pure.
  */
+import { once } from "../once.ts";
 import { isOurs, outlivesIn } from "./entries.ts";
 import { type Entry, toldIn } from "./session-entry.ts";
 
@@ -49,11 +50,7 @@ export function sortOut(entries: readonly Entry[]): SortedOut {
 	}
 	for (const [runId, { agentId, hasSettled }] of open) if (!hasSettled || !told.has(runId)) presentIds.add(agentId);
 
-	let found: PastEntries | undefined;
-	const past = () => {
-		found ??= pastIn(entries, presentIds);
-		return found;
-	};
+	const past = once(() => pastIn(entries, presentIds));
 	const isAllPast = presentIds.size === 0 && !hasOthers;
 	return { past, rest: isAllPast ? [] : entries.filter((entry) => !isAbout(past().runIds, entry)) };
 }

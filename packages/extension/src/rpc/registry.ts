@@ -39,7 +39,7 @@ function registryFor(deps: RpcDeps): ManagerRegistry {
 	const { manager } = deps;
 	/** What another process runs cannot be waited for here. */
 	const active = () =>
-		[...manager.store.atHand()].filter(({ id, status }) => !isSettled(status) && manager.specOf(id) !== undefined);
+		manager.store.atHand().filter(({ id, status }) => !isSettled(status) && manager.specOf(id) !== undefined);
 	return {
 		hasRunning: () => active().length > 0,
 		async waitForAll() {
