@@ -50,7 +50,7 @@ describe("what an agent changed", () => {
 		const place = await it.open();
 		expect(await closed(it, place)).toEqual({ isGone: true, report: { base: place.base, ...NOTHING } });
 		expect(await it.branches()).toEqual(["main"]);
-		expect(await it.run(["worktree", "list"])).not.toContain("a1");
+		expect(await it.run(["worktree", "list", "--porcelain"])).not.toContain(place.root);
 	});
 
 	test("is told in the same way when it is closed again", async () => {
@@ -124,7 +124,7 @@ describe("what an agent changed", () => {
 		await writeFile(join(place.gitDir ?? "", "index.lock"), "");
 		await rm(join(place.root, ".git"));
 		expect(await closed(it, place)).toMatchObject({ isGone: true, report: { files: 1 } });
-		expect(await it.run(["worktree", "list"])).not.toContain("a1");
+		expect(await it.run(["worktree", "list", "--porcelain"])).not.toContain(place.root);
 	});
 
 	test("is kept although files cannot be read: those stay in its directory", async () => {
