@@ -1,7 +1,7 @@
 /** What the plan says, done to a pi in a storm and to its files. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { PiEnv, PiRpc } from "@pi-subagents-dev/testkit";
+import type { PiEnv } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../test/detached.ts";
 import {
 	cutLastLine,
@@ -15,6 +15,7 @@ import {
 } from "./files.ts";
 import type { Account } from "./oracle.ts";
 import type { Act } from "./plan.ts";
+import type { StormPi } from "./storm-pi.ts";
 import type { Weather } from "./weather.ts";
 
 /** What has happened in the storm that is going on. */
@@ -43,13 +44,12 @@ export function newCourse(): Course {
 /** What there is to do something to. */
 export interface Stage {
 	env: PiEnv;
-	pi: PiRpc;
+	pi: StormPi;
 	/** The session's file. */
 	session: string;
 	weather: Weather;
 	course: Course;
 	account(): Promise<Account>;
-	saySomething(): Promise<boolean>;
 	/** Ends pi, gently or not, spoils some files, and opens the session again. */
 	restart(how: { isKill: boolean; spoil?: number }): Promise<boolean>;
 }
@@ -59,15 +59,16 @@ export async function carryOut(act: Act, stage: Stage): Promise<boolean> {
 	const { does, key, chance } = act;
 	switch (does) {
 		case "stop":
-			await stage.pi.send({ type: "prompt", message: `/subagent stop ${key}` });
+			await stage.pi.command(`/subagent stop ${key}`);
 			return true;
 		case "say something":
-			return stage.saySomething();
+			await stage.pi.saySomething();
+			return true;
 		case "abort turn":
-			await stage.pi.send({ type: "abort" });
+			await stage.pi.rpc.send({ type: "abort" });
 			return true;
 		case "reload":
-			await stage.pi.send({ type: "prompt", message: "/again" });
+			await stage.pi.command("/again");
 			return true;
 		case "fill the disk":
 			await stage.weather.spoilDisk("ENOSPC");

@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type PiRpc, type PiTarget, startRpc } from "@pi-subagents-dev/testkit";
-import { jsonOf, until } from "../test/detached.ts";
+import { until } from "../test/detached.ts";
 import type { Scene } from "../test/scene.ts";
 import type { Watched } from "../test/watcher.ts";
 import { type Course, carryOut, newCourse, type Stage, spoil } from "./acts.ts";
@@ -23,7 +22,8 @@ import {
 } from "./oracle.ts";
 import type { Plan } from "./plan.ts";
 import type { Repository } from "./repository.ts";
-import { lasting, type SpiedRecord } from "./spy.ts";
+import { lasting } from "./spy.ts";
+import { StormPi } from "./storm-pi.ts";
 import { Weather } from "./weather.ts";
 
 export interface StormReport {
@@ -47,9 +47,8 @@ export class World {
 	readonly #repository: Repository;
 	readonly #lying = new Set<string>();
 	#gathering = new Gathering();
-	#pi: PiRpc;
+	#pi: StormPi;
 	#session = "";
-	#handled = 0;
 	#askedBefore = 0;
 	#course: Course = newCourse();
 
@@ -58,18 +57,18 @@ export class World {
 		this.#model = model;
 		this.#weather = new Weather(it.env);
 		this.#repository = repository;
-		this.#pi = startRpc(this.#target());
+		this.#pi = new StormPi(it.env);
 	}
 
 	async run(plan: Plan): Promise<StormReport> {
 		await this.#weather.begin();
-		await this.#pi.send({ type: "new_session" });
+		await this.#pi.rpc.send({ type: "new_session" });
 		for (const name of ["bus.jsonl", "jobs.jsonl"]) await rm(this.#at(name), { force: true });
 		this.#course = newCourse();
-		this.#handled = this.#pi.events.length;
+		this.#pi.skip();
 		this.#model.begin(plan);
-		this.#session = await this.#sessionFile();
-		await this.#pi.send({ type: "prompt", message: "The storm begins." });
+		this.#session = await this.#pi.sessionFile();
+		await this.#pi.command("The storm begins.");
 		const { acts } = this.#course;
 		await until("the session's model has launched them", async () => this.#model.asked > 1 || undefined);
 		for (const act of plan.acts) {
@@ -78,7 +77,7 @@ export class World {
 		}
 		await this.#weather.clear();
 		this.#model.calm();
-		await this.#saySomething(); // after a turn that was broken off nothing begins before the user speaks
+		await this.#pi.saySomething(); // after a turn that was broken off nothing begins before the user speaks
 		const account = await this.#untilOver();
 		const faults: Record<string, number> = {};
 		for (const { code } of await this.#weather.faults()) faults[code] = (faults[code] ?? 0) + 1;
@@ -95,15 +94,8 @@ export class World {
 		};
 	}
 
-	async report(): Promise<Watched> {
-		const from = this.#pi.events.length;
-		await this.#pi.send({ type: "prompt", message: "/report" });
-		const answer = await this.#pi.waitFor(
-			(event) => event.type === "extension_ui_request" && event.method === "notify" && event.message.startsWith("{"),
-			{ from },
-		);
-		if (answer.type !== "extension_ui_request" || answer.method !== "notify") throw new Error("no report");
-		return JSON.parse(answer.message);
+	report(): Promise<Watched> {
+		return this.#pi.report();
 	}
 
 	async close(): Promise<void> {
@@ -111,7 +103,7 @@ export class World {
 	}
 
 	async #judge(account: Account): Promise<string[]> {
-		const { wasKilled, hasLostEntries, isOnlyInMemory, spoiled, notices, acts } = this.#course;
+		const { wasKilled, hasLostEntries, isOnlyInMemory, spoiled, acts } = this.#course;
 		const faults = await this.#weather.faults();
 		const failed = [...account.launched.values()].filter(
 			({ artifacts }) => artifacts && faults.some(({ path }) => path.startsWith(artifacts)),
@@ -127,8 +119,8 @@ export class World {
 				return unbalanced(news, "reload" in acts ? account.detached : new Set());
 			})),
 			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()),
-			...(wasKilled ? [] : await unsaid(faults, account, notices)),
-			...(await leftProcesses(this.#it.env.root, this.#pi.pid)),
+			...(wasKilled ? [] : await patiently(() => unsaid(faults, account, this.#notices()))),
+			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid)),
 			...(await this.#repository.leftovers({ written, wasHarmed })),
 			...(await this.#repository.changes()),
 			...(isOnlyInMemory ? [] : await this.#differsAgain()),
@@ -138,23 +130,21 @@ export class World {
 
 	/** Who reads what the session kept has the records that those had who saw it happen. */
 	async #differsAgain(): Promise<string[]> {
-		const before = lasting(await this.#spied());
-		await this.#pi.send({ type: "prompt", message: "/again" });
-		const now = lasting(await this.#spied());
+		const { asked } = this.#model;
+		const before = lasting(await this.#pi.records());
+		await this.#pi.command("/again");
+		const now = lasting(await this.#pi.records());
+		// A job that was not waited for was due just now, and the session's model has let its agent go on.
+		if (this.#model.asked > asked && (await this.#untilOver())) return this.#differsAgain();
 		const lost = before.filter((record) => !now.includes(record));
 		const others = now.filter((record) => !before.includes(record));
 		return lost.map((record) => `After a reload there is not ${record}, but of others ${others.join(", ")}.`);
 	}
 
-	async #spied(): Promise<SpiedRecord[]> {
-		await rm(this.#at("records.json"), { force: true });
-		await this.#pi.send({ type: "prompt", message: "/records" });
-		return (await jsonOf<SpiedRecord[]>(this.#at("records.json"))) ?? [];
-	}
-
-	async #saySomething(): Promise<boolean> {
-		await this.#pi.send({ type: "prompt", message: "How is the weather?", streamingBehavior: "followUp" });
-		return true;
+	/** All that the user was told so far. */
+	#notices(): readonly string[] {
+		this.#course.notices.push(...this.#pi.answerDialogs());
+		return this.#course.notices;
 	}
 
 	/** As it is now: pi may be another one after each act. */
@@ -166,25 +156,21 @@ export class World {
 			weather: this.#weather,
 			course: this.#course,
 			account: () => this.#account(),
-			saySomething: () => this.#saySomething(),
 			restart: (how) => this.#restart(how),
 		};
 	}
 
 	async #restart({ isKill, spoil: chance }: { isKill: boolean; spoil?: number }): Promise<boolean> {
-		if (isKill && this.#pi.pid !== undefined) process.kill(this.#pi.pid, "SIGKILL");
-		await this.#pi.close();
+		await this.#pi.close({ isKill });
 		await rm(this.#at("bus.jsonl"), { force: true });
 		if (this.#course.isOnlyInMemory) await this.#weather.freeDisk(); // pi itself does not open a session that it cannot write
 		if (chance !== undefined) await spoil(this.#stage(), chance);
 		const course = this.#course;
 		course.wasKilled = true;
 		course.hasLostEntries ||= course.isOnlyInMemory;
-		this.#handled = 0;
 		this.#gathering = new Gathering();
-		const args = existsSync(this.#session) ? ["--session", this.#session] : [];
-		this.#pi = startRpc(this.#target(args));
-		this.#session = await this.#sessionFile();
+		this.#pi = new StormPi(this.#it.env, existsSync(this.#session) ? ["--session", this.#session] : []);
+		this.#session = await this.#pi.sessionFile();
 		return true;
 	}
 
@@ -192,7 +178,7 @@ export class World {
 	async #untilAsked(count: number): Promise<void> {
 		let last = -1;
 		for (let quiet = 0; this.#model.asked < count && quiet < QUIET_MS; await delay(10)) {
-			this.#answerDialogs();
+			this.#notices();
 			quiet = this.#model.asked === last ? quiet + 10 : 0;
 			last = this.#model.asked;
 		}
@@ -202,12 +188,12 @@ export class World {
 		let asked = this.#model.asked;
 		let deadline = Date.now() + PATIENCE_MS;
 		while (Date.now() < deadline) {
-			this.#answerDialogs();
+			this.#notices();
 			const account = await this.#account();
 			await this.#reply(account);
 			if (this.#model.asked > asked) deadline = Date.now() + PATIENCE_MS; // it goes on
 			asked = this.#model.asked;
-			if (isOver(account) && (await this.#isIdle()) && (await this.#jobsAreOver())) return account;
+			if (isOver(account) && (await this.#pi.isIdle()) && (await this.#jobsAreOver())) return account;
 			await delay(20);
 		}
 		return undefined;
@@ -224,16 +210,10 @@ export class World {
 		return (await this.#weather.faults()).length > 0;
 	}
 
-	async #isIdle(): Promise<boolean> {
-		const state = await this.#pi.send({ type: "get_state" });
-		return state.success && state.command === "get_state" && !state.data.isStreaming;
-	}
-
 	/** What the session knows: from its file, or while that cannot be written, from pi's memory. */
 	async #account(): Promise<Account> {
 		if (!this.#course.isOnlyInMemory) return accountOf(await tolerantLinesOf(this.#session));
-		await this.#pi.send({ type: "prompt", message: "/entries" });
-		return accountOf((await jsonOf<Record<string, unknown>[]>(this.#at("entries.json"))) ?? []);
+		return accountOf(await this.#pi.entries());
 	}
 
 	/** The turn in which the model would have answered may have been broken off; then the user does. */
@@ -243,8 +223,8 @@ export class World {
 			return; // all is on its way
 		}
 		if ([...launched.keys()].every((runId) => settled.has(runId))) return;
-		for (const { id } of (await this.#spied()).filter(({ question }) => question !== undefined))
-			await this.#pi.send({ type: "prompt", message: `/subagent reply ${id} go on` });
+		for (const { id } of (await this.#pi.records()).filter(({ question }) => question !== undefined))
+			await this.#pi.command(`/subagent reply ${id} go on`);
 	}
 
 	async #neverEnded(): Promise<string[]> {
@@ -252,43 +232,20 @@ export class World {
 		const open = [...launched.values()].filter(
 			({ runId, isBackground }) => !settled.has(runId) || (isBackground && !(told.has(runId) || closed.has(runId))),
 		);
-		const live = (await this.#spied()).filter(
+		const live = (await this.#pi.records()).filter(
 			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),
 		);
 		return [
-			...this.#course.notices.slice(-10).map((notice) => `(It had said: ${notice})`),
+			...this.#notices()
+				.slice(-10)
+				.map((notice) => `(It had said: ${notice})`),
 			...live.map((record) => `(Still there: ${JSON.stringify(record)})`),
 			`It never ended: ${open.map(({ runId, isBackground }) => `${runId} ${isBackground ? "in the background" : "waited for"} ${settled.has(runId) ? "settled" : "not settled"}`).join(", ") || "pi stayed busy, or a job did not fire"}.`,
 		];
 	}
 
-	/** Somebody sits there and says something to everything. */
-	#answerDialogs(): void {
-		for (const event of this.#pi.events.slice(this.#handled)) {
-			if (event.type !== "extension_ui_request") continue;
-			const { id, method } = event;
-			if (method === "notify") this.#course.notices.push(event.message);
-			if (method === "input" || method === "editor")
-				this.#pi.answer({ type: "extension_ui_response", id, value: "as you like" });
-			if (method === "confirm") this.#pi.answer({ type: "extension_ui_response", id, confirmed: true });
-			if (method === "select") this.#pi.answer({ type: "extension_ui_response", id, cancelled: true });
-		}
-		this.#handled = this.#pi.events.length;
-	}
-
 	#at(name: string): string {
 		return join(this.#it.env.home, name);
-	}
-
-	async #sessionFile(): Promise<string> {
-		const state = await this.#pi.send({ type: "get_state" });
-		if (!state.success || state.command !== "get_state" || !state.data.sessionFile) throw new Error("no session");
-		return state.data.sessionFile;
-	}
-
-	#target(args: string[] = []): PiTarget {
-		const all = ["--session-dir", join(this.#it.env.root, "sessions"), ...args];
-		return { env: this.#it.env, extensions: ["watcher.ts", "spy.ts"], args: all, timeoutMs: 60_000 };
 	}
 }
 
