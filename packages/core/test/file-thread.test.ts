@@ -54,6 +54,20 @@ test("a step that fails says why, and the others are taken", async () => {
 	]);
 });
 
+test("a directory is made with those above it, for nobody else, and may be there already; without it nothing follows", async () => {
+	await using at = await world();
+	await writeFile(at.path("file"), "theirs");
+	const within = (...names: string[]): FileStep[] => [
+		{ does: "mkdirs", path: at.path(...names) },
+		{ does: "append", path: at.path(...names, "log"), text: "x" },
+	];
+	expect(await at.thread.take(within("above", "below"))).toEqual([undefined, undefined]);
+	expect(await at.thread.take(within("above", "below"))).toEqual([undefined, undefined]);
+	expect((await stat(at.path("above", "below"))).mode & 0o777).toBe(0o700);
+	expect(await readFile(at.path("above", "below", "log"), "utf8")).toBe("xx");
+	expect(await at.thread.take(within("file"))).toEqual([expect.stringMatching(/^EEXIST/)]);
+});
+
 test("nothing is written into a directory that somebody else has made", async () => {
 	await using at = await world();
 	await mkdir(at.path("run"));

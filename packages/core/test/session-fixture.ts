@@ -18,7 +18,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { Type } from "typebox";
 import type { RunIdentity, RunSpec } from "../src/index.ts";
-import { type SessionHost, sessionRunner } from "../src/session/index.ts";
+import { conversationsWritten, type SessionHost, sessionRunner } from "../src/session/index.ts";
 import type { ChildScript, CreateFixture } from "../src/testing/index.ts";
 import { spec as anySpec } from "./events.ts";
 
@@ -60,7 +60,10 @@ export async function sessionWorld(
 		},
 		model,
 		dir: dir.path,
-		[Symbol.asyncDispose]: () => dir.remove(),
+		async [Symbol.asyncDispose]() {
+			await conversationsWritten();
+			await dir.remove();
+		},
 	};
 }
 

@@ -4,7 +4,7 @@ import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { all, callTool, offersTool, onTurn, otherwise, say, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { INHERITED } from "../src/index.ts";
-import { inheritConversation, type SessionHost, sessionRunner } from "../src/session/index.ts";
+import { conversationsWritten, inheritConversation, type SessionHost, sessionRunner } from "../src/session/index.ts";
 import { lastTool, type SessionWorld, sessionWorld } from "./session-fixture.ts";
 
 type Messages = Parameters<typeof inheritConversation>[0];
@@ -75,6 +75,7 @@ describe("a child that inherits its parent's conversation", () => {
 		const sessionDir = join(world.dir, "sessions");
 		const runner = sessionRunner({ ...world.host, sessionDir: () => sessionDir });
 		await runner.start({ ...world.spec, agentId: "b1" }, () => undefined).settled;
+		await conversationsWritten();
 		const [file = ""] = await readdir(join(sessionDir, "b1"));
 		const kept = SessionManager.open(join(sessionDir, "b1", file)).buildSessionContext().messages;
 		expect(kept.filter(({ role }) => role === "user")).toHaveLength(3);

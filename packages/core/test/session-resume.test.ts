@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
@@ -5,7 +6,7 @@ import { callTool, createGate, hang, onTurn, otherwise, type Rule, say, when } f
 import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../src/index.ts";
-import { conversationOf, sessionRunner } from "../src/session/index.ts";
+import { conversationOf, conversationsWritten, sessionRunner } from "../src/session/index.ts";
 import { type SessionWorld, sessionWorld, type WorldOptions } from "./session-fixture.ts";
 
 const echo: Rule = (request) => say(`Re: ${request.lastUserText}`);
@@ -57,13 +58,26 @@ describe("an agent whose conversation is kept", () => {
 		await run(world, 1);
 		sessionDir = world.sessionDir;
 		await run(world, 1, { agentId: "b2" });
+		await conversationsWritten();
 		expect(await readdir(world.sessionDir)).toEqual(["b2"]);
+	});
+
+	test("has its task in it before anything is answered", async () => {
+		await using world = await keptWorld(otherwise(say("never", { gate: createGate() })));
+		const first = sessionRunner(world.host).start({ ...world.spec, task: "First." }, () => undefined);
+		await world.model.nextRequest();
+		await conversationsWritten(join(world.sessionDir, "a1"));
+		const [file = ""] = await readdir(join(world.sessionDir, "a1"));
+		expect(await readFile(join(world.sessionDir, "a1", file), "utf8")).toContain("First.");
+		first.abort({ by: "user" });
+		await first.settled;
 	});
 
 	test("has its own directory, which nobody else may read", async () => {
 		await using world = await keptWorld();
 		await run(world, 1);
 		await run(world, 1, { agentId: "b2" });
+		await conversationsWritten();
 		expect((await readdir(world.sessionDir)).sort()).toEqual(["a1", "b2"]);
 		expect((await stat(join(world.sessionDir, "a1"))).mode & 0o777).toBe(0o700);
 	});
@@ -161,6 +175,7 @@ describe("a conversation that is shared", () => {
 		await run(world, 1, { task: "First." });
 		await conversationOf(world.host)("a1")(path);
 		await run(world, 2, { task: "Second." });
+		await conversationsWritten();
 		expect(await readFile(path, "utf8")).toContain("Re: Second.");
 		await expect(conversationOf(world.host)("a1")(path)).rejects.toThrow("EEXIST");
 	});
@@ -231,9 +246,27 @@ describe("what cannot be kept", () => {
 		await mkdir(join(world.dir, "state"));
 		await writeFile(world.sessionDir, "a file in its place");
 		expect(await run(world, 1)).toMatchObject({ status: "completed" });
+		await conversationsWritten();
 		expect(world.reports).toEqual([
 			expect.stringMatching(/^The conversation of agent a1 is not saved, so it cannot be/),
 		]);
+	});
+
+	test("at its beginning is reported once, and its next run does not begin without it", async () => {
+		await using world = await keptWorld([when(onTurn(1), callTool("ls", { path: "." })), echo]);
+		await mkdir(join(world.sessionDir, "a1"), { recursive: true });
+		const path = join(world.sessionDir, "a1");
+		world.host.childTools = () => {
+			rmSync(path, { recursive: true }); // before its first word
+			writeFileSync(path, "a file in its place");
+			return [];
+		};
+		expect(await run(world, 1)).toMatchObject({ status: "completed" });
+		await conversationsWritten();
+		expect(world.reports).toEqual([
+			expect.stringMatching(/^The conversation of agent a1 is not saved.*(ENOTDIR|EEXIST)/),
+		]);
+		expect(await run(world, 2)).toMatchObject({ status: "failed" });
 	});
 
 	test("in the middle of a run is lost from there on, once reported", async () => {
@@ -248,12 +281,14 @@ describe("what cannot be kept", () => {
 			description: "Takes the directory away.",
 			parameters: Type.Object({}),
 			execute: async () => {
+				await conversationsWritten();
 				await rm(world.sessionDir, { recursive: true });
 				return { content: [{ type: "text", text: "gone" }], details: {} };
 			},
 		});
 		world.host.childTools = () => [vandal];
 		expect(await run(world, 1)).toMatchObject({ status: "completed" });
+		await conversationsWritten();
 		expect(world.reports).toEqual([expect.stringMatching(/^The rest of agent a1's conversation is not saved: ENOENT/)]);
 	});
 

@@ -3,7 +3,7 @@ import { createAgentSession, SessionManager } from "@earendil-works/pi-coding-ag
 import { callTool, converse, say } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { Manager, systemClock } from "../src/index.ts";
-import { sessionRunner } from "../src/session/index.ts";
+import { conversationsWritten, sessionRunner } from "../src/session/index.ts";
 import { sessionWorld } from "./session-fixture.ts";
 
 test("what a record counts is what pi's own statistics of the session say", async () => {
@@ -27,6 +27,7 @@ test("what a record counts is what pi's own statistics of the session say", asyn
 	const manager = new Manager({ runners: { session: runner }, clock: systemClock, newId: () => "a1" });
 	const { agentId, run, ...spec } = world.spec;
 	await manager.wait(manager.spawn(spec).id);
+	await conversationsWritten();
 
 	const [file = ""] = await readdir(`${sessionDir}/${agentId}`);
 	const { session } = await createAgentSession({

@@ -2,7 +2,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { callTool, createTempDir, onTurn, otherwise, say, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { openTranscript, openTranscriptFile, sessionRunner } from "../src/session/index.ts";
+import { conversationsWritten, openTranscript, openTranscriptFile, sessionRunner } from "../src/session/index.ts";
 import type { TranscriptEntry } from "../src/transcript.ts";
 import { sessionWorld } from "./session-fixture.ts";
 
@@ -30,12 +30,14 @@ describe("the transcript of an agent", () => {
 		const sessionDir = join(world.dir, "sessions");
 		const runner = sessionRunner({ ...world.host, sessionDir: () => sessionDir });
 		await runner.start(world.spec, () => undefined).settled;
+		await conversationsWritten();
 		const transcript = await openTranscript(sessionDir, "a1");
 		const roles = (await transcript.read(0, 99)).map((one) => (one.type === "message" ? one.message.role : one.type));
 		expect(roles).toEqual(["system", "user", "assistant", "toolResult", "assistant"]);
 		expect(transcript.length).toBe(5);
 
 		await runner.start({ ...world.spec, run: 2 }, () => undefined).settled;
+		await conversationsWritten();
 		await transcript.refresh();
 		expect(transcript.length).toBe(9);
 	});

@@ -4,7 +4,7 @@ import { availablePis, callTool, httpError, type Rule, say } from "@pi-subagents
 import { describe, expect, test } from "vitest";
 import { INHERITED } from "../src/index.ts";
 import { RUN_FILES } from "../src/process/layout.ts";
-import { sessionText } from "../src/session/conversation.ts";
+import { sessionText } from "../src/session/conversation-file.ts";
 import { inheritConversation, inheritedEntries } from "../src/session/inherited.ts";
 import { spec as anySpec } from "./events.ts";
 import { fakeWorld } from "./wrapper-fixture.ts";

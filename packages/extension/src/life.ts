@@ -2,6 +2,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
 import type { Recorder } from "@pi-subagents/core/process";
+import { conversationsWritten } from "@pi-subagents/core/session";
 import { isBrokenOff } from "./delivery/session-state.ts";
 import type { Settings } from "./settings.ts";
 
@@ -12,7 +13,8 @@ export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Re
 	pi.on("session_shutdown", async () => {
 		const { promise: tooLong, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, SHUTDOWN_MS);
-		await Promise.race([Promise.all([manager.shutdown(), recorder.close()]), tooLong]);
+		const children = manager.shutdown().then(() => conversationsWritten());
+		await Promise.race([Promise.all([children, recorder.close()]), tooLong]);
 		clearTimeout(timer);
 	});
 }

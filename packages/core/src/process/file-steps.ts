@@ -19,6 +19,8 @@ import { hasNoLinks, UNFINISHED } from "./create.ts";
 export type FileStep =
 	/** Fails if it is there. */
 	| { does: "mkdir"; path: string }
+	/** With those above it, as far as they are missing. */
+	| { does: "mkdirs"; path: string }
 	/** An empty file, too. Fails if it is there. */
 	| { does: "create"; path: string; text: string }
 	| { does: "append"; path: string; text: string }
@@ -34,7 +36,7 @@ export function takeSteps(steps: readonly FileStep[]): Faults {
 	for (const step of steps) {
 		const fault = faultOf(step);
 		faults.push(fault);
-		if (step.does === "mkdir" && fault !== undefined) break;
+		if (step.does.startsWith("mkdir") && fault !== undefined) break;
 	}
 	return faults;
 }
@@ -52,6 +54,9 @@ function take(step: FileStep): void {
 	switch (step.does) {
 		case "mkdir":
 			mkdirSync(step.path, { mode: 0o700 });
+			break;
+		case "mkdirs":
+			mkdirSync(step.path, { recursive: true, mode: 0o700 });
 			break;
 		case "create":
 			write(step.path, step.text, false);

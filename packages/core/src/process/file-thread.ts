@@ -127,3 +127,6 @@ export class FileThread {
 function doHere(jobs: readonly Job[]): void {
 	for (const { steps, done } of jobs) done(takeSteps(steps));
 }
+
+/** One for all: what belongs to agents of one moment goes in one message. */
+export const fileThread = new FileThread();

@@ -12,7 +12,7 @@ import { Account } from "./account.ts";
 import { AppendLog } from "./append-log.ts";
 import { jsonText } from "./create.ts";
 import type { FileStep } from "./file-steps.ts";
-import { FileThread } from "./file-thread.ts";
+import { fileThread } from "./file-thread.ts";
 import { RUN_FILES } from "./layout.ts";
 import { metaOf } from "./meta.ts";
 
@@ -48,13 +48,12 @@ export interface Recorder {
 export function recordRuns(options: RecorderOptions): Recorder {
 	const running = new Map<string, RecordedRun>();
 	const ending = new Set<Promise<void>>();
-	const thread = new FileThread();
 	options.store.subscribe((event) => {
 		const { agentId, at } = event;
 		const run = running.get(agentId);
 		if (event.type === "agent_queued") {
 			const spec = options.specOf(agentId);
-			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun({ ...options, thread }, spec, at));
+			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at));
 		} else if (event.type === "agent_settled" && run) {
 			running.delete(agentId);
 			const end = run.end(event.outcome, at);
@@ -64,13 +63,13 @@ export function recordRuns(options: RecorderOptions): Recorder {
 		else if (!isLifeCycle(event)) run?.add(event);
 	});
 	const flush = async () => {
-		await thread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
+		await fileThread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
 	};
 	return {
 		flush,
 		async close() {
 			await flush();
-			await thread.close();
+			await fileThread.close();
 		},
 	};
 }
@@ -87,7 +86,7 @@ type RunFile = keyof typeof RUN_FILES;
 type Part = [RunFile, FileStep];
 
 class RecordedRun {
-	readonly #options: RecorderOptions & { thread: FileThread };
+	readonly #options: RecorderOptions;
 	readonly #spec: Spec;
 	readonly #saveConversation: ((path: string) => Promise<void>) | undefined;
 	/** Whether there is a directory of its own. */
@@ -99,7 +98,7 @@ class RecordedRun {
 	readonly #lost: string[] = [];
 	#startedAt: number;
 
-	constructor(options: RecorderOptions & { thread: FileThread }, spec: Spec, createdAt: number) {
+	constructor(options: RecorderOptions, spec: Spec, createdAt: number) {
 		this.#options = options;
 		this.#spec = spec;
 		this.#startedAt = createdAt;
@@ -158,13 +157,13 @@ class RecordedRun {
 
 	#log(name: "events" | "transcript"): AppendLog {
 		const onLost = (what: string) => void this.#lost.push(what);
-		return new AppendLog({ path: this.#path(name), thread: this.#options.thread, hasPlace: this.#opened, onLost });
+		return new AppendLog({ path: this.#path(name), thread: fileThread, hasPlace: this.#opened, onLost });
 	}
 
 	/** Notes what could not be written. Returns why nothing could be, if the first step failed. */
 	async #write(parts: readonly Part[], first?: FileStep): Promise<string | undefined> {
 		const steps = parts.map(([, step]) => step);
-		const faults = await this.#options.thread.take(first ? [first, ...steps] : steps);
+		const faults = await fileThread.take(first ? [first, ...steps] : steps);
 		const fault = first && faults.shift();
 		if (fault !== undefined) return fault;
 		for (const [index, [name]] of parts.entries()) {

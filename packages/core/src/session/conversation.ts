@@ -1,12 +1,13 @@
 /** Where a child's conversation is kept: in memory, or in a pi session file that a later run of the agent continues. */
 import { linkSync, readdirSync } from "node:fs";
-import { access, constants, copyFile, mkdir } from "node:fs/promises";
+import { constants, copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
-import { messageOf, type Report } from "../best-effort.ts";
-import { systemClock } from "../clock.ts";
+import { messageOf } from "../best-effort.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { createWhole } from "../process/create.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
+import { conversationsWritten, keepIn, sessionText } from "./conversation-file.ts";
 import type { SessionHost } from "./host.ts";
 import { inheritedEntries } from "./inherited.ts";
 
@@ -20,33 +21,48 @@ export async function openConversation(
 ): Promise<SessionManager> {
 	const { agentId, run, cwd } = spec;
 	const parent = sessionDir?.();
-	const dir = parent === undefined ? undefined : conversationDir(parent, agentId);
-	if (run > 1) {
-		const file = dir === undefined ? undefined : newestFile(dir);
-		if (dir === undefined || file === undefined) throw new Error(goneMessage(agentId));
-		// A first run that was stopped before its model answered left an empty directory: there is nothing to lose.
-		const manager = file === "" ? SessionManager.create(cwd, dir) : SessionManager.open(join(dir, file), dir, cwd);
-		return forgiving(manager, agentId, report);
+	if (parent === undefined) {
+		if (run > 1) throw new Error(goneMessage(agentId));
+		return SessionManager.inMemory(cwd, {}, begunWith(spec, clock)?.entries);
 	}
-	const [id, at] = [crypto.randomUUID(), clock.now()];
-	const begun = spec.inheritsContext ? inheritedEntries(spec, { id, at }) : undefined;
-	if (dir === undefined) return SessionManager.inMemory(cwd, {}, begun);
+	const dir = conversationDir(parent, agentId);
+	const keeping = { dir, agentId, report };
+	const begin = () => {
+		const path = join(dir, fileName(clock.now(), agentId));
+		// With the directory above: its own is made behind it, and pi would make it at once.
+		return keepIn(SessionManager.open(path, parent, cwd), { ...keeping, path, isThere: false });
+	};
+	const goOn = (path: string) => keepIn(SessionManager.open(path, dir, cwd), { ...keeping, path, isThere: true });
+	if (run > 1) {
+		await conversationsWritten(dir);
+		const file = newestFile(dir);
+		if (file === undefined) throw new Error(goneMessage(agentId));
+		// A first run that was stopped before it began left an empty directory: there is nothing to lose.
+		return file === "" ? begin() : goOn(join(dir, file));
+	}
+	const begun = begunWith(spec, clock);
 	try {
-		const made = await mkdir(dir, { recursive: true, mode: 0o700 });
-		if (made === undefined) await access(dir, constants.W_OK | constants.X_OK); // what was made just now is ours to write in
-		if (!begun) return forgiving(SessionManager.create(cwd, dir), agentId, report);
-		const file = join(dir, `${new Date(at).toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`); // as pi names them
-		await createWhole(file, sessionText(begun), { isDurable: false });
-		return forgiving(SessionManager.open(file, dir, cwd), agentId, report);
+		if (!begun) return begin();
+		await mkdir(dir, { recursive: true, mode: 0o700 });
+		const path = join(dir, fileName(begun.at, begun.id));
+		await createWhole(path, sessionText(begun.entries), { isDurable: false });
+		return goOn(path);
 	} catch (error) {
 		report(`The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${messageOf(error)}`);
-		return SessionManager.inMemory(cwd, {}, begun);
+		return SessionManager.inMemory(cwd, {}, begun?.entries);
 	}
 }
 
-/** As pi keeps it in a file. */
-export function sessionText(entries: readonly object[]): string {
-	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+/** What the child knows already, if it is to know what its parent does. */
+function begunWith(spec: RunSpec & RunIdentity, clock: Clock) {
+	if (!spec.inheritsContext) return undefined;
+	const [id, at] = [crypto.randomUUID(), clock.now()];
+	return { id, at, entries: inheritedEntries(spec, { id, at }) };
+}
+
+/** As pi names them: the newest is the last. */
+function fileName(at: number, id: string): string {
+	return `${new Date(at).toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`;
 }
 
 /** The directory of one agent's conversation. An id that would lead elsewhere is refused. */
@@ -88,6 +104,7 @@ export function conversationOf({
 
 /** Synchronous where it can be: two small steps, which other threads would take longer to hear of. */
 async function shareConversation(dir: string, path: string): Promise<void> {
+	await conversationsWritten(dir);
 	const name = newestFile(dir);
 	if (!name) return;
 	const file = join(dir, name);
@@ -96,20 +113,6 @@ async function shareConversation(dir: string, path: string): Promise<void> {
 	} catch {
 		await copyFile(file, path, constants.COPYFILE_EXCL); // it fails for the same reason, unless links were that
 	}
-}
-
-/** A disk that fills up while the child works must not end its run, as an error within pi would. */
-function forgiving(manager: SessionManager, agentId: string, report: Report): SessionManager {
-	const persist = manager._persist.bind(manager);
-	manager._persist = (entry) => {
-		try {
-			persist(entry);
-		} catch (error) {
-			manager._persist = () => undefined; // a file with a gap would read as a conversation that never was
-			report(`The rest of agent ${agentId}'s conversation is not saved: ${messageOf(error)}`);
-		}
-	};
-	return manager;
 }
 
 export function goneMessage(agentId: string): string {

@@ -2,6 +2,7 @@ export { type MemoryDir, type MemoryPlace, prepareMemory } from "../memory/dir.t
 export { canWrite } from "../memory/notes.ts";
 export { askTool } from "./ask-tool.ts";
 export { conversationOf } from "./conversation.ts";
+export { conversationsWritten } from "./conversation-file.ts";
 export { toolExtension } from "./extensions.ts";
 export type { SessionHost } from "./host.ts";
 export { inheritConversation } from "./inherited.ts";

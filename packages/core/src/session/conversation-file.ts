@@ -1,0 +1,118 @@
+/**
+ * Writes a conversation to its file behind the child. pi itself would make the file, and append each line to it, while
+ * everybody else in the process waits for the disk. After a line that could not be written come no more: a file with a
+ * gap would read as a conversation that never was.
+ */
+import type { SessionManager } from "@earendil-works/pi-coding-agent";
+import type { Report } from "../best-effort.ts";
+import type { FileStep } from "../process/file-steps.ts";
+import { fileThread } from "../process/file-thread.ts";
+
+export interface KeepOptions {
+	/** The directory that is the conversation's own. It is made if it is not there. */
+	dir: string;
+	path: string;
+	/** The file is there, and holds what the conversation holds. */
+	isThere: boolean;
+	agentId: string;
+	/** Hears once that the conversation is not kept, or not to its end. */
+	report: Report;
+}
+
+/** Those that have something to write. */
+const busy = new Set<ConversationFile>();
+
+/** Has the file hold what the conversation holds, from its first message on; what was only prepared leaves no file. */
+export function keepIn(manager: SessionManager, options: KeepOptions): SessionManager {
+	const file = new ConversationFile(options);
+	let { isThere } = options;
+	manager._persist = (entry) => {
+		if (isThere) return file.append(sessionText([entry]));
+		if (entry.type !== "message") return;
+		isThere = true;
+		file.create(sessionText([manager.getHeader() ?? {}, ...manager.getEntries()]));
+	};
+	return manager;
+}
+
+/** As pi keeps it in a file. */
+export function sessionText(entries: readonly object[]): string {
+	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+}
+
+/**
+ * Resolves when everything that was said so far is written, or could not be: in the conversation of that directory, or
+ * in all of this process.
+ *
+ * @example
+ * ```ts
+ * await manager.shutdown();
+ * await conversationsWritten();
+ * ```
+ */
+export async function conversationsWritten(dir?: string): Promise<void> {
+	const files = [...busy].filter((file) => dir === undefined || file.dir === dir);
+	if (files.length > 0) await fileThread.hurry(Promise.all(files.map((file) => file.written())));
+}
+
+class ConversationFile {
+	readonly #options: KeepOptions;
+	readonly #waiting: FileStep[] = [];
+	#writing: Promise<void> | undefined;
+	#isThere: boolean;
+	#isLost = false;
+
+	constructor(options: KeepOptions) {
+		this.#options = options;
+		this.#isThere = options.isThere;
+		if (!options.isThere) this.#add({ does: "mkdirs", path: options.dir });
+	}
+
+	get dir(): string {
+		return this.#options.dir;
+	}
+
+	create(text: string): void {
+		this.#add({ does: "create", path: this.#options.path, text });
+	}
+
+	append(text: string): void {
+		const last = this.#waiting.at(-1);
+		// In one step, since a later one would be taken even if this fails.
+		if (last && "text" in last) last.text += text;
+		else this.#add({ does: "append", path: this.#options.path, text });
+	}
+
+	async written(): Promise<void> {
+		await this.#writing;
+	}
+
+	#add(step: FileStep): void {
+		if (this.#isLost) return;
+		this.#waiting.push(step);
+		this.#writing ??= this.#write();
+	}
+
+	async #write(): Promise<void> {
+		busy.add(this);
+		while (this.#waiting.length > 0) {
+			const steps = this.#waiting.splice(0);
+			const fault = (await fileThread.take(steps)).find((fault) => fault !== undefined);
+			if (fault !== undefined) this.#lose(fault);
+			else this.#isThere ||= steps.some(({ does }) => does === "create");
+		}
+		busy.delete(this);
+		this.#writing = undefined;
+	}
+
+	#lose(why: string): void {
+		this.#isLost = true;
+		this.#waiting.length = 0;
+		const { agentId, report } = this.#options;
+		report(
+			this.#isThere
+				? `The rest of agent ${agentId}'s conversation is not saved: ${why}`
+				: `The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${why}`,
+		);
+	}
+}
