@@ -13,10 +13,16 @@ export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Re
 	pi.on("session_shutdown", async () => {
 		const { promise: tooLong, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, SHUTDOWN_MS);
-		const children = manager.shutdown().then(() => conversationsWritten());
-		await Promise.race([Promise.all([children, recorder.close()]), tooLong]);
+		await Promise.race([end(manager, recorder), tooLong]);
 		clearTimeout(timer);
 	});
+}
+
+/** What is known of the agents is written while they are stopped; what they say in their last moment, after that. */
+async function end(manager: Manager, recorder: Recorder): Promise<void> {
+	await Promise.all([manager.shutdown(), recorder.flush()]);
+	await conversationsWritten();
+	await recorder.close();
 }
 
 /** Agents that the turn waits for hear of its end by themselves; the others only where the user wants that. */
