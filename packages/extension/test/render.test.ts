@@ -79,11 +79,29 @@ test("a long answer is folded, with the way to unfold it", () => {
 	expect(whole.join("\n")).toContain("line 10");
 });
 
+test("a long paragraph is folded, too, by its lines on the screen", () => {
+	const text = "word ".repeat(600).trim();
+	const folded = lines(renderAgentResult(result(text), state, plain, { isError: false }));
+	expect(folded).toHaveLength(8);
+	expect(folded.slice(0, 6)).toEqual(Array.from({ length: 6 }, () => "word ".repeat(16).trim()));
+	expect(folded[6]).toContain("… 32 more lines, ");
+	const whole = lines(renderAgentResult(result(text), { ...state, expanded: true }, plain, { isError: false }));
+	expect(whole.join(" ").split("word")).toHaveLength(601);
+});
+
+test("what fits is not folded, whatever its letters are", () => {
+	const text = "e\u0301".repeat(480); // two units in one column
+	const shown = renderAgentResult(result(text), state, plain, { isError: false });
+	expect(lines(shown).slice(0, -1)).toEqual(Array.from({ length: 6 }, () => "e\u0301".repeat(80)));
+	expect(lines(shown, 79)[6]).toContain("more line");
+});
+
 test.each([1, 2, 5, 20, 80, 200])("nothing is wider than %i columns, or holds a control character", (width) => {
 	const hostile = "中文 \u{1f469}‍\u{1f467} \x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eabc ".repeat(20);
 	const drawn = [
 		renderAgentCall("subagent", { preset: hostile, task: hostile, model: hostile }, plain),
 		renderAgentResult(result(hostile), { ...state, isPartial: true }, plain, { isError: false }),
+		renderAgentResult(result(hostile), state, plain, { isError: false }),
 		renderAgentResult(result(hostile), state, plain, { isError: true }),
 		renderAgentResult(result(hostile), { ...state, expanded: true }, plain, { isError: false }),
 	];

@@ -1,12 +1,11 @@
 /** The body of a tool row: what the agent is doing, then what it answered. */
-import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
+import { getMarkdownTheme, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
 import { isSettled } from "@pi-subagents/core";
 import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { AgentDetails } from "../tools/details.ts";
 import { forPeople } from "../tools/report.ts";
-
-const LINES_COLLAPSED = 6;
+import { folded } from "./fold.ts";
 
 interface Shown {
 	content: readonly { type: string; text?: string }[];
@@ -27,7 +26,7 @@ export function renderAgentResult(
 	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
 	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
 	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
-	else row.addChild(new Text(collapsed(text, theme), 0, 0));
+	else row.addChild(folded(text, theme));
 	if (!context.isError) for (const agent of agents) row.addChild(new Text(stats(agent, theme), 0, 0));
 	return row;
 }
@@ -43,15 +42,6 @@ function activity(text: string, theme: Theme): string {
 	const lines = text.split("\n");
 	const last = lines.pop() ?? "";
 	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
-}
-
-function collapsed(text: string, theme: Theme): string {
-	const lines = text.split("\n");
-	const hidden = lines.length - LINES_COLLAPSED;
-	const shown = lines.slice(0, LINES_COLLAPSED).map((line) => theme.fg("toolOutput", line));
-	if (hidden <= 0) return shown.join("\n");
-	const more = theme.fg("muted", `… ${formatCount(hidden, "more line")}, `);
-	return [...shown, `${more}${keyHint("app.tools.expand", "to expand")}`].join("\n");
 }
 
 function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, theme: Theme): string {
