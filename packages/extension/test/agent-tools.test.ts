@@ -64,6 +64,7 @@ test("agents that are left go on, and those that had finished are reported", asy
 		signal: call.signal,
 		onGivenUp: () => "leave",
 		onProgress: () => undefined,
+		hasRow: true,
 	});
 	run("a1")?.answer("The first is done.");
 	await manager.wait("a1");

@@ -16,13 +16,13 @@ const spec: RunSpec = {
 	warnings: [],
 };
 
-function setUp() {
+function setUp({ hasRow = false } = {}) {
 	const runner = fakeRunner();
 	const timer = handClock();
 	const manager = new Manager({ runners: { session: runner }, clock: timer, newId: () => "a1" });
 	const { id } = manager.spawn(spec);
 	const told: (readonly string[])[] = [];
-	const feed = followProgress(manager.store, id, (lines) => told.push(lines), timer);
+	const feed = followProgress(manager.store, id, (lines) => told.push(lines), { clock: timer, hasRow });
 	const read = (path: string): ChildEvent => ({ type: "tool_call", callId: path, tool: "read", args: { path } });
 	const run = runner.runs[0];
 	if (!run) throw new Error("not started");
@@ -80,7 +80,9 @@ describe("a feed", () => {
 
 	test("of many tells its news with all others once a second, and leaves the clock to the tree", () => {
 		const { manager, run, timer, told, read } = setUp();
-		const others = Array.from({ length: 4 }, () => followProgress(manager.store, "a1", () => undefined, timer));
+		const others = Array.from({ length: 4 }, () =>
+			followProgress(manager.store, "a1", () => undefined, { clock: timer }),
+		);
 		timer.advance(0);
 		timer.advance(5_300);
 		expect(told).toEqual([["Starting"]]);
@@ -91,7 +93,33 @@ describe("a feed", () => {
 		timer.advance(1);
 		expect(told.at(-1)).toEqual(["Reading a.ts", "Reading b.ts"]);
 		for (const other of others) other.close();
-		timer.advance(1_000);
-		expect(told).toHaveLength(3); // the clock moves again
+		run.emit(read("c.ts"));
+		timer.advance(999);
+		expect(told).toHaveLength(2); // the rows of the others are still there
+		timer.advance(1);
+		expect([told.length, timer.waiting()]).toEqual([3, 0]);
+	});
+
+	test("of many with a row of its own waits until there is something to say", () => {
+		const { manager, run, timer, told, read } = setUp({ hasRow: true });
+		for (let count = 0; count < 4; count++) followProgress(manager.store, "a1", () => undefined, { clock: timer });
+		timer.advance(0);
+		timer.advance(5_300);
+		expect(told).toEqual([]);
+		run.emit(read("a.ts"));
+		timer.advance(999);
+		expect(told).toEqual([["Reading a.ts"]]);
+	});
+
+	test("that follows when all of many have been closed has a clock again", () => {
+		const { manager, timer, told, feed } = setUp();
+		const others = Array.from({ length: 4 }, () =>
+			followProgress(manager.store, "a1", () => undefined, { clock: timer }),
+		);
+		for (const each of [feed, feed, ...others]) each.close();
+		followProgress(manager.store, "a1", (lines) => told.push(lines), { clock: timer });
+		timer.advance(0);
+		timer.advance(3_000);
+		expect(told).toHaveLength(4);
 	});
 });

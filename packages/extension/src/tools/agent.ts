@@ -94,6 +94,7 @@ export function agentTool(
 				store,
 				signal,
 				onGivenUp,
+				hasRow: ctx.mode === "tui",
 				onProgress: (lines, details) =>
 					onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
 			});

@@ -2,6 +2,7 @@
 import { type AgentRecord, type Outcome, type Store, systemClock } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import type { Agents } from "../agents.ts";
+import { beginCall } from "../crowd.ts";
 import { followProgress } from "../progress-feed.ts";
 import { type AgentDetails, detailsOf } from "./details.ts";
 import { reportFor } from "./report.ts";
@@ -26,11 +27,14 @@ export interface ForegroundOptions {
 	/** What becomes of them when the call is given up: who stops them then, or that they go on in the background. */
 	onGivenUp: () => "user" | "parent" | "leave";
 	onProgress: OnProgress;
+	/** A screen shows a row for the call. */
+	hasRow: boolean;
 }
 
 export async function finish(launched: readonly Launched[], options: ForegroundOptions): Promise<Finished[]> {
-	const { agents, store, signal, onGivenUp, onProgress } = options;
-	const feed = followAll(launched, store, onProgress);
+	const { agents, store, signal, onGivenUp, hasRow } = options;
+	const feed = followAll(launched, options);
+	const mayEnd = hasRow ? beginCall(store) : undefined;
 	const left = new AbortController();
 	const giveUp = () => {
 		const fate = onGivenUp();
@@ -58,12 +62,15 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 		}));
 	} finally {
 		signal?.removeEventListener("abort", giveUp);
+		const ends = mayEnd?.(signal);
 		feed.close();
+		await ends;
 	}
 }
 
 /** One row shows the last lines of one agent, or the last line of each of several. */
-function followAll(launched: readonly Launched[], store: Store, onProgress: OnProgress): { close(): void } {
+function followAll(launched: readonly Launched[], options: ForegroundOptions): { close(): void } {
+	const { store, onProgress } = options;
 	const lines = launched.map((): readonly string[] => []);
 	const isAlone = launched.length === 1;
 	const tell = () => {
@@ -76,10 +83,15 @@ function followAll(launched: readonly Launched[], store: Store, onProgress: OnPr
 	};
 	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, tell);
 	const feeds = launched.map(({ record }, index) =>
-		followProgress(store, record.id, (latest) => {
-			lines[index] = latest;
-			shared.beat();
-		}),
+		followProgress(
+			store,
+			record.id,
+			(latest) => {
+				lines[index] = latest;
+				shared.beat();
+			},
+			{ hasRow: isAlone && options.hasRow },
+		),
 	);
 	return {
 		close() {

@@ -70,6 +70,7 @@ export function subagentTool(deps: SubagentDeps): ToolDefinition<ReturnType<type
 				store: manager.store,
 				signal,
 				onGivenUp,
+				hasRow: ctx.mode === "tui",
 				onProgress: (lines, details) =>
 					onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
 			});
