@@ -9,19 +9,44 @@ export function render({ rows, width }: Layout, theme: Theme = {}): string[] {
 }
 
 function line(row: Row, width: number, theme: Theme): string {
-	const paint = (tone: Tone, text: string) => theme[tone]?.(text) ?? text;
+	const brush = new Brush(theme);
 	const connectors = connectorsOf(row);
-	if (connectors.length > width) return paint("line", connectors.slice(0, width));
-	let text = connectors === "" ? "" : paint("line", connectors);
-	if (row.icon !== undefined) {
-		const sign = `${iconOf(row)} `.slice(0, width - connectors.length);
-		text += paint(row.icon, sign);
+	brush.add("line", connectors.slice(0, width));
+	if (connectors.length > width) return brush.text();
+	if (row.icon !== undefined) brush.add(row.icon, `${iconOf(row)} `.slice(0, width - connectors.length));
+	for (const { joint, tone, text } of row.segments) {
+		if (joint !== "") brush.add(joint === " " ? undefined : "line", joint);
+		brush.add(tone, text);
 	}
-	for (const segment of row.segments) {
-		if (segment.joint !== "") text += segment.joint === " " ? " " : paint("line", segment.joint);
-		text += paint(segment.tone, segment.text);
+	return brush.text();
+}
+
+/** Paints neighbours that look the same in one go: a colour takes more bytes than a word, for every line that changes. */
+class Brush {
+	readonly #theme: Theme;
+	#painted = "";
+	#paint: Theme[Tone];
+	#pending = "";
+
+	constructor(theme: Theme) {
+		this.#theme = theme;
 	}
-	return text;
+
+	/** A space may have any colour, so it needs no tone. */
+	add(tone: Tone | undefined, text: string): void {
+		const paint = tone === undefined ? this.#paint : this.#theme[tone];
+		if (paint !== this.#paint) {
+			this.#painted = this.text();
+			this.#pending = "";
+			this.#paint = paint;
+		}
+		this.#pending += text;
+	}
+
+	text(): string {
+		if (this.#pending === "") return this.#painted;
+		return this.#painted + (this.#paint?.(this.#pending) ?? this.#pending);
+	}
 }
 
 /** Every sign is one column and one unit long, so columns can be counted by units. */

@@ -1,7 +1,7 @@
 /** What the tones look like. A theme is functions over text, so that a test can read plain lines. */
 import type { Tone } from "./layout.ts";
 
-/** None may change the width of its text. A tone without a function stays as it is. */
+/** None may change the width of its text. A tone without a function stays as it is; those with the same one look the same. */
 export type Theme = Partial<Record<Tone, (text: string) => string>>;
 
 /** The part of pi's theme that is used. */
@@ -43,9 +43,12 @@ const BOLD: readonly Tone[] = ["title", "type", "focus"];
 
 /** The colours of pi, dark or light: pass it the theme that pi gives to components. */
 export function piTheme(pi: PiTheme): Theme {
+	const plain = new Map<PiColor, (text: string) => string>();
 	const theme: Theme = {};
 	for (const [tone, color] of Object.entries(COLORS) as [Tone, PiColor][]) {
-		theme[tone] = BOLD.includes(tone) ? (text) => pi.fg(color, pi.bold(text)) : (text) => pi.fg(color, text);
+		const paint = plain.get(color) ?? ((text: string) => pi.fg(color, text));
+		plain.set(color, paint);
+		theme[tone] = BOLD.includes(tone) ? (text) => pi.fg(color, pi.bold(text)) : paint;
 	}
 	return theme;
 }

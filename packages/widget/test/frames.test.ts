@@ -1,6 +1,6 @@
 import xterm from "@xterm/headless";
 import { expect, test } from "vitest";
-import { type AgentView, type FitOptions, renderTree, type Theme, type Tone } from "../src/index.ts";
+import { type AgentView, type FitOptions, piTheme, renderTree, type Theme, type Tone } from "../src/index.ts";
 import { crowd, family, NOW, orphans, scenes } from "./scenes.ts";
 
 const WIDTHS = [40, 80, 120, 200];
@@ -27,6 +27,13 @@ test.each(WIDTHS)("a terminal of %i columns shows every frame as it was drawn, i
 		const plain = draw(agents, { ...options, width });
 		expect(await screen(draw(agents, { ...options, width, theme: colourful }), width), name).toEqual(plain);
 	}
+});
+
+test("what stands side by side and looks the same is painted in one go", () => {
+	const theme = piTheme({ fg: (color, text) => `<${color}:${text}>`, bold: (text) => `*${text}*` });
+	const [, , detail, , activity] = draw(family, { theme });
+	expect(detail).toBe("<dim:│  ⎿ ↻3≤20 · 4 tools · 22.8k token (38%) · 1m 12s>");
+	expect(activity).toBe("<dim:│  │  ⎿ ><muted:reading agent-widget.ts><dim: · 14s>");
 });
 
 async function screen(lines: readonly string[], cols: number): Promise<string[]> {
