@@ -86,6 +86,29 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
 		expect(JSON.stringify(events.at(-2))).toContain("Done: Task one and Done: Task two");
 	});
+
+	test("of many calls those that are done say so while another goes on, and the parent hears of all", async () => {
+		const gate = createGate();
+		const tasks = ["one", "two", "three", "four", "five", "six"].map((name) => `Task ${name}.`);
+		await using it = await scene([
+			parentSays(
+				{ toolCalls: tasks.map((task) => ({ name: "subagent", args: { preset: "repo-scout", task } })) },
+				({ lastToolResults }) =>
+					say(`Heard of ${lastToolResults.filter(({ text }) => text.includes("Done:")).length}.`),
+			),
+			scoutSays(({ lastUserText }) =>
+				lastUserText.includes("Task three.") ? say("Done: the last.", { gate }) : say(`Done: ${lastUserText}`),
+			),
+		]);
+		await using tui = await startTui({ env: it.env, pi }, { cols: 100, rows: 80 });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		const done = (lines: readonly string[]) => lines.filter((line) => line.includes("Done: ")).length;
+		await tui.waitFor((lines) => done(lines) === 5, {}, "A screen with the five that are done");
+		gate.open();
+		await tui.waitForText("Heard of 6.");
+		expect(done(tui.screen())).toBe(6);
+	});
 });
 
 test("print mode waits while a provider wants a pause, instead of ending with nothing", async () => {
