@@ -5,7 +5,7 @@ import { beginCall, joinCrowd } from "../src/crowd.ts";
 
 function setUp(agents: number) {
 	const clock = handClock();
-	const { store }: { store: Store } = new Manager({ runners: {}, clock });
+	const { store }: { store: Store } = new Manager({ runners: {}, clock, newId: () => "a1" });
 	const leave = Array.from({ length: agents }, () => joinCrowd(store));
 	const call = new AbortController();
 	const ended: number[] = [];
