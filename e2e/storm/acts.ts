@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
-import { jsonOf } from "../test/detached.ts";
 import {
 	cutLastLine,
 	kindOf,
@@ -153,7 +152,8 @@ async function harm(
 }
 
 async function wrapperOf(artifacts: string): Promise<number | undefined> {
-	return (await jsonOf<{ pid?: number }>(join(artifacts, "wrapper.json")))?.pid;
+	const [wrapper] = await tolerantLinesOf(join(artifacts, "wrapper.json")); // an earlier storm may have emptied it
+	return wrapper?.pid as number | undefined;
 }
 
 async function childOf(artifacts: string): Promise<number | undefined> {
