@@ -30,7 +30,8 @@ export function keepIn(manager: SessionManager, options: KeepOptions): SessionMa
 		if (isThere) return file.append(sessionText([entry]));
 		if (entry.type !== "message") return;
 		isThere = true;
-		file.create(sessionText([manager.getHeader() ?? {}, ...manager.getEntries()]));
+		const header = manager.getHeader();
+		file.create(sessionText([...(header ? [header] : []), ...manager.getEntries()]));
 	};
 	return manager;
 }
