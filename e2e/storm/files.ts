@@ -20,8 +20,20 @@ export async function tolerantLinesOf(path: string): Promise<Record<string, unkn
 
 /** All regular files below a directory; none, where there is no such directory. */
 export async function filesBelow(dir: string): Promise<string[]> {
-	const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch((): Dirent[] => []);
+	const entries = await entriesBelow(dir);
 	return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Where a directory goes while one looks, looks again: it would seem as if nothing were there at all. */
+async function entriesBelow(dir: string): Promise<Dirent[]> {
+	for (;;) {
+		try {
+			return await readdir(dir, { recursive: true, withFileTypes: true });
+		} catch (error) {
+			if (!existsSync(dir)) return [];
+			if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+		}
+	}
 }
 
 /** The files that we keep, of every kind: of runs, conversations, jobs, owners and checkouts. What is in a checkout is the agent's. */

@@ -1,6 +1,7 @@
 /** What a pi has gathered, and what lies about, after each storm: no more than after the first. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import type { Watched } from "../test/watcher.ts";
 import { filesBelow, ownFiles } from "./files.ts";
@@ -37,6 +38,22 @@ const closedOwner = (sessionId: string): string => `A session that is closed has
 
 /** Temporary files, half files, locks and signs of who has a session open. */
 export async function lyingAbout(env: PiEnv, { wasHarmed, sessionId, known }: Lying): Promise<string[]> {
+	let found = await lying(env, sessionId);
+	const isNew = () => found.some((what) => !known.has(what));
+	// Of one that was stopped, git removes the branch after all else.
+	for (const deadline = Date.now() + ENDING_MS; !wasHarmed && isNew() && Date.now() < deadline; ) {
+		await delay(50);
+		found = await lying(env, sessionId);
+	}
+	const news = found.filter((what) => !known.has(what));
+	for (const what of found) known.add(what);
+	if (wasHarmed) known.add(closedOwner(sessionId)); // it may not have been able to leave
+	return wasHarmed ? [] : news;
+}
+
+const ENDING_MS = 5_000;
+
+async function lying(env: PiEnv, sessionId: string): Promise<string[]> {
 	const temporary = (await readdir(join(env.root, "tmp"))).filter(
 		(name) => name !== "jiti" && !/^pi-subagents-\d+-[0-9a-f]{12}$/.test(name), // what runs kept when the project had no place
 	);
@@ -47,14 +64,10 @@ export async function lyingAbout(env: PiEnv, { wasHarmed, sessionId, known }: Ly
 	);
 	const open = join(env.agentDir, "state", "subagents", "open");
 	const owners = (await readdir(open).catch(() => [])).filter((name) => name !== sessionId);
-	const found = [
+	return [
 		...temporary.map((name) => `The temporary ${name} was left.`),
 		...halves.map((path) => `Half a file was left: ${path}.`),
 		...locks.map((path) => `A lock was left: ${path}.`),
 		...owners.map(closedOwner),
 	];
-	const news = found.filter((what) => !known.has(what));
-	for (const what of found) known.add(what);
-	if (wasHarmed) known.add(closedOwner(sessionId)); // it may not have been able to leave
-	return wasHarmed ? [] : news;
 }

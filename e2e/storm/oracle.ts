@@ -22,6 +22,8 @@ interface Settled {
 	error?: string;
 	turns: number;
 	toolUses: number;
+	/** It was stopped in the queue. */
+	neverStarted?: boolean;
 }
 
 /** What a session says of its agents. */
@@ -149,9 +151,18 @@ const isKept = (path: string, artifacts: string): boolean =>
 
 /**
  * What the bus said of agents, at whatever depth: each that began has ended, and none more often than it began. That one
- * began may have been said by a pi that was killed since. `mayBeMissed` may have ended while no session was open to say so.
+ * began may have been said by a pi that was killed since. `mayBeMissed` may have ended while no session was open to say
+ * so. A later run that is stopped in the queue ends without a word that it began.
  */
-export function unbalanced(news: readonly Record<string, unknown>[], mayBeMissed: ReadonlySet<string>): string[] {
+export function unbalanced(
+	news: readonly Record<string, unknown>[],
+	{ launched, settled }: Account,
+	mayBeMissed: ReadonlySet<string>,
+): string[] {
+	const neverBegan = [...launched.values()].filter(
+		({ runId, run }) => run > 1 && settled.get(runId)?.[0]?.neverStarted,
+	);
+	const unheard = neverBegan.map(({ agentId }) => agentId);
 	const open = new Set<unknown>();
 	const ended = new Set<unknown>();
 	const found: string[] = [];
@@ -160,11 +171,17 @@ export function unbalanced(news: readonly Record<string, unknown>[], mayBeMissed
 			open.add(id);
 			continue;
 		}
-		if (!open.delete(id) && ended.has(id)) found.push(`${id} ended once more: ${what}.`);
+		if (!open.delete(id) && ended.has(id) && !takeOne(unheard, id)) found.push(`${id} ended once more: ${what}.`);
 		ended.add(id);
 	}
 	const missing = [...open].filter((id) => !mayBeMissed.has(String(id)));
 	return [...found, ...missing.map((id) => `${id} began and never ended.`)];
+}
+
+function takeOne(list: string[], one: unknown): boolean {
+	const index = list.findIndex((each) => each === one);
+	if (index >= 0) list.splice(index, 1);
+	return index >= 0;
 }
 
 const ENDING_MS = 20_000;

@@ -116,7 +116,7 @@ export class World {
 			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
 			...(await patiently(async () => {
 				const news = await tolerantLinesOf(this.#at("bus.jsonl"));
-				return unbalanced(news, "reload" in acts ? account.detached : new Set());
+				return unbalanced(news, account, "reload" in acts ? account.detached : new Set());
 			})),
 			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()),
 			...(wasKilled ? [] : await patiently(() => unsaid(faults, account, this.#notices()))),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../src/index.ts";
+import type { Git } from "../src/worktree/git.ts";
 import { checkWorktree, closeWorktree, createGuard, gitWith } from "../src/worktree/index.ts";
 import { repo, withFullDisk } from "./worktree-fixture.ts";
 
@@ -209,6 +210,24 @@ describe("a worktree", () => {
 		}
 		expect(await it.branches()).toEqual(["main"]);
 		expect((await readdir(it.dir)).filter((name) => !name.endsWith(".json"))).toEqual([]);
+	});
+
+	test("that is stopped while its branch is made lets git end: killed, it could leave a lock in the repository", async () => {
+		const it = await repo();
+		const stop = new AbortController();
+		const ended: string[] = [];
+		const git: Git = async (args, options) => {
+			const making = it.git(args, options);
+			if (args[0] === "update-ref") {
+				stop.abort(new Error("stopped"));
+				ended.push(await making.then(() => "ended", String));
+			}
+			return making;
+		};
+		await expect(it.open({ signal: stop.signal, git })).rejects.toThrow("stopped");
+		expect(ended).toEqual(["ended", "ended"]); // made, and taken back
+		expect(await it.branches()).toEqual(["main"]);
+		expect(await readdir(it.dir)).toEqual([]);
 	});
 
 	test("is reached through a link, too", async () => {

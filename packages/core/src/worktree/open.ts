@@ -53,7 +53,8 @@ export async function openWorktree(given: OpenOptions): Promise<Place> {
 	if (again && "place" in again) return again.place;
 	const { commit, ...begins } = again ?? (await baseOf(options, repository, git));
 	const place = await claim(options, repository, begins, git);
-	const begin = () => git(["update-ref", `refs/heads/${place.branch}`, commit, ""], { cwd: place.main, signal });
+	// Without the signal: git that is killed in the wrong moment leaves a lock in the user's repository.
+	const begin = () => git(["update-ref", `refs/heads/${place.branch}`, commit, ""], { cwd: place.main });
 	return make(place, { git, signal, begin }, async () => {
 		await tryGit(git, ["update-ref", "-d", `refs/heads/${place.branch}`, commit], { cwd: place.main });
 		await forgetPlace(place);
