@@ -138,6 +138,20 @@ test("a resumed agent is started again, but not created", async () => {
 	expect([it.of("created").length, it.of("started").length]).toEqual([1, 2]);
 });
 
+test("a resumed agent that is stopped in the queue has failed, without a word that it began", async () => {
+	const it = await listening();
+	const { id } = it.launch();
+	await it.answer(id, "Two doors.");
+	it.manager.setSlots({ maxConcurrent: 1, whenFull: "queue" });
+	it.launch();
+	it.manager.resume(id, spec);
+	it.manager.abort(id, { by: "user" });
+	expect(it.heard.filter(({ payload }) => payload.id === id).map(({ event }) => event)).toEqual([
+		...["created", "started", "completed"],
+		"failed",
+	]);
+});
+
 test("what a session remembers is not told when it is opened again", async () => {
 	const file = newFile();
 	const first = await open(file);
