@@ -41,7 +41,8 @@ export async function ownFiles({ agentDir, cwd }: PiEnv): Promise<string[]> {
 	const state = join(agentDir, "state", "subagents");
 	const all = [...(await filesBelow(state)), ...(await filesBelow(join(cwd, ".pi", "subagents", "runs")))];
 	const checkouts = join(state, "worktrees");
-	return all.filter((path) => !path.startsWith(checkouts) || join(checkouts, basename(path)) === path).sort();
+	const kept = all.filter((path) => basename(path) !== ".gitignore"); // without it git would rightly speak of runs
+	return kept.filter((path) => !path.startsWith(checkouts) || join(checkouts, basename(path)) === path).sort();
 }
 
 /** What a file is, by its place. */

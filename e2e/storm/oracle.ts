@@ -19,6 +19,7 @@ interface Settled {
 	runId: string;
 	status: string;
 	by?: string;
+	reason?: string;
 	error?: string;
 	turns: number;
 	toolUses: number;
@@ -126,21 +127,24 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 /** Nothing in a storm takes so long, whatever a clock says that was set. */
 const LIMITS = ["idle", "timeout", "turns", "budget"];
 
-/** Whoever could not keep something of a run says so: to the user, in its result, or as its failure. */
+/** Whoever could not keep something of a run says so: to the user, in its result, as its failure, or that it is lost. */
 export async function unsaid(
 	faults: readonly Fault[],
 	account: Account,
 	notices: readonly string[],
 ): Promise<string[]> {
 	const found: string[] = [];
-	for (const { runId, agentId, artifacts } of account.launched.values()) {
-		const code = artifacts && faults.find(({ path }) => isKept(path, artifacts))?.code;
-		if (!code) continue;
+	for (const { runId, agentId, artifacts, description } of account.launched.values()) {
+		const fault = artifacts && faults.find(({ path }) => isKept(path, artifacts));
+		if (!fault) continue;
+		const { code, call, path } = fault;
 		const result = (await textOf(join(artifacts, "result.json"))) ?? "";
-		const error = account.settled.get(runId)?.[0]?.error ?? "";
+		const { error = "", by, reason } = account.settled.get(runId)?.[0] ?? {};
 		const isSaid = notices.some((text) => text.includes(code) && (text.includes(runId) || text.includes(agentId)));
-		if (!isSaid && !result.includes(code) && !error.includes(code))
-			found.push(`${runId} could not keep something (${code}), and nobody said so.`);
+		if (!isSaid && by !== "lost" && !result.includes(code) && !error.includes(code))
+			found.push(
+				`${runId} (${description}, ${by} ${reason}) could not keep something (${code}, ${call} of ${path}), and nobody said so.`,
+			);
 	}
 	return found;
 }

@@ -80,7 +80,8 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 		async changes() {
 			const after = await look();
 			const all = [...new Set([...before.keys(), ...after.keys()])];
-			return all.filter((what) => before.get(what) !== after.get(what)).map((what) => `${what} was changed.`);
+			const changed = all.filter((what) => before.get(what) !== after.get(what));
+			return changed.map((what) => `${what} was changed, from ${before.get(what)} to ${after.get(what)}.`);
 		},
 		async leftovers({ written, wasHarmed }) {
 			let left = await unexplained(wasHarmed);

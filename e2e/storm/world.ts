@@ -235,7 +235,9 @@ export class World {
 		const live = (await this.#pi.records()).filter(
 			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),
 		);
+		const jobs = jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs());
 		return [
+			...jobs,
 			...this.#notices()
 				.slice(-10)
 				.map((notice) => `(It had said: ${notice})`),
