@@ -304,6 +304,29 @@ test("switched off, it ends; switched on again, the jobs are there", async () =>
 	await fires(session, 600_000);
 });
 
+test("a job whose agent is about to be launched when its session ends is launched by who opens it next", async () => {
+	await using it = await place();
+	const session = await it.session({ isKept: true });
+	await session.schedule("+10m");
+	const { resolve } = session.launcher;
+	const gate = Promise.withResolvers<void>();
+	let isAsked = false;
+	session.launcher.resolve = async (...call) => {
+		isAsked = true;
+		await gate.promise;
+		return resolve(...call);
+	};
+	session.clock.advance(600_000);
+	await until(session, () => isAsked);
+	const ending = session.shutdown();
+	gate.resolve();
+	await ending;
+	const again = await it.session({ isKept: true });
+	await fires(again, 600_000);
+	expect([agents(session), agents(again).length, session.told]).toEqual([[], 1, []]);
+	expect(session.events()).toEqual([expect.objectContaining({ type: "added" })]);
+});
+
 test("a session that ends while a job's agent works lets go of it at once", async () => {
 	await using it = await place();
 	const session = await it.session({ isKept: true });

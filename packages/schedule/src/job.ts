@@ -62,6 +62,11 @@ export interface JobRun {
 	note?: string;
 }
 
+/** What `onDue` rejects with when nothing of the run has begun: the moment is as if nobody had started it yet. */
+export class NotBegun extends Error {
+	override readonly name = "NotBegun";
+}
+
 /** A mistake of whoever calls the scheduler: an unknown job, a field that makes no sense. */
 export class JobError extends Error {
 	override readonly name = "JobError";

@@ -67,7 +67,7 @@ export type Entry =
 	| ({ type: "retake"; at: number; owner: string } & OnRun)
 	| ({ type: "start"; at: number } & OnRun)
 	| ({ type: "renew"; at: number } & OnRun)
-	/** Lets go of a moment that was not started, so that anybody may take it over. */
+	/** Lets go of a moment of which nothing has begun, so that anybody may take it over. */
 	| ({ type: "release"; at: number } & OnRun)
 	| ({ type: "end"; at: number; result: "done" | "failed"; note?: string } & OnRun)
 	/** A started run whose owner is given up. */
@@ -138,8 +138,11 @@ function withRun(job: StoredJob, entry: Extract<Entry, OnRun>): StoredJob | unde
 	switch (entry.type) {
 		case "renew":
 			return { ...job, open: replaced({}) };
-		case "release":
-			return isStarted ? undefined : { ...job, open: replaced({ until: at }) };
+		case "release": {
+			const { startedAt: _, ...waiting } = run;
+			const open = job.open.map((one) => (one === run ? { ...waiting, until: at } : one));
+			return { ...job, runs: isStarted ? job.runs - 1 : job.runs, open };
+		}
 		case "retake":
 			if (isStarted || !isGivenUp(run, at)) return undefined;
 			return { ...job, open: replaced({ owner: entry.owner, token: run.token + 1 }) };

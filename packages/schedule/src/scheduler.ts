@@ -15,7 +15,8 @@ export interface SchedulerOptions<Payload = unknown> {
 	store: JobStore;
 	/**
 	 * Does the work. The promise settles when the work is over: a string is a note for the history, a rejection is a
-	 * failed run. The signal is aborted when the job is removed or the scheduler stops.
+	 * failed run. The signal is aborted when the job is removed or the scheduler stops; a run that had not begun by then
+	 * rejects with `NotBegun`, and is left to whoever is there next.
 	 */
 	onDue: (job: Job<Payload>, runKey: string, signal: AbortSignal) => unknown;
 	clock?: Clock;

@@ -1,6 +1,6 @@
 /** The runs of this process: begun once their start is recorded, and recorded when they end. */
 import type { Clock } from "./clock.ts";
-import type { Job } from "./job.ts";
+import { type Job, NotBegun } from "./job.ts";
 import type { OpenRun, StoredJob } from "./ledger.ts";
 import type { JobStore } from "./store.ts";
 
@@ -59,8 +59,11 @@ export class Work {
 	async #run(job: Job, on: { id: string; runKey: string; token: number }, signal: AbortSignal): Promise<void> {
 		const { store, clock, report } = this.#options;
 		const how = await this.#outcome(job, on.runKey, signal);
+		const at = clock.now();
 		try {
-			const { isTaken, job: left } = await store.record({ type: "end", at: clock.now(), ...how, ...on });
+			const { isTaken, job: left } = await store.record(
+				how === "not begun" ? { type: "release", at, ...on } : { type: "end", at, ...how, ...on },
+			);
 			if (!isTaken && left) report(`"${job.name}" ended after it had been given up as lost (${on.runKey}).`);
 		} catch (error) {
 			report(`How "${job.name}" ended could not be recorded (${on.runKey}): ${error}`);
@@ -72,6 +75,7 @@ export class Work {
 			const note = await this.#options.onDue(job, runKey, signal);
 			return { result: "done" as const, ...noted(note) };
 		} catch (error) {
+			if (error instanceof NotBegun && signal.aborted) return "not begun" as const;
 			return { result: "failed" as const, ...noted(error instanceof Error ? error.message : String(error)) };
 		}
 	}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { JobError, ScheduleError, Scheduler } from "../src/index.ts";
+import { JobError, NotBegun, ScheduleError, Scheduler } from "../src/index.ts";
 import { START } from "./hand-clock.ts";
 import { key, seconds, spec, told, world } from "./world.ts";
 
@@ -328,6 +328,25 @@ describe("several schedulers on one store", () => {
 		await end();
 		expect(told((await second.list())[0])).toEqual(["10 done", "20 done"]);
 	});
+});
+
+test("a run that had not begun when its scheduler stopped is left to the next, as if it had never been started", async () => {
+	const { clock, store, fired, scheduler } = world();
+	const first = new Scheduler({
+		...{ store, clock, timeZone: "UTC", newId: () => "j1" },
+		onDue: (_job, _runKey, signal) =>
+			new Promise((_, reject) => signal.addEventListener("abort", () => reject(new NotBegun("the end came first")))),
+	});
+	await first.start();
+	await first.add(spec("+10s"));
+	await clock.pass(10_000);
+	expect(told((await first.list())[0])).toEqual(["10 running"]);
+	await first.stop();
+	const next = await scheduler();
+	await clock.pass(0);
+	expect(fired).toEqual([key("j1", 10)]);
+	const [job] = await next.list();
+	expect([job?.runs, told(job)]).toEqual([1, ["10 done"]]);
 });
 
 describe("a caller's mistake", () => {

@@ -16,6 +16,8 @@ export interface FireDeps {
 	host: Host;
 	delivery: Delivery;
 	announce: Announce;
+	/** What to reject with where nothing has begun, so that the job is not taken for done. */
+	notBegun: (why: string) => Error;
 }
 
 /**
@@ -23,15 +25,19 @@ export interface FireDeps {
  * waiting: what becomes of the agent is the business of the session, or of the user.
  */
 export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: FireDeps): Promise<string> {
-	const { host, announce } = deps;
+	const { host, announce, notBegun } = deps;
+	let hasLaunched = false;
 	try {
 		const { id, name, outcome } = await launch(job, scope, signal, deps);
+		hasLaunched = true;
 		announce({ type: "fired", jobId: job.id, agentId: id, name });
 		const ended = await Promise.race([outcome, givenUp(signal)]);
 		if (ended.status === "completed") return `agent ${id}: ${outcomeText(ended)}`;
 		throw new Failed(`agent ${id}: ${outcomeText(ended)}`);
 	} catch (error) {
-		if (signal.aborted) throw error;
+		// The session is ending: whoever opens it next sees to a job that came too late.
+		if (!hasLaunched && !host.session()) await givenUp(signal).catch(() => undefined);
+		if (signal.aborted) throw hasLaunched ? error : notBegun(messageOf(error));
 		announce({ type: "error", jobId: job.id, error: messageOf(error) });
 		// An agent that failed is told of by itself; one that could not be launched is not.
 		if (!(error instanceof Failed))
@@ -52,6 +58,7 @@ async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDep
 	const { spec } = await launcher.resolve({ ...call, description, keepsFiles: true }, ctx);
 	assertStandsAlone(spec);
 	signal.throwIfAborted();
+	if (host.session() !== ctx) throw new Error("Its session has ended.");
 	const options = { isBackground: true, ...(name === undefined ? {} : { name }) };
 	const { id, run } = delivery.apart(() => manager.spawn(spec, options));
 	const letGo = quiet ? delivery.expect(runIdOf({ agentId: id, run })) : undefined;

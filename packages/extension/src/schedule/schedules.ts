@@ -42,7 +42,7 @@ export interface Added extends ScheduledJob {
 	warnings: readonly string[];
 }
 
-export type SchedulesDeps = Omit<FireDeps, "announce"> & { clock?: Clock };
+export type SchedulesDeps = Omit<FireDeps, "announce" | "notBegun"> & { clock?: Clock };
 
 const SCOPES: readonly Scope[] = ["session", "project"];
 
@@ -63,13 +63,14 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 	let cancelLook = (): void => undefined;
 
 	const open = async (scope: Scope, ctx: ExtensionContext): Promise<Opened> => {
-		const { Scheduler, fileJobStore, memoryJobStore } = await loadSchedule();
+		const { Scheduler, NotBegun, fileJobStore, memoryJobStore } = await loadSchedule();
+		const notBegun = (why: string) => new NotBegun(why);
 		const dir = await directoryOf(scope, ctx, deps);
 		const store = dir === undefined ? memoryJobStore() : fileJobStore(dir, { onProblem: host.tell });
 		const scheduler = new Scheduler({
 			store,
 			clock,
-			onDue: (job, _runKey, signal) => fire(job, scope, signal, { ...deps, announce }),
+			onDue: (job, _runKey, signal) => fire(job, scope, signal, { ...deps, announce, notBegun }),
 			onProblem: host.tell,
 		});
 		const close = async () => {
