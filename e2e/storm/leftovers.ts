@@ -1,10 +1,10 @@
 /** What a pi has gathered, and what lies about, after each storm: no more than after the first. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import type { Watched } from "../test/watcher.ts";
 import { filesBelow, ownFiles } from "./files.ts";
+import { patiently } from "./patience.ts";
 
 /** Code that is compiled later, and what pi itself keeps of its sessions. What leaks goes on growing. */
 const SLACK_MEGABYTES = 24;
@@ -38,20 +38,13 @@ const closedOwner = (sessionId: string): string => `A session that is closed has
 
 /** Temporary files, half files, locks and signs of who has a session open. */
 export async function lyingAbout(env: PiEnv, { wasHarmed, sessionId, known }: Lying): Promise<string[]> {
-	let found = await lying(env, sessionId);
-	const isNew = () => found.some((what) => !known.has(what));
+	const look = async () => (await lying(env, sessionId)).filter((what) => !known.has(what));
 	// Of one that was stopped, git removes the branch after all else.
-	for (const deadline = Date.now() + ENDING_MS; !wasHarmed && isNew() && Date.now() < deadline; ) {
-		await delay(50);
-		found = await lying(env, sessionId);
-	}
-	const news = found.filter((what) => !known.has(what));
-	for (const what of found) known.add(what);
+	const news = wasHarmed ? await look() : await patiently(look);
+	for (const what of news) known.add(what);
 	if (wasHarmed) known.add(closedOwner(sessionId)); // it may not have been able to leave
 	return wasHarmed ? [] : news;
 }
-
-const ENDING_MS = 5_000;
 
 async function lying(env: PiEnv, sessionId: string): Promise<string[]> {
 	const temporary = (await readdir(join(env.root, "tmp"))).filter(

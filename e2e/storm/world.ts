@@ -20,6 +20,7 @@ import {
 	unsaid,
 	violationsOf,
 } from "./oracle.ts";
+import { patiently } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import type { Repository } from "./repository.ts";
 import { lasting } from "./spy.ts";
@@ -118,7 +119,7 @@ export class World {
 				const news = await tolerantLinesOf(this.#at("bus.jsonl"));
 				return unbalanced(news, account, "reload" in acts ? account.detached : new Set());
 			})),
-			...jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()),
+			...(await this.#wrongJobs()),
 			...(wasKilled ? [] : await patiently(() => unsaid(faults, account, this.#notices()))),
 			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid)),
 			...(await this.#repository.leftovers({ written, wasHarmed })),
@@ -201,7 +202,11 @@ export class World {
 
 	/** Those that were kept and are due have been launched, or are not to be waited for. */
 	async #jobsAreOver(): Promise<boolean> {
-		return jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs()).length === 0;
+		return (await this.#wrongJobs()).length === 0;
+	}
+
+	async #wrongJobs(): Promise<string[]> {
+		return jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs());
 	}
 
 	async #mayLackJobs(): Promise<boolean> {
@@ -235,9 +240,8 @@ export class World {
 		const live = (await this.#pi.records()).filter(
 			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),
 		);
-		const jobs = jobViolations(await tolerantLinesOf(this.#at("jobs.jsonl")), await this.#mayLackJobs());
 		return [
-			...jobs,
+			...(await this.#wrongJobs()),
 			...this.#notices()
 				.slice(-10)
 				.map((notice) => `(It had said: ${notice})`),
@@ -253,16 +257,3 @@ export class World {
 
 /** So long after the model was last asked, or nothing happens any more. */
 const PATIENCE_MS = 60_000;
-
-/** Files are written behind the agents, and on a busy machine an end is told a moment after the session knows of it. */
-const BEHIND_MS = 5_000;
-
-/** What is still wrong when everything has had its time. */
-async function patiently(look: () => Promise<string[]>): Promise<string[]> {
-	const deadline = Date.now() + BEHIND_MS;
-	for (;;) {
-		const found = await look();
-		if (found.length === 0 || Date.now() >= deadline) return found;
-		await delay(100);
-	}
-}

@@ -36,6 +36,10 @@ export function keepIn(manager: SessionManager, options: KeepOptions): SessionMa
 	return manager;
 }
 
+export function unsavedMessage(agentId: string, why: string): string {
+	return `The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${why}`;
+}
+
 /** As pi keeps it in a file. */
 export function sessionText(entries: readonly object[]): string {
 	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
@@ -111,9 +115,7 @@ class ConversationFile {
 		this.#waiting.length = 0;
 		const { agentId, report } = this.#options;
 		report(
-			this.#isThere
-				? `The rest of agent ${agentId}'s conversation is not saved: ${why}`
-				: `The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${why}`,
+			this.#isThere ? `The rest of agent ${agentId}'s conversation is not saved: ${why}` : unsavedMessage(agentId, why),
 		);
 	}
 }

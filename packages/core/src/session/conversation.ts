@@ -7,7 +7,7 @@ import { messageOf } from "../best-effort.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { createWhole } from "../process/create.ts";
 import type { RunIdentity, RunSpec } from "../runner.ts";
-import { conversationsWritten, keepIn, sessionText } from "./conversation-file.ts";
+import { conversationsWritten, keepIn, sessionText, unsavedMessage } from "./conversation-file.ts";
 import type { SessionHost } from "./host.ts";
 import { inheritedEntries } from "./inherited.ts";
 
@@ -48,7 +48,7 @@ export async function openConversation(
 		await createWhole(path, sessionText(begun.entries), { isDurable: false });
 		return goOn(path);
 	} catch (error) {
-		report(`The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${messageOf(error)}`);
+		report(unsavedMessage(agentId, messageOf(error)));
 		return SessionManager.inMemory(cwd, {}, begun?.entries);
 	}
 }
