@@ -5,8 +5,8 @@
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPiEnv, createTempDir, piUnderTest, startModelServer } from "@pi-subagents-dev/testkit";
-import { install, installed, lend, packAll, root, run } from "./test/packed.ts";
-import { askForRisks, riskRules } from "./test/risks.ts";
+import { install, installed, lend, packAll, root, run } from "./support/packages/packed.ts";
+import { askForRisks, riskRules } from "./support/packages/risks.ts";
 
 const temp = await createTempDir("pi-uses-");
 const at = (...parts: string[]) => join(temp.path, ...parts);

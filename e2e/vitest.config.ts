@@ -7,5 +7,5 @@ import { mergeConfig } from "vitest/config";
 import base from "../vitest.base.ts";
 
 export default mergeConfig(base, {
-	test: { testTimeout: 90_000, maxWorkers: Math.max(2, availableParallelism() - 1) },
+	test: { globalSetup: ["global-setup.ts"], testTimeout: 90_000, maxWorkers: Math.max(2, availableParallelism() - 1) },
 });

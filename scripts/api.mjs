@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `node scripts/api.mjs [--write]`: the public interface of every entry of every package, as one file in `docs/api` each,
- * so that a change of it is seen in a diff. It reads the built declarations, where a statement begins at the margin.
- * Without `--write` it fails when a file is not what the declarations say.
+ * `node scripts/api.mjs [--write]`: the public interface of every entry of every public package, one file each in
+ * `docs/api`, so that a change shows in a diff. It reads the built declarations, where a statement begins at the margin.
+ * Without `--write` it fails when a file differs from the declarations.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -25,7 +25,7 @@ if (process.argv.includes("--write")) {
 		...[...reports].filter(([file, text]) => !isWritten(file, text)).map(([file]) => file),
 	];
 	if (stale.length > 0) {
-		console.error(`The public interface has changed. Look at it with \`npm run api\`, which writes these files anew:`);
+		console.error(`The public interface has changed. Run \`npm run api\` to rewrite these files, and review the diff:`);
 		console.error(stale.map((file) => `  docs/api/${file}`).join("\n"));
 		process.exit(1);
 	}
@@ -38,6 +38,7 @@ function isWritten(file, text) {
 function reportsOf(name) {
 	const dir = join(root, "packages", name);
 	const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+	if (manifest.private) return [];
 	return Object.entries(manifest.exports).flatMap(([entry, conditions]) => {
 		if (!conditions.types) return [];
 		const file = `${[name, ...entry.split("/").slice(1)].join("-")}.api.md`;

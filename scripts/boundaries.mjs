@@ -1,31 +1,54 @@
 #!/usr/bin/env node
 /**
- * Checks that the packages keep to the architecture: who may import whom, only through declared entries,
- * no circles of files, and entries that must stay free of pi or Node are.
+ * Checks that the packages follow the architecture: which package may import which, only through declared entries,
+ * no cycles of files or folders, no crowded folders, and entries that must load without pi or Node do.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { folderGraph, importsOf, typescriptIn } from "./source-graph.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PI = ["@earendil-works/pi-ai", "@earendil-works/pi-coding-agent", "@earendil-works/pi-tui"];
 
-/** `ours`: packages of this workspace. `others`: anything from the registry. `pure`: entries without Node or pi. */
+/** `ours`: packages of this workspace. `others`: anything from the registry. `pure`: entries without Node or pi. `withoutPi`: entries that load where no pi is installed. */
 const RULES = {
 	progress: { ours: [], others: [], pure: ["index.ts"] },
-	presets: { ours: [], others: ["yaml"], pure: [] },
-	core: { ours: ["progress"], others: [...PI, "typebox"], pure: ["index.ts"] },
-	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"], pure: [] },
-	schedule: { ours: [], others: ["croner"], pure: [] },
+	presets: { ours: [], others: ["yaml"], withoutPi: ["index.ts"] },
+	core: {
+		ours: ["progress"],
+		others: [...PI, "typebox"],
+		pure: ["index.ts"],
+		withoutPi: [
+			"files/index.ts",
+			"memory/index.ts",
+			"output/index.ts",
+			"report/index.ts",
+			"runs/index.ts",
+			"worktree/index.ts",
+		],
+	},
+	launch: { ours: ["core", "presets", "progress", "schedule"], others: ["nanoid", "typebox"], withoutPi: ["index.ts"] },
+	delivery: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts"] },
+	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"] },
+	tools: { ours: ["core", "delivery", "launch", "presets", "progress", "widget"], others: [...PI, "typebox"] },
+	commands: {
+		ours: ["core", "delivery", "launch", "presets", "progress", "schedule", "widget"],
+		others: [...PI, "typebox"],
+	},
+	schedule: { ours: [], others: ["croner"], withoutPi: ["index.ts"] },
 	rpc: { ours: [], others: [], pure: ["index.ts"] },
 	extension: {
-		ours: ["core", "presets", "progress", "rpc", "schedule", "widget"],
+		ours: ["commands", "core", "delivery", "launch", "presets", "progress", "rpc", "schedule", "tools", "widget"],
 		others: [...PI, "typebox"],
-		pure: [],
 	},
 };
 
+/** A folder with more files than this is several folders. */
+const MAX_FILES = 15;
+
 const complaints = [];
+const allFiles = new Map();
 
 for (const name of readdirSync(join(root, "packages"))) {
 	const rule = RULES[name];
@@ -34,20 +57,33 @@ for (const name of readdirSync(join(root, "packages"))) {
 		continue;
 	}
 	const source = join(root, "packages", name, "src");
-	const files = readdirSync(source, { recursive: true })
-		.map((file) => join(source, file))
-		.filter((file) => file.endsWith(".ts"));
+	const files = sourcesOf(name);
 	const graph = new Map(files.map((file) => [file, importsOf(file)]));
+	for (const [file, imports] of graph) allFiles.set(file, imports);
 	for (const [file, imports] of graph) for (const found of imports) check(name, rule, source, file, found);
-	for (const circle of circles(graph)) {
-		complaints.push(`circle: ${circle.map((file) => relative(root, file)).join(" → ")}`);
+	for (const cycle of cycles(runtimeGraph(graph)))
+		complaints.push(`cycle: ${cycle.map((file) => relative(root, file)).join(" → ")}`);
+	for (const cycle of cycles(folderGraph(graph)))
+		complaints.push(`cycle of folders: ${cycle.map((folder) => relative(root, folder)).join(" → ")}`);
+	for (const [folder, { length }] of Map.groupBy(files, dirname)) {
+		if (length > MAX_FILES) complaints.push(`${relative(root, folder)} has ${length} files, more than ${MAX_FILES}`);
 	}
-	for (const entry of rule.pure) checkPure(join(source, entry), graph);
+	for (const entry of rule.pure ?? [])
+		checkReach(join(source, entry), graph, {
+			isAllowed: (target) => !target.startsWith("node:") && !PI.includes(target),
+			without: "Node and pi",
+		});
+	for (const entry of rule.withoutPi ?? [])
+		checkReach(join(source, entry), graph, { isAllowed: (target) => !PI.includes(target), without: "pi" });
 }
 
 if (complaints.length > 0) {
 	console.error(complaints.map((complaint) => `boundaries: ${complaint}`).join("\n"));
 	process.exit(1);
+}
+
+function sourcesOf(name) {
+	return typescriptIn(join(root, "packages", name, "src"));
 }
 
 function check(name, rule, source, file, { target, isType }) {
@@ -69,18 +105,19 @@ function check(name, rule, source, file, { target, isType }) {
 	}
 }
 
-/** A type costs nothing at run time, so only real imports spoil an entry. */
-function checkPure(entry, graph) {
+/** Types cost nothing at run time, so only real imports count. */
+function checkReach(entry, graph, { isAllowed, without }) {
 	const seen = new Set();
 	const walk = (file) => {
 		if (seen.has(file)) return;
 		seen.add(file);
-		for (const { target, isType } of graph.get(file) ?? []) {
+		for (const { target, isType } of graph.get(file) ?? allFiles.get(file) ?? []) {
 			if (isType) continue;
 			if (target.startsWith(".")) walk(resolve(dirname(file), target));
-			else if (target.startsWith("node:") || PI.includes(target)) {
+			else if (target.startsWith("@pi-subagents/")) walk(sourceOf(target));
+			else if (!isAllowed(target)) {
 				complaints.push(
-					`${relative(root, entry)} must be free of Node and pi, but ${relative(root, file)} imports ${target}`,
+					`${relative(root, entry)} must load without ${without}, but ${relative(root, file)} imports ${target}`,
 				);
 			}
 		}
@@ -88,46 +125,37 @@ function checkPure(entry, graph) {
 	walk(entry);
 }
 
-function circles(graph) {
+/** The entry behind a specifier of another package of ours. */
+function sourceOf(target) {
+	const [, name, ...rest] = target.split("/");
+	const entry = join(root, "packages", name, "src", ...rest, "index.ts");
+	if (!allFiles.has(entry)) for (const file of sourcesOf(name)) allFiles.set(file, importsOf(file));
+	return entry;
+}
+
+/** Which file imports which when the program runs. */
+function runtimeGraph(graph) {
+	const targets = ([file, imports]) => [
+		file,
+		imports
+			.filter(({ target, isType }) => target.startsWith(".") && !isType)
+			.map(({ target }) => resolve(dirname(file), target)),
+	];
+	return new Map([...graph].map(targets));
+}
+
+function cycles(graph) {
 	const found = [];
 	const state = new Map();
-	const visit = (file, path) => {
-		if (state.get(file) === "done") return;
-		if (state.get(file) === "open") return found.push([...path.slice(path.indexOf(file)), file]);
-		state.set(file, "open");
-		for (const { target, isType } of graph.get(file) ?? []) {
-			if (target.startsWith(".") && !isType) visit(resolve(dirname(file), target), [...path, file]);
-		}
-		state.set(file, "done");
+	const visit = (node, path) => {
+		if (state.get(node) === "done") return;
+		if (state.get(node) === "open") return found.push([...path.slice(path.indexOf(node)), node]);
+		state.set(node, "open");
+		for (const target of graph.get(node) ?? []) visit(target, [...path, node]);
+		state.set(node, "done");
 	};
-	for (const file of graph.keys()) visit(file, []);
+	for (const node of graph.keys()) visit(node, []);
 	return found;
-}
-
-function importsOf(file) {
-	// Comments hold examples with imports of their own.
-	const text = readFileSync(file, "utf8")
-		.replace(/\/\*[\s\S]*?\*\//g, "")
-		.replace(/^\s*\/\/.*$/gm, "");
-	const statements = /^\s*(import|export)\s+(type\s+)?([^"';]*?\bfrom\s*)?"([^"]+)";/gm;
-	const dynamic = /\bimport\("([^"]+)"\)/g;
-	return [
-		...[...text.matchAll(statements)].map(([, , type, clause, target]) => ({
-			target,
-			isType: !!type || onlyTypes(clause),
-		})),
-		...[...text.matchAll(dynamic)].map(([, target]) => ({ target, isType: false })),
-	];
-}
-
-/** `import { type A, type B } from`. */
-function onlyTypes(clause = "") {
-	const names = /\{([^}]*)\}/
-		.exec(clause)?.[1]
-		?.split(",")
-		.map((name) => name.trim())
-		.filter(Boolean);
-	return !!names?.length && names.every((name) => name.startsWith("type "));
 }
 
 function exportsOf(name) {

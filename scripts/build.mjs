@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `node scripts/build.mjs <package>` builds what a package of the workspace needs, `node scripts/build.mjs './packages/*'`
- * the packages in a directory. It says something only when that fails.
+ * `node scripts/build.mjs <package>` builds the dependencies of a workspace package, `node scripts/build.mjs './packages/*'`
+ * the packages in a directory. It prints something only if that fails.
  */
 import { spawnSync } from "node:child_process";
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * Fails when `pnpm-lock.yaml` lacks platform binaries that its packages offer, or names a download address.
- * A registry that holds only some platforms makes pnpm drop the others without a word, and then people on
- * macOS or Windows get a tool without its binary. Reads what is installed; needs no network.
+ * If a registry has only some platforms, pnpm drops the others silently, and users of macOS or Windows get a
+ * tool without its binary. Reads what is installed; needs no network.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

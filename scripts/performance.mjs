@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `node scripts/performance.mjs`: puts the figures of the last whole `npm run bench` and `npm run bench:peers` into
- * `docs/performance.md`. They are one machine's on one day, so nothing fails when they differ; the targets are what
- * `npm run bench` checks.
+ * `node scripts/performance.mjs`: writes the figures of the last complete `npm run bench` and `npm run bench:peers` into
+ * `docs/performance.md`. They come from one machine on one day, so nothing fails if they change; `npm run bench` checks
+ * the targets.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ const sections = { figures: ["latest.json", figuresOf], peers: ["peers.json", pe
 let text = readFileSync(page, "utf8");
 for (const [name, [file, sectionOf]] of Object.entries(sections)) {
 	const path = join(root, "bench/results", file);
-	if (!existsSync(path)) continue; // what was measured before stays
+	if (!existsSync(path)) continue; // keep the earlier figures
 	const section = sectionOf(JSON.parse(readFileSync(path, "utf8")));
 	const place = new RegExp(`(<!-- ${name} -->\\n).*(<!-- /${name} -->)`, "s");
 	text = text.replace(place, (_, before, after) => `${before}${section}${after}`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `node scripts/publish.mjs [--dry-run]`: publishes each package whose version the registry does not have yet, with
- * provenance, and then tags the commit. pnpm packs, since it alone resolves `workspace:` and `catalog:`; npm publishes,
+ * `node scripts/publish.mjs [--dry-run]`: publishes each public package whose version the registry does not have yet, with
+ * provenance, and then tags the commit. pnpm packs, since only it resolves `workspace:` and `catalog:`; npm publishes,
  * since it can prove to the registry where the tarball was made. For the release workflow; it needs no stored token.
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -29,12 +29,13 @@ try {
 }
 
 function publish(dir) {
-	const { name, version } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+	const { name, version, private: isPrivate } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+	if (isPrivate) return; // a room of the extension, bundled with it
 	if (!isDry && isPublished(`${name}@${version}`)) return console.log(`${name}@${version} is published already`);
-	if (!isDry) sayWhereItIsFrom(dir);
+	if (!isDry) recordRepository(dir);
 	execFileSync("pnpm", ["pack", "--pack-destination", tarballs], { cwd: dir, stdio: "ignore", shell });
 	const file = `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
-	const how = isDry ? ["--dry-run"] : ["--provenance"]; // a dry run has nothing to prove, and no one to prove it
+	const how = isDry ? ["--dry-run"] : ["--provenance"]; // a dry run has no identity to prove
 	execFileSync("npm", ["publish", `./${file}`, "--access", "public", "--loglevel=error", ...how], {
 		cwd: tarballs,
 		stdio: ["ignore", "ignore", "inherit"],
@@ -43,8 +44,8 @@ function publish(dir) {
 	console.log(`${name}@${version} ${isDry ? "would be" : "is"} published`);
 }
 
-/** The registry compares this with what the workflow proves. */
-function sayWhereItIsFrom(dir) {
+/** The registry compares this with the identity of the workflow. */
+function recordRepository(dir) {
 	const path = join(dir, "package.json");
 	const manifest = JSON.parse(readFileSync(path, "utf8"));
 	const url = `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`;
@@ -52,7 +53,7 @@ function sayWhereItIsFrom(dir) {
 	writeFileSync(path, `${JSON.stringify(manifest, null, "\t")}\n`);
 }
 
-/** A registry that cannot be asked has not said that it lacks the version. */
+/** Throws if the registry cannot be reached: no answer does not mean that it lacks the version. */
 function isPublished(spec) {
 	const { status, stderr } = spawnSync("npm", ["view", spec, "version"], { encoding: "utf8", shell });
 	if (status === 0) return true;

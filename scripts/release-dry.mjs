@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run release:dry`: what the next release would be. It versions all packages and writes their changelogs in a copy
- * of the working tree, prints both, and leaves the tree as it is.
+ * `npm run release:dry`: what the next release would be. It versions all public packages and writes their changelogs in
+ * a copy of the working tree, prints both, and leaves the tree as it is.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -14,7 +14,7 @@ const copy = mkdtempSync(join(tmpdir(), "pi-subagents-release-"));
 
 try {
 	copyTree();
-	// Changelogs name the commit of a change, so the copy must have one; it is nobody's.
+	// Changelogs name the commit of a change, so the copy needs one.
 	const nobody = ["-c", "user.name=dry run", "-c", "user.email=dry-run@localhost", "-c", "commit.gpgsign=false"];
 	git(["init", "--quiet", "--initial-branch=main"]);
 	git(["add", "--all"]);
@@ -49,9 +49,9 @@ function git(args) {
 function versions() {
 	const dirs = readdirSync(join(copy, "packages")).map((name) => join(copy, "packages", name));
 	return new Map(
-		dirs.map((dir) => {
-			const { name, version } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
-			return [name, { version, dir }];
+		dirs.flatMap((dir) => {
+			const { name, version, private: isPrivate } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+			return isPrivate ? [] : [[name, { version, dir }]];
 		}),
 	);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `node scripts/run.mjs <script> [args]`: runs a package script with a Node and a pnpm that are good enough.
- * What the machine lacks is fetched once from the npm registry into `.toolchain/`; where both are there, nothing is.
- * Uses no dependency and no syntax newer than Node 18, since it is what runs before anything is installed.
+ * `node scripts/run.mjs <script> [args]`: runs a package script with a recent enough Node and pnpm.
+ * If the machine lacks one, it is fetched once from the npm registry into `.toolchain/`.
+ * Uses no dependency and no syntax newer than Node 18, since it runs before anything is installed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ pnpm(["install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=warn
 pnpm(["--silent", "run", script, ...args]);
 
 function pnpm(argv) {
-	// On Windows pnpm is a .cmd file, which only a shell can start. The arguments are our own, never a stranger's.
+	// On Windows pnpm is a .cmd file, which only a shell can start. The arguments are our own, never untrusted input.
 	const { status, signal, error } = spawnSync("pnpm", argv, { cwd: root, env, stdio: "inherit", shell: windows });
 	if (error) fail(`could not start pnpm: ${error.message}`);
 	if (status !== 0) process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
@@ -56,7 +56,7 @@ function installedPnpm() {
 	return status === 0 ? stdout.trim() : "0.0";
 }
 
-/** The stamp is written last, so an interrupted fetch starts over, and a change of version fetches anew. */
+/** The stamp is written last, so an interrupted fetch starts over, and a change of version fetches again. */
 function fetchOnce(specs) {
 	const stamp = join(toolchain, "stamp");
 	const wanted = specs.join(" ");

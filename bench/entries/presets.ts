@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentsDirs, createCatalogue, parsePreset } from "@pi-subagents/presets";
 import { parseDocument } from "yaml";
-import { generate, random } from "../../packages/presets/test/hostile-texts.ts";
+import { generate, random } from "../../packages/presets/test/parse/hostile-texts.ts";
 import { type Benchmark, longestPause, type Subject, timed } from "../measure.ts";
 import { loadRivalPresets } from "../rivals.ts";
 

@@ -1,6 +1,7 @@
 /** Starts a real pi in which storms take place, one after the other, and looks what they leave. */
-import { scene } from "../test/scene.ts";
-import { watcher } from "../test/watcher.ts";
+
+import { watcher } from "../support/extensions/watcher.ts";
+import { scene } from "../support/scene.ts";
 import { stormModel } from "./model.ts";
 import { leftProcesses } from "./oracle.ts";
 import type { Plan } from "./plan.ts";
@@ -15,13 +16,13 @@ export interface Storms extends AsyncDisposable {
 	end(): Promise<{ violations: string[]; heapMegabytes: number }>;
 }
 
-const preset = (name: string, more = "") => `---
+const preset = (name: string, more: string) => `---
 name: ${name}
 description: Weathers a storm
 model: fake/fake-1
 tools: read,bash,write
-subagents: "*"
-${more}---
+${more}
+---
 You are in a storm.
 `;
 
@@ -30,13 +31,16 @@ export async function startStorms({ join = "async" }: { join?: "async" | "smart"
 	const settings = { maxConcurrent: 6, maxDepth: 3, idleTimeoutMinutes: 10, join };
 	const it = await scene([model.rule], {
 		files: {
-			".pi/subagents/storm.md": preset("storm"),
-			".pi/subagents/storm-process.md": preset("storm-process", "runner: process\n"),
+			".pi/subagents/storm.md": preset("storm", 'subagents: "*"'),
 			"watcher.ts": watcher,
 			"spy.ts": spy,
 		},
 		settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 } },
-		agentFiles: { "subagents.json": JSON.stringify(settings) },
+		agentFiles: {
+			// The user's own: a project that nobody trusts has no say in how agents run.
+			"agents/storm-process.md": preset("storm-process", "runner: process"),
+			"subagents.json": JSON.stringify(settings),
+		},
 		variables: weatherVariables,
 	});
 	const repository = await createRepository(it.env);

@@ -3,8 +3,8 @@ import { type Dirent, existsSync } from "node:fs";
 import { readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
-import { isRunning, textOf } from "../test/detached.ts";
-import { type Random, randomFrom } from "../test/rounds.ts";
+import { isRunning, textOf } from "../support/detached.ts";
+import { type Random, randomFrom } from "../support/rounds.ts";
 
 /** The lines of a file that are whole JSON objects. What was cut off or spoiled is none. */
 export async function tolerantLinesOf(path: string): Promise<Record<string, unknown>[]> {

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
-import type { Watched } from "../test/watcher.ts";
+import type { Watched } from "../support/extensions/watcher.ts";
 import { filesBelow, ownFiles } from "./files.ts";
 import { patiently } from "./patience.ts";
 

@@ -13,6 +13,7 @@ import {
 	rateLimited,
 	say,
 } from "@pi-subagents-dev/testkit";
+import { answerOf } from "./kill-plan.ts";
 import type { AgentPlan, Plan, Reaction, Step } from "./plan.ts";
 
 export interface StormModel {
@@ -25,6 +26,13 @@ export interface StormModel {
 	/** Whoever waits goes on. */
 	calm(): void;
 }
+
+/** What an agent of that name answers: something short, or more than a preview, a message or an entry holds. */
+export function stormAnswer(key: string): string {
+	return answerOf(key, LENGTHS[Number(key.slice(1)) % LENGTHS.length] ?? 0);
+}
+
+const LENGTHS = [40, 900, 40, 5_000, 40, 40_000, 40];
 
 const isSession = offersTool("start_subagent");
 
@@ -160,7 +168,7 @@ function playing({ does }: Step, { key, children }: AgentPlan, calm: Promise<voi
 function ending({ key, end }: AgentPlan): Reply {
 	switch (end) {
 		case "answers":
-			return say(`Weathered by ${key}.`);
+			return say(stormAnswer(key), { chunkSize: 2_000 });
 		case "fails":
 			return fail(`no luck for ${key}`);
 		case "says nothing":

@@ -2,15 +2,19 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { textOf } from "../test/detached.ts";
+import { textOf } from "../support/detached.ts";
 import { tolerantLinesOf } from "./files.ts";
+import { stormAnswer } from "./model.ts";
 import type { Fault } from "./weather.ts";
+import { cutAnswer, toldResults } from "./wholeness.ts";
 
 interface Launch {
 	runId: string;
 	agentId: string;
 	run: number;
 	description: string;
+	task: string;
+	runner: string;
 	isBackground: boolean;
 	artifacts?: string;
 }
@@ -40,6 +44,8 @@ export interface Account {
 	told: ReadonlyMap<string, number>;
 	/** Not to be told: somebody has read the result. */
 	closed: ReadonlySet<string>;
+	/** What all this was read from. */
+	entries: readonly Record<string, unknown>[];
 }
 
 /** From a session's file, or from what pi has in memory. */
@@ -71,7 +77,7 @@ export function accountOf(entries: readonly Record<string, unknown>[]): Account 
 		if (data.type === "settled") settled.set(data.runId, [...(settled.get(data.runId) ?? []), data]);
 		if (data.type === "closed") closed.add(data.runId);
 	}
-	return { launched, stray, detached, left, settled, told, closed };
+	return { launched, stray, detached, left, settled, told, closed, entries };
 }
 
 /** From the last entry up to the first, or to one that is lost. */
@@ -118,9 +124,23 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 		const isWhole = artifacts !== undefined && !spoiled.has(artifacts);
 		if (isWhole && end && run === 1) found.push(...(await differences(artifacts, end, wasKilled)));
 	}
+	found.push(...(await cutAnswers(account, spoiled)));
 	if (!hasLostEntries)
 		for (const runId of settled.keys())
 			if (!launched.has(runId)) found.push(`${runId} settled, but was never launched.`);
+	return found;
+}
+
+/** What was told as an answer is all of it, unless the files that hold it were spoiled. */
+async function cutAnswers({ launched, entries }: Account, spoiled: ReadonlySet<string>): Promise<string[]> {
+	const found: string[] = [];
+	for (const result of toldResults(entries)) {
+		const { task = "", artifacts = "" } = launched.get(result.runId) ?? {};
+		const key = /\[(a\d+)\]/.exec(task)?.[1]; // a later run of it has another task
+		if (key === undefined || result.status !== "completed" || spoiled.has(artifacts)) continue;
+		const cut = await cutAnswer(result, stormAnswer(key), entries);
+		if (cut !== undefined) found.push(cut);
+	}
 	return found;
 }
 
@@ -183,7 +203,7 @@ export function unbalanced(
 }
 
 function takeOne(list: string[], one: unknown): boolean {
-	const index = list.findIndex((each) => each === one);
+	const index = (list as readonly unknown[]).indexOf(one);
 	if (index >= 0) list.splice(index, 1);
 	return index >= 0;
 }

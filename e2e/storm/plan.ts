@@ -1,5 +1,5 @@
 /** What will happen in a storm, as data: who is launched by whom, what each model turn does, and who interferes when. */
-import { type Random, randomFrom } from "../test/rounds.ts";
+import { type Random, randomFrom } from "../support/rounds.ts";
 
 /** One turn of an agent's model. */
 export interface Step {

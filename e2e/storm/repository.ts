@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
-import { jsonOf } from "../test/detached.ts";
+import { jsonOf } from "../support/detached.ts";
 import { filesBelow } from "./files.ts";
 
 export interface Repository {

@@ -2,8 +2,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type PiEnv, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
-import { jsonOf } from "../test/detached.ts";
-import type { Watched } from "../test/watcher.ts";
+import { jsonOf } from "../support/detached.ts";
+import type { Watched } from "../support/extensions/watcher.ts";
 import type { SpiedRecord } from "./spy.ts";
 
 export class StormPi {

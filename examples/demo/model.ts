@@ -1,4 +1,6 @@
 /** What the offline model says: a parent that delegates, and the three agents it delegates to. */
+
+import { unfenced } from "@pi-subagents/progress";
 import {
 	callTool,
 	converse,
@@ -34,7 +36,7 @@ const parent: Rule = converse(
 		toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
 	}),
 	({ lastToolResults }) => {
-		const found = lastToolResults.map(({ text }) => `- ${text.split("\n", 1)[0]}`);
+		const found = lastToolResults.map(({ text }) => `- ${unfenced(text).split("\n", 1)[0]}`);
 		return say(
 			[
 				"**Not yet.** My agents found:",

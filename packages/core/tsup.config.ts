@@ -6,15 +6,25 @@ const programs = {
 	"process/wrapper": "src/process/wrapper/main.ts",
 	"process/child": "src/process/child/entry.ts",
 	"output-worker": "src/output/worker.ts",
-	"file-worker": "src/process/file-worker.ts",
+	"file-worker": "src/files/file-worker.ts",
 };
 
 export default defineConfig([
 	{
 		...library(
-			["index", "session/index", "process/index", "tmux/index", "worktree/index", "output/index", "testing/index"].map(
-				(name) => `src/${name}.ts`,
-			),
+			[
+				"",
+				"files/",
+				"memory/",
+				"output/",
+				"process/",
+				"report/",
+				"runs/",
+				"session/",
+				"testing/",
+				"tmux/",
+				"worktree/",
+			].map((folder) => `src/${folder}index.ts`),
 		),
 		clean: Object.keys(programs).map((name) => `!${name}.js*`), // both are built at the same time
 	},

@@ -1,7 +1,7 @@
 /**
- * `impl.cjs`, `commands.cjs`, `catalogue.cjs`, `presets.cjs`, `schedule.cjs` and `yaml.cjs` hold everything of ours, each
- * loaded by `load.cjs` when it is first needed. The first two ask their caller for pi's modules. `index.js` is the compiled form of the
- * entry, for hosts that embed pi's SDK.
+ * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `catalogue.cjs`, `presets.cjs`,
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first two get pi's
+ * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
@@ -15,12 +15,12 @@ const lentByPi = [
 	"typebox/compile",
 	"typebox/value",
 ];
-/** What comes with its first use, and the file that it is in. */
+/** Packages that are loaded on first use, and the file that each is in. */
 const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
-/** The same, where that file needs pi's modules, too. It has copies of what it shares with others, so they hold no state. */
-const lazyBorrowers = { "./code.ts": "./commands.cjs" };
+/** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
+const lazyBorrowers = { "@pi-subagents/commands": "./commands.cjs" };
 
-/** One file for Node to load natively, small because pi waits for it. */
+/** One file that Node loads natively; small, because pi waits for it. */
 const bundle: Options = {
 	format: "cjs",
 	clean: false,
@@ -28,13 +28,13 @@ const bundle: Options = {
 	minify: true,
 	outExtension: () => ({ js: ".cjs" }),
 	esbuildOptions: (options) => {
-		options.supported = { ...options.supported, "dynamic-import": false }; // `require` finds what lies beside it
+		options.supported = { ...options.supported, "dynamic-import": false }; // `require` finds the files beside it
 	},
 };
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-/** Most presets need no YAML parser, and loading one takes longer than reading them all: it comes with its first use. */
+/** Loads the YAML parser on first use: most presets do not need it, and loading it takes longer than reading them all. */
 const lazyYaml: Plugin = {
 	name: "lazy-yaml",
 	setup(build) {
@@ -52,7 +52,7 @@ const lazyYaml: Plugin = {
 	},
 };
 
-/** What the built-in presets say is known when we are built: at the start of pi they are not parsed again. */
+/** Parses the built-in presets at build time, so that pi's start does not have to. */
 const parsedBuiltins: Plugin = {
 	name: "parsed-builtins",
 	setup(build) {
@@ -70,8 +70,11 @@ const parsedBuiltins: Plugin = {
 	},
 };
 
-/** What reads presets. Whoever has none of their own needs only the built-in ones, and those are parsed: it comes with its first use. */
-const READING = /^\.\/(?:parse|override|lint|lint-preset|fields|fields-doc|spelling)\.ts$/;
+/**
+ * Imports of the folders that parse and check preset files, loaded on first use. A user without preset files needs only
+ * the built-in presets, which are parsed already. Must match every import of these folders from outside them.
+ */
+const READING = /^\.\.?\/(?:fields|lint|parse)\//;
 const READERS = [
 	...["parsePreset", "unusable", "maxFileBytes", "parseOverride", "lint", "lintPreset", "knownTools"],
 	...["fields", "fieldsMarkdown", "findField"],
@@ -89,18 +92,18 @@ const lazyReading: Plugin = {
 	},
 };
 
-/** The catalogue asks for more than the package shows to others. */
-const shownToCatalogue: Plugin = {
-	name: "shown-to-catalogue",
+/** The catalogue needs two exports that are not part of the package's API. */
+const exportsForCatalogue: Plugin = {
+	name: "exports-for-catalogue",
 	setup(build) {
 		build.onLoad({ filter: /[\\/]presets[\\/]src[\\/]index\.ts$/ }, async ({ path }) => ({
-			contents: `${await readFile(path, "utf8")}\nexport { maxFileBytes, unusable } from "./parse.ts";`,
+			contents: `${await readFile(path, "utf8")}\nexport { maxFileBytes, unusable } from "./parse/parse.ts";`,
 			loader: "ts",
 		}));
 	},
 };
 
-/** One that asks for nothing of pi's. The parentheses are there for the same reason as below. */
+/** A file that needs nothing of pi. The parentheses have the same reason as in `borrower`. */
 function independent(entry: Record<string, string>): Options {
 	return {
 		...library(entry),
@@ -111,18 +114,22 @@ function independent(entry: Record<string, string>): Options {
 }
 
 /**
- * A file that is a function of pi's modules. What else is asked for is loaded once, by Node.
- * The parentheses make V8 compile the whole function at once, and so keep it in Node's cache: a fourth of the time, where
- * `load.cjs` has nothing better yet.
+ * A file that is a function of pi's modules. Node loads any other module that it requires, once.
+ * The parentheses make V8 compile the whole function eagerly, so that Node's compile cache keeps it: that takes a quarter
+ * of the time when `load.cjs` has no cached code yet.
  */
 function borrower(entry: Record<string, string>): Options {
 	const load = `${JSON.stringify(lazyBorrowers)}[id] ? nodeRequire(${JSON.stringify(lazyBorrowers)}[id])(host) : nodeRequire(${JSON.stringify(lazy)}[id] ?? id)`;
 	return {
 		...library(entry),
 		...bundle,
-		external: [...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)],
-		noExternal: ["@pi-subagents/core", "@pi-subagents/progress", "@pi-subagents/rpc", "@pi-subagents/widget"],
-		define: { "import.meta.url": "fileUrl" }, // the files of other processes lie beside this one
+		external: [...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)].map((id) => new RegExp(`^${id}$`)),
+		noExternal: [
+			/^@pi-subagents\/(?:core|delivery|launch|progress|rpc|tools|widget)(?:\/|$)/,
+			/^@pi-subagents\/commands\//,
+			/^nanoid$/,
+		],
+		define: { "import.meta.url": "fileUrl" }, // the files that run in other processes are beside this one
 		banner: {
 			js: `const fileUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (function (host) { const known = { ...host }; const require = (id) => (known[id] ??= ${load}); const module = { exports: {} };`,
 		},
@@ -134,7 +141,7 @@ export default defineConfig([
 	{ ...library({ index: "src/entry.ts" }), external: lentByPi },
 	independent({ load: "src/load.ts" }),
 	borrower({ impl: "src/index.ts" }),
-	borrower({ commands: "src/commands/code.ts" }),
+	borrower({ commands: "../commands/src/index.ts" }),
 	{
 		...independent({ catalogue: "../presets/src/index.ts" }),
 		external: ["./presets.cjs"],
@@ -143,16 +150,16 @@ export default defineConfig([
 	{
 		...independent({ presets: "../presets/src/index.ts" }),
 		external: ["./yaml.cjs"],
-		esbuildPlugins: [lazyYaml, shownToCatalogue],
+		esbuildPlugins: [lazyYaml, exportsForCatalogue],
 	},
 	{ ...library({ schedule: "../schedule/src/index.ts" }), ...bundle, noExternal: [/^(?!node:)/] },
 	{
-		// What runs in processes and threads of its own holds all that it needs: nothing is lent to it.
+		// Code for other processes and threads is self-contained: it cannot borrow pi's modules.
 		...library({
 			wrapper: "../core/src/process/wrapper/main.ts",
 			child: "../core/src/process/child/entry.ts",
 			"output-worker": "../core/src/output/worker.ts",
-			"file-worker": "../core/src/process/file-worker.ts",
+			"file-worker": "../core/src/files/file-worker.ts",
 		}),
 		clean: false,
 		splitting: false,

@@ -1,48 +1,43 @@
-export type {
-	AbortedBy,
-	AssistantText,
-	ChildEvent,
-	Outcome,
-	Usage,
-} from "@pi-subagents/progress";
-export { type Addressee, type Answer, type Audience, addresseeOf, type Question } from "./asking.ts";
-export { bestEffort, messageOf, type Report } from "./best-effort.ts";
-export { type Clock, steadyClock, systemClock } from "./clock.ts";
-export { AgentError, type AgentErrorCode, quoted } from "./error.ts";
+export type { AbortedBy, AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
+export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
+export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
+export { nameKey, normalName, visibleName } from "./base/names.ts";
+export { isObject, once } from "./base/values.ts";
+export { beginCall } from "./follow/batch-row-updates.ts";
+export { followProgress } from "./follow/progress-feed.ts";
+export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";
+export type { AdoptedRun, AskedQuestion } from "./manager/live-agents.ts";
+export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";
+export type { ManagerScope } from "./manager/scope.ts";
 export type {
 	AgentAnswered,
 	AgentAsked,
 	AgentEvent,
-	AgentFiled,
 	AgentIdentity,
-	AgentLeft,
 	AgentQueued,
 	AgentSettled,
 	AgentStarted,
 	AgentSteered,
 	Envelope,
+	LaunchedBy,
 	LifeCycleEvent,
+	MovedToBackground,
+	ResultArchived,
 	RunnerName,
-} from "./event.ts";
-export type { AdoptedRun, AskedQuestion } from "./live.ts";
-export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager.ts";
-export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./models.ts";
-export { defaultOutboxSettings, newOutbox, step as stepOutbox } from "./outbox.ts";
-export type * from "./outbox-types.ts";
-export { abortedOutcome, outcomeOf } from "./outcome.ts";
-export type { AgentRecord } from "./record.ts";
-export { reduce } from "./reduce.ts";
-export { resolveSpec } from "./resolve.ts";
-export type {
-	CwdFact,
-	Defaults,
-	Facts,
-	LaunchRequest,
-	ParentFields,
-	PresetFields,
-	ResolveInput,
-	Tunable,
-} from "./resolve-input.ts";
+} from "./model/event.ts";
+export { LAUNCHERS } from "./model/event.ts";
+export { abortedOutcome, outcomeOf } from "./model/outcome.ts";
+export {
+	type Addressee,
+	type Answer,
+	type Audience,
+	addresseeOf,
+	fencedQuestion,
+	type Question,
+} from "./model/question.ts";
+export type { AgentRecord } from "./model/record.ts";
+export { reduce } from "./model/reduce.ts";
 export {
 	type Checkpoint,
 	type Confinement,
@@ -61,12 +56,24 @@ export {
 	type SpecOrigin,
 	type Stop,
 	type ThinkingLevel,
-} from "./runner.ts";
-export type { ManagerScope } from "./scope.ts";
-export type { SlotsSnapshot } from "./slots.ts";
-export type { SlotLimits } from "./slots-limits.ts";
-export { isSettled, type SettledStatus, type Status } from "./status.ts";
-export { type Past, type Snapshot, Store, type StoreListener } from "./store.ts";
-export { nearest, resolveTools, type ToolFact, type ToolRequest, type ToolRules } from "./tools.ts";
-export type { Transcript, TranscriptEntry } from "./transcript.ts";
-export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./usage.ts";
+} from "./model/runner.ts";
+export { isSettled, type SettledStatus, type Status } from "./model/status.ts";
+export { type Archive, type Snapshot, Store, type StoreListener } from "./model/store.ts";
+export type { Transcript, TranscriptEntry } from "./model/transcript.ts";
+export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./model/usage.ts";
+export type { SlotLimits } from "./queue/limits.ts";
+export type { SlotsSnapshot } from "./queue/slots.ts";
+export type {
+	CwdFact,
+	Defaults,
+	Facts,
+	LaunchRequest,
+	ParentFields,
+	PresetFields,
+	ResolveInput,
+	Tunable,
+} from "./resolve/input.ts";
+export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./resolve/models.ts";
+export { matchPresetModel, type PresetModel } from "./resolve/preset-model.ts";
+export { resolveSpec } from "./resolve/resolve-spec.ts";
+export { nearest, resolveTools, type ToolFact, type ToolRequest, type ToolRules } from "./resolve/tools.ts";

@@ -1,7 +1,7 @@
 /**
- * What pi loads: it hands pi's own modules to the compiled implementation, which Node then loads natively.
- * TypeScript on purpose. A compiled ES module pi's loader would import natively first, and then `import` would find
- * whatever copy of pi lies beside us instead of the one that runs; a tree of sources it would transform on each cold start.
+ * The file pi loads: it passes pi's modules to the compiled implementation, which Node then loads natively.
+ * TypeScript on purpose: pi's loader would import a compiled ES module natively, and then `import` would resolve to
+ * another installed copy of pi; and it would transform a tree of sources on every cold start.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -29,5 +29,5 @@ const { default: start } = implementation({
 
 export default function (pi: codingAgent.ExtensionAPI): void {
 	start(pi);
-	pi.on("agent_settled", keep); // by then a start has shown what it needs
+	pi.on("agent_settled", keep); // by then everything the start needs has been loaded
 }

@@ -1,55 +1,54 @@
-/** Wires the packages into pi, in the order of their dependencies. There is no logic here. */
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+/** Wires the packages into pi, in dependency order. There is no logic here. */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-subagents/commands/questions";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { type ProcessRunnerOptions, processRunner, type Recorder, recordRuns } from "@pi-subagents/core/process";
+import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
+import { type Recorder, recordRuns } from "@pi-subagents/core/runs";
 import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
-import { announce, showBackground } from "./background.ts";
-import { type BusTeller, tellBus } from "./bus/bus.ts";
-import { isInsideChild } from "./child.ts";
-import { registerCommands } from "./commands/commands.ts";
-import { createDelivery, type Delivery } from "./delivery/delivery.ts";
-import { drainBeforeTheEnd } from "./delivery/drain.ts";
-import { followSession } from "./delivery/session-state.ts";
-import { createDialogs } from "./dialogs.ts";
-import { fileLongAnswers } from "./filing.ts";
-import { createHost } from "./host.ts";
-import { createInterruptions } from "./interruptions.ts";
-import { createJournal } from "./journal/journal.ts";
-import { createOwnership } from "./journal/owner.ts";
-import { NOTIFICATION } from "./journal/session-entry.ts";
-import { createLauncher } from "./launch.ts";
-import { createLedger } from "./ledger.ts";
-import { stopOnEscape, stopWithSession } from "./life.ts";
-import { createQuestions, QUESTION } from "./questions.ts";
-import { renderNotification } from "./render/notification.ts";
-import { renderQuestion } from "./render/question.ts";
-import { restoreOnStart } from "./restore.ts";
-import { answerOthers, noticeCallers } from "./rpc/server.ts";
-import { createSchedules, type Schedules } from "./schedule/schedules.ts";
-import { withSingleStarts } from "./starts.ts";
-import { tidyUp } from "./tidy.ts";
+import { createDelivery, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
+import type { Schedules, Settings } from "@pi-subagents/launch";
+import { createLauncher, newAgentId } from "@pi-subagents/launch";
+import { createUsageReport, renderNotification } from "@pi-subagents/tools";
+import { type EventPublisher, publishEvents } from "./bus/bus.ts";
+import { registerCommands } from "./commands/register-commands.ts";
+import { createGitTrust } from "./host/git-trust.ts";
+import { createHost } from "./host/host.ts";
+import { createWorktrees } from "./host/worktrees.ts";
+import { serveRpc, trackRpcCallers } from "./rpc/server.ts";
+import { createSchedules } from "./schedule/schedules.ts";
+import { cleanUp } from "./session/cleanup.ts";
+import { dedupeSessionStart } from "./session/dedupe-session-start.ts";
+import { drainBeforeTheEnd } from "./session/drain.ts";
+import { createMessenger, followSessionLife } from "./session/messenger.ts";
+import { createOwnership } from "./session/ownership.ts";
+import { createSessionLog } from "./session/session-log.ts";
+import { stopOnEscape, stopWithSession } from "./session/session-shutdown.ts";
+import { followSession } from "./session/session-state.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
-import { showTree } from "./tree.ts";
-import { createWorktrees } from "./worktrees.ts";
+import { createUserInputSignal } from "./tools/user-input-signal.ts";
+import { notifySettled, showBackgroundCount } from "./ui/footer.ts";
+import { showTree } from "./ui/tree.ts";
 
 export default function subagents(given: ExtensionAPI): void {
-	if (isInsideChild(process.env)) return;
-	const pi = withSingleStarts(given);
+	if (process.env.PI_SUBAGENTS_CHILD === "1") return; // a child process must not register our tools again
+	const pi = dedupeSessionStart(given);
 	const host = createHost(given);
 	const states = followSession(pi, host);
 	const dialogs = createDialogs();
 	const questions = createQuestions(pi, host, states, dialogs);
-	const launcher = createLauncher(host, (settings) => {
+	const gitTrust = createGitTrust(host, dialogs);
+	const onSettings = (settings: Settings) => {
 		manager.setSlots(settings);
 		delivery.configure(settings);
 		bus.settings(settings);
 		schedules.configure(settings);
-	});
+	};
+	const launcher = createLauncher({ ...host, checkWorktree: gitTrust.check }, onSettings);
 	const ask: ProcessRunnerOptions["ask"] = (id, question, signal) => manager.ask(id, question, signal);
 	const flushLogs = () => recorder.flush();
-	const isolating = createWorktrees(host);
+	const isolating = createWorktrees(host, gitTrust.allows);
 	const manager: Manager = new Manager({
 		runners: {
 			session: isolating(
@@ -62,7 +61,7 @@ export default function subagents(given: ExtensionAPI): void {
 			tmux: isolating(tmuxRunner({ ...host, ask, onWindow: host.inform })),
 		},
 		clock: systemClock,
-		newId: () => crypto.randomUUID().slice(0, 8),
+		newId: newAgentId,
 		maxDepth: () => launcher.latest().maxDepth,
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
@@ -73,23 +72,26 @@ export default function subagents(given: ExtensionAPI): void {
 		store,
 		specOf: (id) => manager.specOf(id),
 		conversationOf: conversationOf(host),
-		report: host.tellSometime,
+		report: host.warnLater,
 	});
-	fileLongAnswers({ manager, flushLogs, tell: host.tell });
-	const journal = createJournal(pi, host, store);
-	const bus: BusTeller = tellBus(pi, { manager, host });
-	const delivery: Delivery = createDelivery(pi, {
-		store,
-		journal,
-		host,
+	const bus: EventPublisher = publishEvents(pi, { manager, host });
+	const delivery: Delivery = createDelivery({
+		manager,
+		log: createSessionLog(pi, host),
+		messenger: createMessenger(pi, host),
 		states,
-		mayBeClaimed: noticeCallers(pi),
-		onSettled: (record) => announce(record, host),
+		ownership: createOwnership(host),
+		sessionId: () => host.session()?.sessionManager.getSessionId(),
+		flushLogs,
+		mayBeClaimed: trackRpcCallers(pi),
+		onSettled: (record) => notifySettled(record, host),
+		warn: host.tell,
 	});
-	const schedules: Schedules = createSchedules(pi, { manager, launcher, host, delivery });
-	showBackground(pi, { store, journal, host });
+	const { journal } = delivery;
+	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
+	showBackgroundCount(pi, { store, journal, host });
 	showTree(pi, { store, host, settings: launcher.latest });
-	restoreOnStart(pi, { manager, journal, delivery, host, ownership: createOwnership(host) });
+	followSessionLife(pi, delivery);
 	drainBeforeTheEnd(pi, {
 		manager,
 		delivery,
@@ -104,16 +106,16 @@ export default function subagents(given: ExtensionAPI): void {
 		host,
 		journal,
 		delivery,
-		ledger: createLedger(store),
-		interruptions: createInterruptions(pi),
+		usage: createUsageReport(store),
+		interruptions: createUserInputSignal(pi),
 		flushLogs,
 		schedules,
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
 	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states });
-	tidyUp(pi, { store, journal, launcher, host });
-	answerOthers(pi, { manager, launcher, host, delivery, bus });
+	cleanUp(pi, { store, journal, launcher, host });
+	serveRpc(pi, { manager, launcher, host, delivery, bus });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);
 }

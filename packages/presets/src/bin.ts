@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The executable `pi-presets`: gives the process to `runCli` and nothing else. */
+/** The executable `pi-presets`: connects `runCli` to this process. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { runCli } from "./cli.ts";
+import { runCli } from "./cli/cli.ts";
 
 process.exitCode = await runCli(process.argv.slice(2), {
 	cwd: process.cwd(),

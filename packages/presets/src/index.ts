@@ -1,14 +1,24 @@
-/** Finds and parses markdown presets of sub-agents. No pi import: any tool may use it. */
-export { type Catalogue, createCatalogue, type DiscoverOptions, discoverPresets } from "./catalogue.ts";
-export type { Field } from "./field.ts";
-export { fields } from "./fields.ts";
-export { fieldsMarkdown } from "./fields-doc.ts";
-export { type LintOptions, lint } from "./lint.ts";
-export { knownTools, lintPreset } from "./lint-preset.ts";
-export { findPresetRoot } from "./locate.ts";
-export { findPreset } from "./merge.ts";
-export { type Override, parseOverride } from "./override.ts";
-export { parsePreset } from "./parse.ts";
+/** Finds and parses markdown presets of sub-agents. Does not import pi, so any tool can use it. */
+export { type Catalogue, createCatalogue, type DiscoverOptions, discoverPresets } from "./catalogue/catalogue.ts";
+export { findPresetRoot } from "./catalogue/locate.ts";
+export { findPreset } from "./catalogue/merge.ts";
+export {
+	agentsDirs,
+	allSources,
+	builtins,
+	claudeImport,
+	directory,
+	file,
+	opencodeImport,
+	packagePresets,
+	type Source,
+	subagentsDirs,
+} from "./catalogue/sources.ts";
+export { type Field, fields, fieldsMarkdown } from "./fields/fields.ts";
+export { findField } from "./fields/spelling.ts";
+export type { Kind } from "./fields/values.ts";
+export { type LintOptions, lint } from "./lint/lint.ts";
+export { knownTools, lintPreset } from "./lint/lint-preset.ts";
 export type {
 	Draft,
 	FieldKey,
@@ -25,19 +35,7 @@ export type {
 	Replaced,
 	SourceKind,
 	Thinking,
-} from "./preset.ts";
-export type { ParseContext } from "./reader.ts";
-export {
-	agentsDirs,
-	allSources,
-	builtins,
-	claudeImport,
-	directory,
-	file,
-	opencodeImport,
-	packagePresets,
-	type Source,
-	subagentsDirs,
-} from "./sources.ts";
-export { findField } from "./spelling.ts";
-export type { Kind } from "./values.ts";
+} from "./model/preset.ts";
+export { type Override, parseOverride } from "./parse/override.ts";
+export { parsePreset } from "./parse/parse.ts";
+export type { ParseContext } from "./parse/reader.ts";

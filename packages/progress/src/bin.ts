@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The `pi-progress` command: only ties `run` to this process. */
+/** The executable `pi-progress`: connects `run` to this process. */
 import { readFileSync } from "node:fs";
 import { run } from "./stream.ts";
 
 const manifest: { version: string } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 
-// Not `process.exit`, which would lose output that is still on its way into a pipe.
+// Not `process.exit`, which would lose output that is still being written to a pipe.
 process.exitCode = await run({
 	args: process.argv.slice(2),
 	stdin: process.stdin,

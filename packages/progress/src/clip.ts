@@ -1,11 +1,11 @@
 /**
- * Shortens text to a number of UTF-16 units and marks the cut with an ellipsis.
- * It never leaves half a character behind. Column widths are the renderer's business, not ours.
+ * Shortens text to a number of UTF-16 units and marks the cut with an ellipsis. It never splits a character.
+ * Does not deal with column widths; that is up to the renderer.
  */
 
 const ELLIPSIS = "…";
 
-/** Keeps the start: right for sentences, commands and patterns. */
+/** Keeps the start, for sentences, commands and patterns. */
 export function clip(text: string, maxLength: number): string {
 	if (text.length <= maxLength) return text;
 	if (maxLength < 1) return "";
@@ -13,7 +13,7 @@ export function clip(text: string, maxLength: number): string {
 }
 
 /**
- * The beginning of a text, as a text of its own: a slice would keep all of the text in memory for as long as it lives.
+ * Copies the start of a text. A slice would keep the whole text in memory.
  *
  * @example
  * ```ts
@@ -25,17 +25,17 @@ export function beginningOf(text: string, maxLength: number): string {
 	return structuredClone(text.slice(0, boundary(text, Math.max(0, Math.floor(maxLength)), -1)));
 }
 
-/** Keeps the end: right for paths, whose file name says most. */
+/** Keeps the end, for paths, whose file name matters most. */
 export function clipStart(text: string, maxLength: number): string {
 	if (text.length <= maxLength) return text;
 	if (maxLength < 1) return "";
 	return ELLIPSIS + text.slice(boundary(text, text.length - Math.floor(maxLength) + 1, 1)).trimStart();
 }
 
-/** How far a visible character is followed. A longer one (a pile of combining marks) is cut inside. */
+/** How many units of a visible character are considered. A longer one (many combining marks) is cut inside. */
 const REACH = 32;
 
-/** The place nearest to `cut`, looking one way, that is between two visible characters. */
+/** The position nearest to `cut`, in one direction, that is between two visible characters. */
 function boundary(text: string, cut: number, step: -1 | 1): number {
 	for (let at = cut; Math.abs(at - cut) < REACH; at += step) {
 		if (!isInsideCharacter(text, at)) return at;
@@ -43,7 +43,7 @@ function boundary(text: string, cut: number, step: -1 | 1): number {
 	return isInsidePair(text, cut) ? cut + step : cut;
 }
 
-/** `Intl.Segmenter` would know more scripts, but its first use costs about 10 ms, for text that is cut anyway. */
+/** `Intl.Segmenter` handles more scripts, but its first use costs about 10 ms. */
 function isInsideCharacter(text: string, at: number): boolean {
 	if (at <= 0 || at >= text.length || text.charCodeAt(at) < FIRST_COMBINING) return false;
 	if (isInsidePair(text, at) || text[at - 1] === JOINER) return true;

@@ -1,7 +1,7 @@
 /**
- * Says what a child is doing, one line per event at most. Live text and transcripts both come from here.
- * Pure: what must be remembered between a tool's call and its result is in the memory that goes in and comes out.
- * Total: no event, however malformed, makes it throw.
+ * Describes what a child is doing, at most one line per event. Both live text and transcripts come from here.
+ * Pure: what must be remembered between a tool call and its result is passed in and returned as memory.
+ * Never throws, however malformed an event is.
  */
 import { clip } from "./clip.ts";
 import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult } from "./events.ts";
@@ -11,13 +11,13 @@ import { sanitizeClipped } from "./sanitize.ts";
 import { fillTemplate, type Lookup } from "./template.ts";
 import { type DescribeOptions, type Wording, wordingFor } from "./wording.ts";
 
-/** What one description leaves for the next: the calls still without a result. Plain JSON, bounded in size. */
+/** What is passed from one description to the next: the calls without a result. Plain JSON of bounded size. */
 export interface Memory {
 	/** Oldest first. */
 	readonly pending: readonly PendingCall[];
 }
 
-/** A tool call that has not ended, and what to say when it does. */
+/** A tool call that has not ended, and the lines for its end. */
 export interface PendingCall {
 	readonly callId?: string;
 	readonly tool: string;
@@ -25,16 +25,16 @@ export interface PendingCall {
 	readonly failed: string;
 }
 
-/** What {@link describe} gives back. */
+/** The result of {@link describe}. */
 export interface Description {
-	/** Pass it on with the next event. The same object when nothing changed. */
+	/** Pass it with the next event. The same object when nothing changed. */
 	memory: Memory;
-	/** A clean line for people; absent when the event says nothing worth showing. */
+	/** A sanitized line for people; absent when there is nothing worth showing. */
 	line?: string;
 }
 
 /**
- * Describes one event, given what was remembered from the ones before it.
+ * Describes one event, given the memory of the previous ones.
  *
  * @example
  * ```ts
@@ -45,31 +45,31 @@ export interface Description {
  */
 export function describe(memory: Memory | undefined, event: ChildEvent, options?: DescribeOptions): Description {
 	const wording = wordingFor(options);
-	const known = isMemory(memory) ? memory : NOTHING;
+	const known = isMemory(memory) ? memory : EMPTY;
 	switch (event?.type) {
 		case "assistant_text":
-			return saying(known, assistantLine(event, wording));
+			return withLine(known, assistantLine(event, wording));
 		case "tool_call":
 			return describeCall(known, event, wording);
 		case "tool_result":
 			return describeResult(known, event, wording);
 		case "compacting":
-			return saying(known, notice(wording, "compacting"));
+			return withLine(known, notice(wording, "compacting"));
 		case "compacted":
-			return saying(known, notice(wording, event.ok ? "compacted" : "compactionFailed"));
+			return withLine(known, notice(wording, event.ok ? "compacted" : "compactionFailed"));
 		case "retrying":
-			return saying(known, retryingLine(event, wording));
+			return withLine(known, retryingLine(event, wording));
 		case "falling_back":
-			return saying(known, notice(wording, "fallingBack", { from: event.from, to: event.to, error: event.error }));
+			return withLine(known, notice(wording, "fallingBack", { from: event.from, to: event.to, error: event.error }));
 		case "idle":
-			// Calls that were cut off never end; later results must not be taken for theirs.
-			return { memory: known.pending.length === 0 ? known : NOTHING };
+			// Interrupted calls never end; later results must not be matched with them.
+			return { memory: known.pending.length === 0 ? known : EMPTY };
 		case "usage":
 		case "turn":
 			return { memory: known };
 		default:
 			event satisfies never;
-			return { memory: known }; // written by a newer version, or not by us: nothing to say
+			return { memory: known }; // written by a newer version, or not by us
 	}
 }
 
@@ -109,24 +109,34 @@ export function describeAll(events: Iterable<ChildEvent>, options?: DescribeOpti
 	return lines;
 }
 
-const NOTHING: Memory = /* @__PURE__ */ Object.freeze({ pending: /* @__PURE__ */ Object.freeze([]) });
+const EMPTY: Memory = /* @__PURE__ */ Object.freeze({ pending: /* @__PURE__ */ Object.freeze([]) });
 const MAX_PENDING = 64;
 
-/** It may come back from a file that was damaged; what is in it is cleaned again when it is said. */
+/** It may come from a damaged file. Its texts are sanitized again when they are used. */
 function isMemory(memory: Memory | undefined): memory is Memory {
 	return Array.isArray(memory?.pending) && memory.pending.every((call) => typeof call === "object" && call !== null);
 }
 
-function saying(memory: Memory, line: string): Description {
+function withLine(memory: Memory, line: string): Description {
 	return line === "" ? { memory } : { memory, line };
 }
 
 function assistantLine(event: AssistantText, wording: Wording): string {
-	const text = sanitizeClipped(event.text, wording.maxLength);
-	if (text !== "") return text;
-	const error = event.error;
-	if (event.stopReason === "aborted") return notice(wording, "modelStopped", { error });
-	return event.stopReason === "error" || error ? notice(wording, "modelError", { error }) : "";
+	const failure = failureLine(event, wording);
+	// Both are shown: neither the text nor the failure takes more than half of the line from the other.
+	const room = wording.maxLength - SEPARATOR.length - failure.length;
+	const least = Math.floor(wording.maxLength / 2);
+	const text = sanitizeClipped(event.text, failure === "" ? wording.maxLength : Math.max(least, room));
+	if (text === "" || failure === "") return text || failure;
+	return clip(`${text}${SEPARATOR}${failure}`, wording.maxLength);
+}
+
+const SEPARATOR = " · ";
+
+/** Why a message is incomplete; an empty string if it is complete. */
+function failureLine({ stopReason, error }: AssistantText, wording: Wording): string {
+	if (stopReason === "aborted") return notice(wording, "modelStopped", { error });
+	return stopReason === "error" || error ? notice(wording, "modelError", { error }) : "";
 }
 
 function describeCall(memory: Memory, event: ToolCall, wording: Wording): Description {
@@ -138,7 +148,7 @@ function describeCall(memory: Memory, event: ToolCall, wording: Wording): Descri
 	const call = { tool, done: say("done"), failed: say("failed") };
 	const others = memory.pending.filter((other) => callId === undefined || other.callId !== callId);
 	const pending = [...others.slice(-(MAX_PENDING - 1)), callId === undefined ? call : { callId, ...call }];
-	return saying({ pending }, say("call"));
+	return withLine({ pending }, say("call"));
 }
 
 function describeResult(memory: Memory, event: ToolResult, wording: Wording): Description {
@@ -147,14 +157,14 @@ function describeResult(memory: Memory, event: ToolResult, wording: Wording): De
 	const index = indexOfCall(memory, tool, callKey(event.callId));
 	const call = memory.pending[index];
 	if (!call) {
-		// All that is known without the call is that the tool ended.
+		// Without the call, only the name of the tool is known.
 		const toolOnly: Lookup = (name) => (name === "tool" ? tool : undefined);
-		return saying(memory, phrase(wording, undefined, moment, toolOnly));
+		return withLine(memory, phrase(wording, undefined, moment, toolOnly));
 	}
-	return saying({ pending: memory.pending.toSpliced(index, 1) }, sanitizeClipped(call[moment], wording.maxLength));
+	return withLine({ pending: memory.pending.toSpliced(index, 1) }, sanitizeClipped(call[moment], wording.maxLength));
 }
 
-/** By id where both sides have one; otherwise the oldest call of that tool. */
+/** By id if both have one; otherwise the oldest call of that tool. */
 function indexOfCall(memory: Memory, tool: string, callId: string | undefined): number {
 	if (callId === undefined) return memory.pending.findIndex((call) => call.tool === tool);
 	const index = memory.pending.findIndex((call) => call.callId === callId);
@@ -186,16 +196,17 @@ function notice(wording: Wording, key: keyof Notices, values: Record<string, unk
 	return "";
 }
 
-function retryingLine({ attempt, maxAttempts, delayMs, error }: Retrying, wording: Wording): string {
-	const seconds = typeof delayMs === "number" ? Math.round(delayMs / 1_000) : 0;
-	return notice(wording, "retrying", { attempt, maxAttempts, delay: formatDuration(delayMs), seconds, error });
+function retryingLine({ attempt, maxAttempts, delayMs, retryAfterMs, error }: Retrying, wording: Wording): string {
+	const waitMs = Math.max(0, ...[delayMs, retryAfterMs].filter((ms) => typeof ms === "number"));
+	const seconds = Math.round(waitMs / 1_000);
+	return notice(wording, "retrying", { attempt, maxAttempts, delay: formatDuration(waitMs), seconds, error });
 }
 
 function toolName(event: ToolCall | ToolResult, wording: Wording): string {
 	return sanitizeClipped(event.tool, 80) || notice(wording, "unnamedTool");
 }
 
-/** Ids come from providers and may be of any length; the memory keeps enough of one to tell it from the others. */
+/** Ids come from providers and can have any length; the memory keeps enough to distinguish them. */
 function callKey(callId: string | undefined): string | undefined {
 	if (typeof callId !== "string" || callId === "") return undefined;
 	return callId.length <= 256 ? callId : `${callId.slice(0, 120)}…${callId.length}…${callId.slice(-120)}`;

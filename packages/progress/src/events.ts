@@ -1,9 +1,9 @@
 /**
- * The vocabulary: everything a child agent can be seen doing, whatever runs it.
+ * The event vocabulary: everything that can be observed of a child agent, whatever runs it.
  * Plain JSON, so that events can be written to a file and read back. Streaming deltas are not events.
  */
 
-/** What happened inside a child. Every runner speaks this and nothing else. */
+/** An event of a child. Every runner emits exactly these. */
 export type ChildEvent =
 	| AssistantText
 	| ToolCall
@@ -20,18 +20,20 @@ export type ChildEvent =
 export interface AssistantText {
 	type: "assistant_text";
 	text: string;
-	/** Why the model stopped. A message that calls a tool always says `toolUse`, whatever the provider said. */
+	/** Why the model stopped. Always `toolUse` for a message that calls a tool, whatever the provider reported. */
 	stopReason?: string;
 	/** `provider/id` of the model that answered. */
 	model?: string;
 	/** What went wrong, when `stopReason` is `error` or `aborted`. */
 	error?: string;
+	/** How long the provider asked us to wait, if its response headers said so. */
+	retryAfterMs?: number;
 }
 
 /** The child started a tool. */
 export interface ToolCall {
 	type: "tool_call";
-	/** Absent when the source gave no id; such calls are matched with their results by name and order. */
+	/** Absent when the source has no id; such calls are matched with their results by name and order. */
 	callId?: string;
 	tool: string;
 	args: Record<string, unknown>;
@@ -43,7 +45,7 @@ export interface ToolResult {
 	callId?: string;
 	tool: string;
 	isError: boolean;
-	/** The tool says that nothing needs to be said after it. If all tools of a message do, it was the child's last. */
+	/** The tool needs no further answer. If this holds for all tools of a message, it was the child's last. */
 	terminates?: true;
 }
 
@@ -56,35 +58,37 @@ export interface UsageReported {
 /** The child finished a turn: one model answer and the tools it called. */
 export interface TurnEnded {
 	type: "turn";
-	/** How full its context is, from 0 to 100, where the source knows. */
+	/** How full its context is, from 0 to 100, if the source knows. */
 	contextPercent?: number;
 }
 
-/** The child began to shorten its context. */
+/** The child started to compact its context. */
 export interface Compacting {
 	type: "compacting";
 }
 
-/** The child's context was shortened, or the attempt ended without success. */
+/** The child's context was compacted, or the attempt failed. */
 export interface Compacted {
 	type: "compacted";
 	ok: boolean;
-	/** Why it was shortened, where the source says so: somebody asked for it, it grew too full, or the provider refused it. */
+	/** Why, if the source says so: requested, the context was nearly full, or the provider refused its size. */
 	reason?: "manual" | "threshold" | "overflow";
-	/** How many tokens it held, where the source says so. */
+	/** Its size in tokens before, if the source says so. */
 	tokensBefore?: number;
 }
 
-/** The provider failed and the child will ask it again. */
+/** The provider failed and the child will retry. */
 export interface Retrying {
 	type: "retrying";
 	attempt: number;
 	maxAttempts: number;
 	delayMs: number;
 	error: string;
+	/** How long the provider asked us to wait, if its response headers said so. */
+	retryAfterMs?: number;
 }
 
-/** The model could not be used, and the child begins anew with the next one that its preset names. */
+/** The model could not be used, and the child starts again with its next fallback model. */
 export interface FallingBack {
 	type: "falling_back";
 	/** `provider/id`. */
@@ -116,22 +120,26 @@ export interface Completed {
 	status: "completed";
 	/** The child's last message. */
 	text: string;
-	/** The child was told to finish because it reached its turn limit. */
+	/** How many characters of the text are omitted here. The files of the run contain them, if they could be written. */
+	omitted?: number;
+	/** The child was asked to finish because it reached its turn limit. */
 	wrappedUp?: true;
-	/** The answer as data, where a schema was asked for. It matches that schema. */
+	/** The answer as data that matches the schema, if one was requested. */
 	structured?: Structured;
-	/** What became of its own checkout, where it had one. */
+	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
 
 export interface Failed {
 	status: "failed";
 	error: string;
-	/** What the child had said before it failed. */
+	/** What the child had written before it failed. */
 	partialText?: string;
-	/** Why the answer does not match the schema that was asked for, where that is the failure. */
+	/** How many characters of that are omitted here. */
+	omitted?: number;
+	/** Why the answer does not match the requested schema, if that is the failure. */
 	structured?: Unstructured;
-	/** What became of its own checkout, where it had one. */
+	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
 
@@ -139,9 +147,11 @@ export interface Aborted {
 	status: "aborted";
 	by: AbortedBy;
 	reason?: string;
-	/** What the child had said before it was stopped. */
+	/** What the child had written before it was stopped, including an incomplete message. */
 	partialText?: string;
-	/** What became of its own checkout, where it had one. */
+	/** How many characters of that are omitted here. */
+	omitted?: number;
+	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
 
@@ -150,7 +160,7 @@ export interface Structured {
 	ok: true;
 	/** What the child answered, as JSON. */
 	data: unknown;
-	/** A few words of it, for people. */
+	/** A short excerpt, for people. */
 	preview: string;
 }
 
@@ -159,33 +169,33 @@ export interface Unstructured {
 	ok: false;
 	error: string;
 	validationErrors: ValidationError[];
-	/** The beginning of what the child answered instead. */
+	/** The start of the child's answer. */
 	rawPreview: string;
 }
 
-/** One thing that is wrong with an answer. */
+/** One mismatch between an answer and its schema. */
 export interface ValidationError {
 	/** A JSON Pointer; `""` is the whole answer. */
 	path: string;
 	message: string;
 }
 
-/** What became of a checkout that an agent had for itself. */
+/** The state of an agent's git worktree after its run. */
 export interface WorktreeReport {
-	/** Holds the changes; absent when there are none. */
+	/** The branch with the changes; absent when there are none. */
 	branch?: string;
-	/** The directory of the checkout; absent when it was removed. */
+	/** The directory of the worktree; absent when it was removed. */
 	path?: string;
-	/** The commit that the agent began with. */
+	/** The commit that the agent started from. */
 	base: string;
 	files: number;
 	insertions: number;
 	deletions: number;
-	/** How to take over the changes: program and arguments, ready to be pasted. */
+	/** A command that merges the changes, ready to paste. */
 	merge?: string;
-	/** What could not be done as it should be, and where the changes are instead. */
+	/** What went wrong, and where the changes are instead. */
 	problems?: string[];
 }
 
-/** Who or what stopped a run. `lost` means that it died without saying anything. */
+/** Who or what stopped a run. `lost` means that it died without reporting anything. */
 export type AbortedBy = "user" | "parent" | "turns" | "timeout" | "idle" | "budget" | "shutdown" | "lost";

@@ -1,6 +1,6 @@
 /**
- * Figures as people read them: durations, tokens, counts and money.
- * The same in every locale, because the lines around them are. Impossible figures read as zero.
+ * Formats durations, tokens, counts and money for people.
+ * The same in every locale, like the lines around them. Invalid numbers are formatted as zero.
  */
 
 /**
@@ -14,7 +14,7 @@
 export function formatDuration(ms: number): string {
 	const duration = positive(ms);
 	if (duration === Number.POSITIVE_INFINITY) return "∞";
-	// Each unit is rounded before it is compared, so 59.96 s is a minute and never `60s`.
+	// Each unit is rounded before it is compared, so that 59.96 s becomes a minute and never `60s`.
 	const tenths = Math.round(duration / 100);
 	if (tenths < 600) return `${tenths / 10}s`;
 	const seconds = Math.round(duration / 1_000);
@@ -47,17 +47,17 @@ export function formatCount(count: number, singular: string, plural = `${singula
 	return `${whole === Number.POSITIVE_INFINITY ? "∞" : grouped(whole)} ${whole === 1 ? singular : plural}`;
 }
 
-/** US dollars: `$0.012` below one dollar, `$1.24` above, `<$0.001` for less than shows. */
+/** US dollars: `$0.012` below one dollar, `$1.24` above, `<$0.001` for very small amounts. */
 export function formatCost(dollars: number): string {
 	const cost = positive(dollars);
 	if (cost === Number.POSITIVE_INFINITY) return "$∞";
 	if (cost > 0 && cost < 0.0005) return "<$0.001";
 	if (cost >= 0.9995) return `$${grouped(cost.toFixed(2))}`;
-	// The third decimal matters for small sums only when it says something: $0.50, not $0.500.
+	// Omits a third decimal of zero: $0.50, not $0.500.
 	return `$${cost.toFixed(3).replace(/0$/, "")}`;
 }
 
-/** Checked at run time too: figures come from providers and from files. */
+/** Checked at run time, because numbers come from providers and files. */
 function positive(value: unknown): number {
 	return typeof value === "number" && value > 0 ? value : 0;
 }

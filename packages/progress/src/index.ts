@@ -1,4 +1,4 @@
-/** What a pi child agent does, in one vocabulary, and the words that tell people about it. */
+/** The events of a pi child agent, and their one formatter for people. */
 export { beginningOf } from "./clip.ts";
 export { createDescriber, type Description, describe, describeAll, type Memory, type PendingCall } from "./describe.ts";
 export type {
@@ -24,9 +24,10 @@ export type {
 	ValidationError,
 	WorktreeReport,
 } from "./events.ts";
+export { type FenceKind, type FenceOptions, fence, unfenced } from "./fence.ts";
 export { formatCost, formatCount, formatDuration, formatTokens } from "./format.ts";
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
-export { normalize } from "./normalize.ts";
+export { normalize, textDelta } from "./normalize.ts";
 export { type OutcomeTextOptions, outcomeText } from "./outcome.ts";
 export { defaultNotices, defaultPhrases, type Notices, type Phrase } from "./phrases.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";

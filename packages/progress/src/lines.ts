@@ -1,27 +1,27 @@
 /**
- * Splits a stream of bytes into lines on LF alone, as JSON lines need: U+2028 and U+2029 are ordinary text.
- * Bounded: it never holds more than one line, and a line over the limit is dropped as it arrives and reported.
+ * Splits a byte stream into lines at LF only, as JSON lines require: U+2028 and U+2029 are ordinary text.
+ * Bounded: it buffers at most one line; a line over the limit is dropped as it arrives and reported.
  */
 
-/** Where lines go, and how long they may be. */
+/** Callbacks and limits of a {@link LineSplitter}. */
 export interface LineSplitterOptions {
-	/** Bytes of the longest line that is kept, without its line end. Default 8 MB. */
+	/** The longest line, in bytes without its line end. Default: 8 MB. */
 	maxBytes?: number;
-	/** A line without its LF, or CR LF. Broken UTF-8 in it reads as U+FFFD. */
+	/** Called with a line without its LF or CR LF. Invalid UTF-8 becomes U+FFFD. */
 	onLine(text: string): void;
-	/** A line over the limit ended; `bytes` is how long it was, without its LF. */
+	/** Called after a line over the limit; `bytes` is its length without LF. */
 	onSkipped?(bytes: number): void;
 }
 
-/** Takes bytes in pieces of any size, cut anywhere, also inside a character. */
+/** Accepts bytes in chunks of any size, also split inside a character. */
 export interface LineSplitter {
-	/** Reports every line that is complete now. The bytes may be reused afterwards. */
+	/** Reports every complete line. The buffer may be reused afterwards. */
 	push(bytes: Uint8Array): void;
-	/** The stream is over: reports the last line if it had no line end. */
+	/** Ends the stream: reports the last line if it has no line end. */
 	end(): void;
 }
 
-/** 8 MB, the longest line that is read unless told otherwise. */
+/** The default length limit of a line: 8 MB. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -40,8 +40,8 @@ export function createLineSplitter({
 	onSkipped,
 }: LineSplitterOptions): LineSplitter {
 	const decoder = new TextDecoder();
-	let held = new Uint8Array(SMALL); // the start of a line whose end has not come; grows by doubling
-	let length = 0; // of that line so far, also when it is too long to be held
+	let held = new Uint8Array(SMALL); // the start of an incomplete line; grows by doubling
+	let length = 0; // of that line so far, even if it is too long to be buffered
 
 	const deliver = (line: Uint8Array, { hasLf }: { hasLf: boolean }) => {
 		const text = hasLf && line.at(-1) === CR ? line.subarray(0, -1) : line;
@@ -50,7 +50,7 @@ export function createLineSplitter({
 	};
 	const hold = (bytes: Uint8Array) => {
 		const total = length + bytes.length;
-		// One byte more than allowed, because the last may be the CR of a line end.
+		// One byte more than the limit, because the last may be the CR of a line end.
 		if (total > maxBytes + 1) {
 			if (held.length > SMALL) held = new Uint8Array(SMALL);
 		} else {
@@ -64,7 +64,7 @@ export function createLineSplitter({
 		length = 0;
 		if (lineLength > maxBytes + 1) return onSkipped?.(lineLength);
 		const line = held.subarray(0, lineLength);
-		// A rare long line must not keep its memory.
+		// Release the memory of a rare long line.
 		if (held.length > LARGE) held = new Uint8Array(SMALL);
 		deliver(line, ending);
 	};
@@ -76,7 +76,7 @@ export function createLineSplitter({
 				const piece = bytes.subarray(start, end);
 				start = end + 1;
 				if (length === 0) {
-					deliver(piece, { hasLf: true }); // the whole line is here: nothing is copied
+					deliver(piece, { hasLf: true }); // the line is complete, so nothing is copied
 				} else {
 					hold(piece);
 					finish({ hasLf: true });

@@ -1,6 +1,6 @@
 /**
- * Reads pi's session events, live or as parsed JSON lines, into our vocabulary.
- * It trusts no shape: whatever it does not know gives no event, and it never throws.
+ * Translates pi's session events, live or as parsed JSON lines, into our vocabulary.
+ * Input is untrusted: unknown values give no event, and it never throws.
  */
 import type { AssistantText, ChildEvent, Compacted, ToolCall, ToolResult, Usage } from "./events.ts";
 
@@ -19,7 +19,24 @@ export function normalize(raw: unknown): ChildEvent[] {
 	try {
 		return translate(raw);
 	} catch {
-		return []; // a getter or proxy of the caller threw: nothing here that we can read
+		return []; // a getter or proxy of the caller threw
+	}
+}
+
+/**
+ * The new text in a `message_update` event of pi. Empty for every other event.
+ *
+ * @example
+ * ```ts
+ * textDelta({ type: "message_update", assistantMessageEvent: { type: "text_delta", delta: "The launch co" } }); // "The launch co"
+ * ```
+ */
+export function textDelta(raw: unknown): string {
+	try {
+		const update = isRecord(raw) && raw.type === "message_update" ? raw.assistantMessageEvent : undefined;
+		return isRecord(update) && update.type === "text_delta" ? string(update.delta) : "";
+	} catch {
+		return ""; // as in `normalize`
 	}
 }
 
@@ -50,7 +67,7 @@ function translate(raw: Record<string, unknown>): ChildEvent[] {
 		case "agent_settled":
 			return [{ type: "idle" }];
 		default:
-			return []; // open set: pi has many events that say nothing about progress, and adds more
+			return []; // pi has many events that do not concern progress, and adds more
 	}
 }
 
@@ -64,7 +81,7 @@ function assistantText(message: Record<string, unknown>): AssistantText {
 	const { text, callsTool } = readContent(message.content);
 	const event: AssistantText = { type: "assistant_text", text };
 	const failed = message.stopReason === "error" || message.stopReason === "aborted";
-	// Some providers say `stop` for a message that calls tools; taken at its word, the run would look finished.
+	// Some providers report `stop` for a message that calls tools; the run would then look finished.
 	const stopReason = callsTool && !failed ? "toolUse" : string(message.stopReason);
 	if (stopReason) event.stopReason = stopReason;
 	const model = string(message.responseModel) || string(message.model);
@@ -133,7 +150,7 @@ function string(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
 
-/** A figure that can be added up: finite and not negative. */
+/** A finite number that is not negative. */
 function amount(value: unknown): number {
 	return typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY ? value : 0;
 }

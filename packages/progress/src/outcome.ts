@@ -1,19 +1,19 @@
 /**
- * How a run ended, as one sentence. Total: an outcome from a newer version still reads as something,
- * because a throw while rendering would take the host down.
+ * Describes how a run ended, in one sentence. Never throws, also not for an outcome of a newer version, because an error
+ * while rendering would crash the host.
  */
 import type { Aborted, AbortedBy, Outcome } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeClipped } from "./sanitize.ts";
 
-/** What {@link outcomeText} may add. */
+/** Options of {@link outcomeText}. */
 export interface OutcomeTextOptions {
-	/** How long the run took. Left out of the sentence when absent. */
+	/** How long the run took. Omitted from the text when absent. */
 	durationMs?: number;
 }
 
 /**
- * One clean line that says how a run ended.
+ * One sanitized line that says how a run ended.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
 
 const MAX_REASON_LENGTH = 400;
 
-/** `cause` follows a colon, where `head` alone would not say why. */
+/** `cause` follows a colon where `head` does not give the reason. */
 const STOPPED: Record<AbortedBy, { head: string; cause?: string }> = {
 	user: { head: "Stopped by you" },
 	parent: { head: "Stopped by its parent" },

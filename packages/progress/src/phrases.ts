@@ -1,12 +1,11 @@
 /**
- * The words. Everything `describe` says is written here, as templates that users may replace or translate.
- * Data only: how a template is filled is in `template.ts`.
+ * All texts of `describe`, as templates that users may replace or translate.
+ * Data only: `template.ts` fills them.
  */
 
 /**
- * What is said about one tool. `{path}` stands for the argument of that name, `{path|file_path}` for the first of the
- * two that is there, `{tool}` for the tool's name. A template that cannot be filled gives way to the one for `*`;
- * a blank one says nothing.
+ * The texts for one tool. `{path}` is the argument of that name, `{path|file_path}` the first of the two that exists,
+ * `{tool}` the name of the tool. If a template cannot be filled, the one for `*` is used; a blank one gives no line.
  */
 export interface Phrase {
 	/** While it runs. */
@@ -17,7 +16,7 @@ export interface Phrase {
 	failed: string;
 }
 
-/** What is said about everything that is not a tool. */
+/** The texts for everything that is not a tool. */
 export interface Notices {
 	compacting: string;
 	compacted: string;
@@ -26,13 +25,13 @@ export interface Notices {
 	retrying: string;
 	/** May use `{from}` and `{to}`, which are models, and `{error}`. */
 	fallingBack: string;
-	/** The model gave an error instead of text. May use `{error}`. */
+	/** The model reported an error, instead of text or after some text. May use `{error}`. */
 	modelError: string;
-	/** The model was stopped before it said anything. May use `{error}`. */
+	/** The model was stopped before its message was complete. May use `{error}`. */
 	modelStopped: string;
-	/** Stands for `{error}` when none was given. */
+	/** Used for `{error}` when there is none. */
 	noReason: string;
-	/** Stands for `{tool}` when the tool has no name. */
+	/** Used for `{tool}` when the tool has no name. */
 	unnamedTool: string;
 }
 
@@ -57,7 +56,7 @@ export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
 		done: "Finished writing {path|file_path}",
 		failed: "Write failed: {path|file_path}",
 	},
-	// The command already states the action, so it needs no verb.
+	// The command itself says what happens, so it needs no verb.
 	bash: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 	powershell: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 };

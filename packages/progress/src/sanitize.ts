@@ -1,13 +1,13 @@
 /**
- * Makes text from a model, a file or a stranger safe to show in a terminal.
- * One pass over the characters, linear on hostile input: no backtracking expressions here.
+ * Makes untrusted text safe to show in a terminal.
+ * One pass over the characters, linear on malicious input: no backtracking expressions.
  */
 import { clip } from "./clip.ts";
 
 /**
- * Cleans text and puts it on one line: no control characters, terminal sequences or bidirectional overrides survive,
- * and each run of whitespace becomes one space. A sequence that never ends loses only its introducer, so it cannot
- * swallow honest text. Anything that is not a string gives `""`.
+ * Sanitizes text into one line: removes control characters, terminal sequences and bidirectional overrides, and collapses
+ * whitespace. Of an unterminated sequence only the introducer is removed, so that it cannot hide the following text.
+ * Anything that is not a string gives `""`.
  *
  * @example
  * ```ts
@@ -19,8 +19,8 @@ export function sanitize(text: string): string {
 }
 
 /**
- * Like {@link sanitize}, for text of several lines: LF survives, CRLF and CR become LF, a tab becomes four spaces,
- * and all other spacing stays as it was.
+ * Like {@link sanitize}, for several lines: keeps LF, turns CRLF and CR into LF and a tab into four spaces, and keeps all
+ * other spacing.
  *
  * @example
  * ```ts
@@ -31,19 +31,19 @@ export function sanitizeBlock(text: string): string {
 	return typeof text === "string" ? cleanBlock(text) : "";
 }
 
-/** {@link sanitize} and {@link clip} in one step that stops reading once `maxLength` is filled. Not public. */
+/** {@link sanitize} and {@link clip} in one step, which stops reading at `maxLength`. Not public. */
 export function sanitizeClipped(text: unknown, maxLength: number): string {
 	if (typeof text !== "string") return "";
-	// Two more than fits: a trailing space is trimmed away, and the next character still tells that text was cut.
+	// Two more than the limit: a trailing space is trimmed, and the next character still shows that text was cut.
 	return clip(cleanLine(text, maxLength + 2).trim(), maxLength);
 }
 
 function cleanLine(text: string, limit: number): string {
 	let clean = "";
-	let from = 0; // start of the stretch that is kept as it is
+	let from = 0; // start of the text that is kept unchanged
 	let at = 0;
-	let spaced = true; // the last character kept is a space, or nothing is kept yet
-	let stop = Math.min(text.length, limit); // where the text or the room for it ends
+	let spaced = true; // the last kept character is a space, or nothing is kept yet
+	let stop = Math.min(text.length, limit); // where the text or the limit ends
 	while (at < stop) {
 		const code = text.charCodeAt(at);
 		if (code > SPACE && code < 0x7f) {
@@ -102,22 +102,22 @@ const BEL = 0x07;
 const ST = 0x9c;
 const REPLACEMENT = "\ufffd";
 
-/** Where the piece that must go ends, or `at` when the character there may stay. */
+/** The end of the part to remove, or `at` if the character may stay. */
 function dirtyEnd(text: string, at: number, code: number): number {
 	if (code >= 0x20 && code < 0x7f) return at;
 	if (code === ESC) return escapeEnd(text, at);
 	if (code < 0x20) return at + 1;
 	if (code < 0xa0) return controlEnd(text, at, code);
-	if (code < 0x061c || isBetween(code, 0x2070, 0xd7ff)) return at; // most of the world's writing
+	if (code < 0x061c || isBetween(code, 0x2070, 0xd7ff)) return at; // most scripts
 	if (code >= 0xd800 && code <= 0xdfff) return surrogateEnd(text, at, code);
 	return isInvisibleControl(code) ? at + 1 : at;
 }
 
 function escapeEnd(text: string, at: number): number {
 	const next = text.charCodeAt(at + 1);
-	// `ESC [` and the 8-bit CSI are the same control 0x40 apart; so are the others.
+	// `ESC [` and the 8-bit CSI are equivalent, 0x40 apart; so are the others.
 	if (next >= 0x40 && next <= 0x5f) return sequenceEnd(text, at + 2, next + 0x40) ?? at + 1 + introducerTail(next);
-	// Choosing a character set, as `tput sgr0` does: `ESC ( B`.
+	// Selects a character set, as `tput sgr0` does: `ESC ( B`.
 	const final = text.charCodeAt(at + 2);
 	if (next >= 0x28 && next <= 0x2b && ((final >= 0x30 && final <= 0x39) || (final >= 0x41 && final <= 0x5a)))
 		return at + 3;
@@ -128,7 +128,7 @@ function controlEnd(text: string, at: number, code: number): number {
 	return sequenceEnd(text, at + 1, code) ?? at + 1;
 }
 
-/** A stray `ESC [`, `ESC ]` or `ESC \\` loses both of its characters; any other letter after ESC is honest text. */
+/** Of a stray `ESC [`, `ESC ]` or `ESC \\` both characters are removed; any other letter after ESC is text. */
 function introducerTail(next: number): number {
 	const code = next + 0x40;
 	return code === CSI || code === ST || isStringIntroducer(code) ? 1 : 0;
@@ -136,7 +136,7 @@ function introducerTail(next: number): number {
 
 const CSI = 0x9b;
 
-/** DCS, SOS, OSC, PM, APC: everything up to their terminator is payload. */
+/** DCS, SOS, OSC, PM, APC: everything up to the terminator is payload. */
 function isStringIntroducer(code: number): boolean {
 	return code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f;
 }
@@ -153,7 +153,7 @@ function csiEnd(text: string, start: number): number | undefined {
 	return isBetween(text.charCodeAt(at), 0x40, 0x7e) ? at + 1 : undefined;
 }
 
-/** BEL ends all of them, as terminals and pi's own cursor marker have it. Any other control means: not terminated. */
+/** BEL ends all of them, as in terminals and pi's cursor marker. Any other control character means: not terminated. */
 function stringEnd(text: string, start: number): number | undefined {
 	for (let at = start; at < text.length; at++) {
 		const code = text.charCodeAt(at);
@@ -167,7 +167,7 @@ function stringEnd(text: string, start: number): number | undefined {
 function surrogateEnd(text: string, at: number, code: number): number {
 	const next = text.charCodeAt(at + 1);
 	if (!isHighSurrogate(code) || !isBetween(next, 0xdc00, 0xdfff)) return at + 1;
-	// Tag characters U+E0000-E007F spell text that nobody sees.
+	// Tag characters U+E0000-E007F spell invisible text.
 	return code === 0xdb40 && next <= 0xdc7f ? at + 2 : at;
 }
 
@@ -191,7 +191,7 @@ function isHighSurrogate(code: number): boolean {
 	return isBetween(code, 0xd800, 0xdbff);
 }
 
-/** A whole pair is two units long, so one unit that had to go was alone. */
+/** A pair has two units, so a single removed unit was alone. */
 function isLoneSurrogate(code: number, length: number): boolean {
 	return length === 1 && isBetween(code, 0xd800, 0xdfff);
 }

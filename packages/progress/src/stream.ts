@@ -1,6 +1,6 @@
 /**
- * What `pi-progress` does: JSON lines in, readable lines out. The streams are passed in; it ends no process.
- * It reads no faster than its output is taken.
+ * The command `pi-progress`: JSON lines in, readable lines out. The streams are passed in; it does not exit the process.
+ * It reads only as fast as its output is consumed.
  */
 import type { Readable, Writable } from "node:stream";
 import { createDescriber } from "./describe.ts";
@@ -8,7 +8,7 @@ import { formatCount } from "./format.ts";
 import { createLineSplitter, MAX_LINE_BYTES } from "./lines.ts";
 import { normalize } from "./normalize.ts";
 
-/** Everything the command touches. */
+/** The process around the command. */
 export interface Terminal {
 	/** The arguments after the command's name. */
 	args: readonly string[];
@@ -16,19 +16,19 @@ export interface Terminal {
 	stdout: Writable;
 	stderr: Writable;
 	version: string;
-	/** Bytes of the longest line that is read. */
+	/** The longest line that is read, in bytes. */
 	maxLineBytes?: number;
 }
 
 const USAGE = `Usage: pi --mode json -p "…" | pi-progress
 
-Turns the JSON lines of pi on stdin into lines that people can read.
+Turns the JSON lines of pi on stdin into readable lines.
 
   --help     show this text
   --version  show the version
 `;
 
-/** Runs the command and gives its exit code. */
+/** Runs the command and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {
 	const { args, stdin, stdout, stderr, version } = terminal;
 	const unknown = args.find((arg) => !["--help", "-h", "--version", "-v"].includes(arg));
@@ -48,7 +48,7 @@ export async function run(terminal: Terminal): Promise<number> {
 }
 
 async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES }: Terminal): Promise<number> {
-	stdout.on("error", () => {}); // the failed write reports it; without a listener it would end the process
+	stdout.on("error", () => {}); // the failed write reports it; without a listener it would crash the process
 	const skipped = { tooLong: 0, notJson: 0 };
 	const describeNext = createDescriber();
 	let ready = "";
@@ -80,7 +80,7 @@ async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES 
 		splitter.end();
 		await flush();
 	} catch (error) {
-		if (isClosedPipe(error)) return 0; // `pi-progress | head` has seen enough
+		if (isClosedPipe(error)) return 0; // the reader is done, as in `pi-progress | head`
 		stderr.write(`pi-progress: ${error instanceof Error ? error.message : error}\n`);
 		return 1;
 	}
@@ -89,7 +89,7 @@ async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES 
 	return 0;
 }
 
-/** Resolves when the text is out, which holds back reading while the reader of our output is slow. */
+/** Resolves when the text is written, so that reading slows down with the consumer of the output. */
 function write(stream: Writable, text: string): Promise<void> {
 	return new Promise((resolve, reject) => {
 		stream.write(text, (error) => (error ? reject(error) : resolve()));

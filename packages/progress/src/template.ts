@@ -1,14 +1,14 @@
 /**
- * Fills templates such as `Reading {path|file_path}`. Values are cleaned and shortened here, and are never
- * read as templates themselves. A template is filled whole or not at all: no detail is ever invented.
+ * Fills templates such as `Reading {path|file_path}`. Values are sanitized and shortened here, and never read as templates
+ * themselves. A template is filled completely or not at all: nothing is made up.
  */
 import { clipStart } from "./clip.ts";
 import { sanitize, sanitizeClipped } from "./sanitize.ts";
 
-/** Literal text and the names that stand for values, in order. */
+/** Literal text and placeholders, in order. */
 export type Template = readonly (string | Placeholder)[];
 
-/** Looks a value up by the name in the template. What is neither text nor a number counts as missing. */
+/** Finds the value of a name. Anything but a string or a number counts as missing. */
 export type Lookup = (name: string) => unknown;
 
 interface Placeholder {
@@ -22,18 +22,18 @@ interface Detail {
 	keepsEnd: boolean;
 }
 
-/** Reads a template once, so that filling it is only joining. Braces that name nothing stay as they are. */
+/** Parses a template once, so that filling it is only concatenation. Braces without a name stay as they are. */
 export function compileTemplate(source: string): Template {
 	const parts: (string | Placeholder)[] = [];
-	// Odd places hold the captured names.
-	for (const [place, piece] of sanitize(source).split(PLACEHOLDER).entries()) {
-		if (place % 2 === 1) parts.push({ names: piece.split("|").map(detail) });
+	// Odd indexes are the captured names.
+	for (const [index, piece] of sanitize(source).split(PLACEHOLDER).entries()) {
+		if (index % 2 === 1) parts.push({ names: piece.split("|").map(detail) });
 		else if (piece !== "") parts.push(piece);
 	}
 	return parts;
 }
 
-/** The finished text, or `undefined` when a placeholder has no value. */
+/** The filled text, or `undefined` when a placeholder has no value. */
 export function fillTemplate(template: Template, lookup: Lookup): string | undefined {
 	let text = "";
 	for (const part of template) {
@@ -50,7 +50,7 @@ export function fillTemplate(template: Template, lookup: Lookup): string | undef
 
 const PLACEHOLDER = /\{([\w-]+(?:\|[\w-]+)*)\}/;
 
-/** Commands and tool names are long and say most at their start; a path says most at its end. */
+/** The start of a command or tool name matters most; for a path it is the end. */
 function detail(name: string): Detail {
 	return {
 		name,

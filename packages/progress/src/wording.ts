@@ -1,28 +1,28 @@
 /**
- * The default words with a user's own laid over them, ready to be filled.
- * Built once per options object. It reads settings that people wrote by hand, so it ignores what is no text.
+ * Combines the default texts with those of the user and compiles the templates, once per options object.
+ * Settings are written by hand, so anything that is not a string is ignored.
  */
 import { defaultNotices, defaultPhrases, type Notices, type Phrase } from "./phrases.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
-/** How to say things: other words, another language, another length. Keep the object: its templates are read once. */
+/** Other texts, another language, another length. Reuse the object: its templates are compiled once. */
 export interface DescribeOptions {
 	/**
-	 * Phrases by tool name, laid over {@link defaultPhrases}; `*` is for every tool without phrases of its own.
+	 * Phrases by tool name that override {@link defaultPhrases}; `*` is for every tool without its own phrases.
 	 * A phrase may be partial.
 	 */
 	phrases?: Readonly<Record<string, Readonly<Partial<Phrase>>>>;
-	/** Words for what is not a tool, laid over {@link defaultNotices}. */
+	/** Texts for what is not a tool, which override {@link defaultNotices}. */
 	notices?: Readonly<Partial<Notices>>;
-	/** The longest line, in UTF-16 units. Default 400. */
+	/** The longest line, in UTF-16 units. Default: 400. */
 	maxLength?: number;
 }
 
-/** Everything that `describe` needs to speak. */
+/** The compiled texts of `describe`. */
 export interface Wording {
-	/** By tool name. A map, so that a tool called `constructor` is only a tool. */
+	/** By tool name. A map, so that a tool called `constructor` is an ordinary key. */
 	phrases: ReadonlyMap<string, PhraseChoices>;
-	/** For tools that are not in `phrases`, and for results whose call is not known. */
+	/** For tools that are not in `phrases`, and for results without a known call. */
 	anyTool: PhraseChoices;
 	/** For each notice the user's template, if any, then the default one. */
 	notices: Readonly<Record<keyof Notices, readonly Template[]>>;
@@ -34,7 +34,7 @@ type PhraseChoices = readonly CompiledPhrase[];
 
 type CompiledPhrase = Partial<Record<keyof Phrase, Template>>;
 
-/** The wording for these options. The options are read once: to change them, pass a new object. */
+/** The texts for these options. The options are read once: to change them, pass a new object. */
 export function wordingFor(options: DescribeOptions | undefined): Wording {
 	if (!options) {
 		defaultWording ??= compileWording({});
@@ -54,7 +54,7 @@ const DEFAULT_MAX_LENGTH = 400;
 const KNOWN = new WeakMap<DescribeOptions, Wording>();
 const ANY_TOOL = "*";
 const PHRASE_KEYS: readonly (keyof Phrase)[] = ["call", "done", "failed"];
-// Marked as pure, so that who does not describe events need not bundle it.
+// Marked as pure, so that bundlers can drop it when `describe` is not used.
 const NOTICE_KEYS = /* @__PURE__ */ Object.keys(defaultNotices) as (keyof Notices)[];
 
 function compileWording({ phrases, notices, maxLength }: DescribeOptions): Wording {
@@ -82,7 +82,7 @@ function compileNotices(own: Readonly<Partial<Notices>>): Wording["notices"] {
 	return choices;
 }
 
-/** Only the given keys, and of those only what is text. */
+/** Only the given keys, and only strings. */
 function compile<Key extends string>(
 	texts: Readonly<Partial<Record<Key, string>>> | undefined,
 	keys: readonly Key[],

@@ -130,7 +130,8 @@ test.each<[ChildEvent, string | undefined]>([
 		{ type: "assistant_text", text: "", error: "Request was aborted", stopReason: "aborted" },
 		"Answer stopped: Request was aborted",
 	],
-	[{ type: "assistant_text", text: "Half an", error: "529", stopReason: "error" }, "Half an"],
+	[{ type: "assistant_text", text: "Half an", error: "529", stopReason: "error" }, "Half an · Model error: 529"],
+	[{ type: "assistant_text", text: "Half an", stopReason: "aborted" }, "Half an · Answer stopped: no reason given"],
 	[{ type: "assistant_text", text: "", stopReason: "toolUse" }, undefined],
 	[{ type: "usage", usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 } }, undefined],
 	[{ type: "turn" }, undefined],
@@ -141,6 +142,10 @@ test.each<[ChildEvent, string | undefined]>([
 	[
 		{ type: "retrying", attempt: 2, maxAttempts: 3, delayMs: 4_000, error: "529 overloaded" },
 		"Retrying (2 of 3) in 4s: 529 overloaded",
+	],
+	[
+		{ type: "retrying", attempt: 2, maxAttempts: 3, delayMs: 4_000, retryAfterMs: 15_000, error: "429" },
+		"Retrying (2 of 3) in 15s: 429",
 	],
 	[
 		{ type: "retrying", attempt: 1, maxAttempts: 3, delayMs: 2_000, error: "" },

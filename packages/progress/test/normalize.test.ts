@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ChildEvent, normalize } from "../src/index.ts";
+import { type ChildEvent, normalize, textDelta } from "../src/index.ts";
 
 const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, totalTokens: 20, cost: { input: 1, total: 0.25 } };
 const answer = {
@@ -159,4 +159,17 @@ test("it never throws, and what it gives is always of the vocabulary", () => {
 		}),
 		{ numRuns: 1_000 },
 	);
+});
+
+test("a message that grows: only pieces of text count, and nothing throws", () => {
+	const update = (assistantMessageEvent: unknown) => ({ type: "message_update", assistantMessageEvent });
+	expect(textDelta(update({ type: "text_delta", contentIndex: 0, delta: "Hel" }))).toBe("Hel");
+	const broken = {
+		get type() {
+			throw new Error("no");
+		},
+	};
+	const others = [update({ type: "thinking_delta", delta: "Hm" }), update({ type: "text_delta" }), update(null), null];
+	for (const other of [...others, broken, { type: "message_end", assistantMessageEvent: { type: "text_delta" } }])
+		expect(textDelta(other)).toBe("");
 });

@@ -1,4 +1,4 @@
-/** The client's side: typed calls, and waiting that survives a server which is replaced. */
+/** The client: typed calls, and waits that survive the replacement of the server. */
 import { type AskOptions, ask, RpcError } from "./ask.ts";
 import { type Bus, listen } from "./bus.ts";
 import { type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "./lifecycle.ts";
@@ -6,15 +6,15 @@ import type { Outcome } from "./outcome.ts";
 import {
 	type AgentInfo,
 	type Method,
+	parseServerInfo,
 	type Replies,
 	type Requests,
 	type ServerInfo,
 	type SpawnOptions,
-	serverIn,
 } from "./protocol.ts";
-import { createWaits, outcomeIn } from "./waits.ts";
+import { createWaits, parseOutcome } from "./waits.ts";
 
-/** What to launch, and how. */
+/** The agent to start. */
 export interface SpawnRequest extends SpawnOptions {
 	/** The name of a preset. */
 	type: string;
@@ -23,61 +23,61 @@ export interface SpawnRequest extends SpawnOptions {
 
 /** A server of sub-agents. Calls reject with an `RpcError` when the server refuses or does not answer in time. */
 export interface Subagents {
-	/** Who answers now. */
+	/** The current server. */
 	readonly server: ServerInfo;
-	/** Launches an agent and returns at once. `signal` stops it. */
+	/** Starts an agent and returns at once. `signal` stops it. */
 	spawn(request: SpawnRequest): Promise<{ id: string }>;
 	/**
-	 * Resolves with how the agent settled, at once if it has. `signal` gives up waiting and leaves the agent alone. Where
-	 * the server only knows version 2, agents that settled before we connected cannot be waited for.
+	 * Resolves with the outcome of the agent, at once if it has settled. `signal` stops waiting, not the agent. With a server
+	 * of version 2, agents that settled before we connected cannot be waited for.
 	 */
 	wait<Data = unknown>(id: string, options?: { signal?: AbortSignal }): Promise<Outcome<Data>>;
-	/** How a settled agent ended. Rejects while it has not. */
+	/** The outcome of a settled agent. Rejects while it is running. */
 	result<Data = unknown>(id: string): Promise<Outcome<Data>>;
 	status(id: string): Promise<AgentInfo>;
-	/** All agents of the session, those that agents launched included. */
+	/** All agents of the session, including those started by agents. */
 	list(): Promise<AgentInfo[]>;
-	/** Gives a running agent another instruction. */
+	/** Sends a running agent another instruction. */
 	steer(id: string, message: string): Promise<void>;
 	stop(id: string): Promise<void>;
-	/** The result has been shown: the session is not told of it. In time within 200 ms after the agent has settled. */
+	/** Marks the result as shown, so that the session is not notified. Must come within 200 ms after the agent has settled. */
 	consume(id: string): Promise<void>;
-	/** Hears of an event until the function that it returns is called. */
+	/** Calls the handler for an event until the returned function is called. */
 	on<Event extends LifecycleEvent>(event: Event, handler: (payload: LifecycleEvents[Event]) => void): () => void;
-	/** Stops listening. What is still being waited for rejects. */
+	/** Stops listening. Open calls and waits reject. */
 	close(): void;
 }
 
 export function createClient(bus: Bus, first: ServerInfo, timeoutMs: number): Subagents {
 	const listeners = new Set<() => void>();
-	const questions = new Set<(error: unknown) => void>();
+	const openRequests = new Set<(error: unknown) => void>();
 	let closed: RpcError | undefined;
 	let server = first;
 	const can = (method: Method) => server.capabilities?.includes(method) ?? false;
 	const call = async <M extends Method>(method: M, request: Requests[M], options: AskOptions = { timeoutMs }) => {
 		if (closed) throw closed;
-		return ask(bus, method, request, { ...options, open: questions });
+		return ask(bus, method, request, { ...options, open: openRequests });
 	};
-	const beyond = async <M extends Method>(method: M, request: Requests[M]): Promise<Replies[M]> => {
+	const callOptional = async <M extends Method>(method: M, request: Requests[M]): Promise<Replies[M]> => {
 		if (can(method)) return call(method, request);
 		throw new RpcError("unsupported", `The server (version ${server.version}) does not offer "${method}".`);
 	};
-	const hear = (event: LifecycleEvent, handler: (payload: never) => void): (() => void) => {
+	const subscribe = (event: LifecycleEvent, handler: (payload: never) => void): (() => void) => {
 		const stop = listen(bus, lifecycleChannels[event], handler as (payload: unknown) => void);
-		const leave = () => {
-			listeners.delete(leave);
+		const unsubscribe = () => {
+			listeners.delete(unsubscribe);
 			stop();
 		};
-		listeners.add(leave);
-		return leave;
+		listeners.add(unsubscribe);
+		return unsubscribe;
 	};
 	const waits = createWaits({
-		hear,
+		subscribe,
 		canAsk: () => can("wait"),
 		ask: (agentId, signal) => call("wait", { agentId }, { signal }),
-		/** Another server may be there now, or the same one with a session. */
-		async meet() {
-			server = serverIn(await call("ping", {})) ?? server;
+		/** There may be another server now, or the same one with a session. */
+		async refreshServer() {
+			server = parseServerInfo(await call("ping", {})) ?? server;
 		},
 	});
 	return {
@@ -89,18 +89,19 @@ export function createClient(bus: Bus, first: ServerInfo, timeoutMs: number): Su
 			if (closed) throw closed;
 			return (await waits.wait(id, signal)) as Outcome<Data>;
 		},
-		result: async <Data>(agentId: string) => outcomeIn(await beyond("result", { agentId }), agentId) as Outcome<Data>,
-		status: (agentId) => beyond("status", { agentId }),
-		list: () => beyond("list", {}),
-		steer: (agentId, message) => beyond("steer", { agentId, message }),
+		result: async <Data>(agentId: string) =>
+			parseOutcome(await callOptional("result", { agentId }), agentId) as Outcome<Data>,
+		status: (agentId) => callOptional("status", { agentId }),
+		list: () => callOptional("list", {}),
+		steer: (agentId, message) => callOptional("steer", { agentId, message }),
 		stop: (agentId) => call("stop", { agentId }),
 		consume: (agentId) => call("consume", { agentId }),
-		on: hear,
+		on: subscribe,
 		close() {
 			closed ??= new RpcError("closed", "The connection was closed.");
-			for (const leave of listeners) leave();
+			for (const unsubscribe of listeners) unsubscribe();
 			waits.close(closed);
-			for (const fail of questions) fail(closed);
+			for (const fail of openRequests) fail(closed);
 		},
 	};
 }

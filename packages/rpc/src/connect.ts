@@ -1,22 +1,22 @@
-/** Finds the server on a bus, whoever was there first, and gives a typed client for it. */
-import { type AskOptions, ask, patiently, RpcError } from "./ask.ts";
+/** Finds the server on a bus, in whatever order both were loaded, and returns a typed client. */
+import { type AskOptions, ask, RpcError, unrefTimeout } from "./ask.ts";
 import { type Bus, listen } from "./bus.ts";
 import { createClient, type Subagents } from "./client.ts";
 import { lifecycleChannels } from "./lifecycle.ts";
-import { type ServerInfo, serverIn } from "./protocol.ts";
+import { parseServerInfo, type ServerInfo } from "./protocol.ts";
 
 export interface ConnectOptions {
-	/** How long to wait for the server, and then for each of its answers; 30 seconds when absent. */
+	/** How long to wait for the server, and then for each of its replies. Default: 30 seconds. */
 	timeoutMs?: number;
-	/** Gives up connecting. */
+	/** Aborts connecting. */
 	signal?: AbortSignal;
 }
 
-const USUAL_TIMEOUT_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Resolves when a server is there, now or later: it asks at once, and again when one says that it is ready. Rejects when
- * none has answered in time, for instance because the extension is not installed.
+ * Resolves when a server answers: it pings at once, and again when a server announces that it is ready. Rejects when none
+ * answers in time, for example because the extension is not installed.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ const USUAL_TIMEOUT_MS = 30_000;
  * ```
  */
 export async function connect(bus: Bus, options: ConnectOptions = {}): Promise<Subagents> {
-	const { timeoutMs = USUAL_TIMEOUT_MS, signal } = options;
+	const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
 	const server = await findServer(bus, { timeoutMs, signal });
 	return createClient(bus, server, timeoutMs);
 }
@@ -42,23 +42,23 @@ function findServer(bus: Bus, { timeoutMs = 0, signal }: AskOptions): Promise<Se
 			signal?.removeEventListener("abort", onAbort);
 			settle();
 		};
-		const knock = () => {
+		const ping = () => {
 			ask(bus, "ping", {}, { signal: over.signal }).then(
 				(answer) => {
-					const server = serverIn(answer);
+					const server = parseServerInfo(answer);
 					if (server) end(() => resolve(server));
 				},
-				// A server that refuses a ping is not ready; the next one, or the timeout, decides.
+				// A server that refuses a ping is not ready; the next ping or the timeout decides.
 				(error: unknown) => !(over.signal.aborted || error instanceof RpcError) && end(() => reject(error)),
 			);
 		};
 		const onAbort = () => end(() => reject(signal?.reason));
-		const stopListening = listen(bus, lifecycleChannels.ready, knock);
-		const timer = patiently(timeoutMs, () => {
-			const message = `No sub-agents answered on the bus within ${timeoutMs} ms. Is the extension installed, and loaded in this session?`;
+		const stopListening = listen(bus, lifecycleChannels.ready, ping);
+		const timer = unrefTimeout(timeoutMs, () => {
+			const message = `No sub-agent server answered on the bus within ${timeoutMs} ms. Is the extension installed, and loaded in this session?`;
 			end(() => reject(new RpcError("timeout", message)));
 		});
 		signal?.addEventListener("abort", onAbort, { once: true });
-		knock();
+		ping();
 	});
 }

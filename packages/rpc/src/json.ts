@@ -1,9 +1,9 @@
-/** A copy of somebody else's value that is plain JSON and of bounded size. Whatever is no JSON throws, saying where. */
+/** Copies an untrusted value as plain JSON of bounded size. Throws for anything else, with the path of the value. */
 
-/** Nobody writes so deep or so much by hand, and walking on could take forever: a proxy need not end. */
-const MOST_LEVELS = 64;
-const MOST_VALUES = 20_000;
-const MOST_CHARACTERS = 1_000_000;
+/** Larger than any schema written by hand. Without limits, a proxy could make the walk endless. */
+const MAX_LEVELS = 64;
+const MAX_VALUES = 20_000;
+const MAX_CHARACTERS = 1_000_000;
 
 export function copyJson(value: unknown, what: string): unknown {
 	return copy(value, { what, levels: 0, size: { values: 0, characters: 0 } });
@@ -13,17 +13,17 @@ interface Walk {
 	/** Where we are, for the error. */
 	what: string;
 	levels: number;
-	/** So far, of the whole value. */
+	/** Totals of the whole value so far. */
 	size: { values: number; characters: number };
 }
 
 function copy(value: unknown, walk: Walk): unknown {
 	const { what, levels, size } = walk;
-	if (levels > MOST_LEVELS) throw new Error(`${clip(what)} is nested too deeply, or holds itself`);
+	if (levels > MAX_LEVELS) throw new Error(`${clip(what)} is nested too deeply or contains itself`);
 	count(walk, typeof value === "string" ? value.length : 0);
 	if (value === null || typeof value === "string" || typeof value === "boolean") return value;
 	if (typeof value === "number" && Number.isFinite(value)) return value;
-	if (typeof value !== "object") throw new Error(`${clip(what)} is no JSON`);
+	if (typeof value !== "object") throw new Error(`${clip(what)} is not JSON`);
 	const inside = (key: string | number): Walk => ({ what: `${what}.${key}`, levels: levels + 1, size });
 	if (Array.isArray(value)) {
 		const { length } = value;
@@ -43,7 +43,7 @@ function copy(value: unknown, walk: Walk): unknown {
 function count({ size }: Walk, characters: number): void {
 	size.values++;
 	size.characters += characters;
-	if (size.values > MOST_VALUES || size.characters > MOST_CHARACTERS) throw new Error("it is too large");
+	if (size.values > MAX_VALUES || size.characters > MAX_CHARACTERS) throw new Error("it is too large");
 }
 
 function clip(text: string): string {

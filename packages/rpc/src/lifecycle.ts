@@ -1,4 +1,4 @@
-/** What the bus is told of agents, settings and schedules without anybody asking. Types and names only. */
+/** The events about agents, settings and schedules that are emitted on the bus. Types and names only. */
 import type { Outcome } from "./outcome.ts";
 import type { Tokens } from "./protocol.ts";
 import type { V2Status } from "./status.ts";
@@ -25,72 +25,72 @@ export type LifecycleEvent = keyof typeof lifecycleChannels;
 
 /** What each event carries. */
 export interface LifecycleEvents {
-	/** The server answers, and a session is open. Comes again after a reload. */
+	/** The server is ready and a session is open. Emitted again after a reload. */
 	ready: Record<never, never>;
 	/** An agent was accepted. */
 	created: AgentNews & { isBackground: boolean };
-	/** A run of it began. */
+	/** A run of the agent started. */
 	started: AgentNews;
-	/** It ended as it should. */
+	/** The agent completed. */
 	completed: SettledAgent;
-	/** It failed, or was stopped. */
+	/** The agent failed or was stopped. */
 	failed: SettledAgent;
-	/** Somebody gave it another instruction. */
+	/** The agent got another instruction. */
 	steered: { id: string; message: string };
-	/** Its context was shortened. */
+	/** Its context was compacted. */
 	compacted: Compaction;
 	scheduled: ScheduleNews;
 	scheduler_ready: { sessionId: string; jobCount: number };
 	settings_loaded: { settings: Readonly<Record<string, unknown>> };
 	settings_changed: { settings: Readonly<Record<string, unknown>>; persisted: boolean };
-	/** A session for an agent exists, and nothing of others has run in it yet. */
+	/** The session of an agent was created; no other extension has run in it yet. */
 	"child:session-created": { sessionId: string; parentSessionId?: string };
 	/** The extensions of that session are bound. */
 	"child:bound": { sessionId: string };
 	"child:disposed": { sessionId: string };
 }
 
-/** Who an event is about. */
+/** The agent that an event is about. */
 export interface AgentNews {
 	id: string;
 	/** The name of its preset. */
 	type: string;
 	description: string;
-	/** 1 for an agent that the session launched. Absent from a server that only knows version 2. */
+	/** 1 for an agent started by the session. Absent with a server of version 2. */
 	depth?: number;
-	/** The agent that launched it, if one did. */
+	/** The agent that started it, if any. */
 	parentAgentId?: string;
 }
 
-/** An agent that has settled, and how. */
+/** A settled agent and its outcome. */
 export interface SettledAgent extends AgentNews {
-	/** What it said, or had said until it failed. */
+	/** Its answer, or what it had written before it failed. */
 	result?: string;
 	/** What went wrong. */
 	error?: string;
 	status: V2Status;
 	toolUses: number;
 	durationMs: number;
-	/** Absent when it used none. */
+	/** Absent when it used no tokens. */
 	tokens?: Tokens;
-	/** In pi's own terms. */
+	/** In pi's format. */
 	usage?: Readonly<Record<string, unknown>>;
-	/** The answer as data, where a schema was asked for. */
+	/** The answer as data, if a schema was requested. */
 	structured?: unknown;
-	/** The same in our own words, with all that there is. Absent from a server that only knows version 2. */
+	/** The complete outcome. Absent with a server of version 2. */
 	outcome?: Outcome;
 }
 
 export interface Compaction extends AgentNews {
-	/** Absent where whoever ran the agent did not say. */
+	/** Absent if the runner did not report it. */
 	reason?: "manual" | "threshold" | "overflow";
-	/** How many tokens its context held. Absent where whoever ran the agent did not say. */
+	/** The size of its context before. Absent if the runner did not report it. */
 	tokensBefore?: number;
-	/** How often that has happened to it. */
+	/** How often its context has been compacted. */
 	compactionCount: number;
 }
 
-/** What happened to a job of the scheduler. */
+/** A change of a scheduled job. */
 export type ScheduleNews =
 	| { type: "added" | "updated"; job: Readonly<Record<string, unknown>> }
 	| { type: "removed"; jobId: string }

@@ -1,58 +1,64 @@
-/** How an agent settled. A failure is a value; only a question that cannot be answered is an error. */
+/** How an agent settled. A failure of the agent is a value; only a failed request is an error. */
 
 export type Outcome<Data = unknown> = Completed<Data> | Failed | Aborted;
 
 export interface Completed<Data = unknown> {
 	status: "completed";
-	/** What it said last. */
+	/** Its last message. */
 	text: string;
+	/** How many characters of the text were dropped. */
+	omitted?: number;
 	/** It was told to finish because it reached its turn limit. */
 	wrappedUp?: true;
-	/** The answer as data, where a schema was asked for. The server has checked that it matches. */
+	/** The answer as data, if a schema was requested. The server has validated it. */
 	structured?: { ok: true; data: Data; preview: string };
-	/** What became of its own checkout, where it had one. */
+	/** The state of its git worktree, if it had one. */
 	worktree?: Worktree;
 }
 
 export interface Failed {
 	status: "failed";
 	error: string;
-	/** What it had said before it failed. */
+	/** What it had written before it failed. */
 	partialText?: string;
-	/** Why the answer does not match the schema that was asked for, where that is the failure. */
+	/** How many characters of that were dropped. */
+	omitted?: number;
+	/** Why the answer does not match the requested schema, if that is the failure. */
 	structured?: {
 		ok: false;
 		error: string;
 		validationErrors: readonly { path: string; message: string }[];
 		rawPreview: string;
 	};
-	/** What became of its own checkout, where it had one. */
+	/** The state of its git worktree, if it had one. */
 	worktree?: Worktree;
 }
 
 export interface Aborted {
 	status: "aborted";
-	/** `user`, `parent`, `turns`, `timeout`, `idle`, `budget`, `shutdown`, `lost`, or `unknown` where nobody said. */
+	/** `user`, `parent`, `turns`, `timeout`, `idle`, `budget`, `shutdown`, `lost`, or `unknown`. */
 	by: string;
 	reason?: string;
-	/** What it had said before it was stopped. */
+	/** What it had written before it was stopped. */
 	partialText?: string;
-	/** What became of its own checkout, where it had one. */
+	/** How many characters of that were dropped. */
+	omitted?: number;
+	/** The state of its git worktree, if it had one. */
 	worktree?: Worktree;
 }
 
 export interface Worktree {
-	/** Holds the changes; absent when there are none. */
+	/** The branch with the changes; absent when there are none. */
 	branch?: string;
-	/** The directory of the checkout; absent when it was removed. */
+	/** The directory of the worktree; absent when it was removed. */
 	path?: string;
-	/** The commit that the agent began with. */
+	/** The commit that the agent started from. */
 	base: string;
 	files: number;
 	insertions: number;
 	deletions: number;
-	/** How to take over the changes, ready to be pasted. */
+	/** A command that merges the changes, ready to paste. */
 	merge?: string;
-	/** What could not be done as it should be. */
+	/** What went wrong while the worktree was saved. */
 	problems?: readonly string[];
 }

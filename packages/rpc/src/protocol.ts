@@ -1,12 +1,12 @@
 /**
- * The words that extensions exchange over pi's event bus, protocol version 2 and what was added to it.
+ * The messages that extensions exchange over pi's event bus: protocol version 2 and additions to it.
  * Types and names only: nothing here listens, sends or keeps state.
  */
 import type { SettledAgent } from "./lifecycle.ts";
 
 export const PROTOCOL_VERSION = 2;
 
-/** Where requests go. The first four are version 2; the others count only where `ping` names them as capabilities. */
+/** The channels of requests. The first four are version 2; the others exist only if `ping` lists them as capabilities. */
 export const requestChannels = {
 	ping: "subagents:rpc:ping",
 	spawn: "subagents:rpc:spawn",
@@ -21,22 +21,22 @@ export const requestChannels = {
 
 export type Method = keyof typeof requestChannels;
 
-/** What each method is asked with, beside its `requestId`. */
+/** The parameters of each method, besides `requestId`. */
 export interface Requests {
 	ping: Record<never, never>;
 	spawn: { type: string; prompt: string; options?: SpawnOptions };
 	stop: { agentId: string };
-	/** The caller has shown the result itself: the session is not told of it. */
+	/** The caller has shown the result itself, so the session is not notified. */
 	consume: { agentId: string };
 	status: { agentId: string };
 	result: { agentId: string };
-	/** Answered when the agent has settled, however long that takes. */
+	/** Answered when the agent has settled, without a timeout. */
 	wait: { agentId: string };
 	list: Record<never, never>;
 	steer: { agentId: string; message: string };
 }
 
-/** What each method answers with on success. */
+/** The result of each method on success. */
 export interface Replies {
 	ping: ServerInfo;
 	spawn: { id: string };
@@ -49,48 +49,48 @@ export interface Replies {
 	steer: undefined;
 }
 
-/** Who answers. */
+/** The server that answers. */
 export interface ServerInfo {
 	version: number;
-	/** What the server can do beyond version 2: further methods, and `outputSchema`. Absent: nothing. */
+	/** What the server supports beyond version 2: more methods, and `outputSchema`. Absent: nothing. */
 	capabilities?: readonly string[];
 }
 
 /**
- * How an agent is launched. Absent, `undefined` and `null` are the same. Names that are not here are ignored; so are
- * fields that would say who an agent belongs to (`depth`, `parentAgentId`, …): the server knows that itself.
+ * How an agent is started. Absent, `undefined` and `null` are the same. Unknown fields are ignored; so are fields about the
+ * owner of an agent (`depth`, `parentAgentId`, …), because the server determines them.
  */
 export interface SpawnOptions {
-	/** Three to five words for people. */
+	/** Three to five words, for people. */
 	description?: string | null;
-	/** A handle beside the id. */
+	/** A second identifier besides the id. */
 	name?: string | null;
 	/** `provider/id`, or pi's own model object. */
 	model?: string | { provider: string; id: string } | null;
-	/** After so many turns it is asked to finish; 0 is no limit. */
+	/** After this many turns it is asked to finish; 0 is no limit. */
 	maxTurns?: number | null;
 	thinkingLevel?: string | null;
 	/** Without extensions and skills. */
 	isolated?: boolean | null;
-	/** In a checkout of its own. */
+	/** `worktree`: in its own git worktree. */
 	isolation?: "worktree" | "off" | null;
-	/** It begins with the conversation of the session. */
+	/** Start with the conversation of the session. */
 	inheritContext?: boolean | null;
-	/** The session is told of the result. Without it, only the caller is: by the events, or by asking. */
+	/** Deliver the result to the session. Otherwise only the caller gets it, by events or requests. */
 	isBackground?: boolean | null;
-	/** Known from version 2, and without effect here: every agent waits for a slot. */
+	/** Part of version 2, without effect here: every agent waits in the queue. */
 	bypassQueue?: boolean | null;
-	/** An absolute path of an existing directory. */
+	/** The absolute path of an existing directory. */
 	cwd?: string | null;
 	/** Stops the agent when it fires. */
 	signal?: AbortSignal | null;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: Readonly<Record<string, unknown>> | null;
-	/** The same by an older name. */
+	/** The older name of `outputSchema`. */
 	structuredOutput?: Readonly<Record<string, unknown>> | null;
 }
 
-/** What is known of an agent. */
+/** The state of an agent. */
 export interface AgentInfo {
 	id: string;
 	name?: string;
@@ -98,16 +98,16 @@ export interface AgentInfo {
 	type: string;
 	description: string;
 	status: "queued" | "running" | "waiting" | "completed" | "failed" | "aborted";
-	/** 1 for an agent that the session launched. */
+	/** 1 for an agent started by the session. */
 	depth: number;
-	/** The agent that launched it, if one did. */
+	/** The agent that started it, if any. */
 	parentAgentId?: string;
 	isBackground: boolean;
 	/** `provider/id`. */
 	model?: string;
-	/** What it is doing, as a line for people. */
+	/** What it is doing, in one line for people. */
 	activity?: string;
-	/** What it asked, while it waits for the answer. */
+	/** Its question, while it waits for the answer. */
 	question?: string;
 	turns: number;
 	toolUses: number;
@@ -118,7 +118,7 @@ export interface AgentInfo {
 	completedAt?: number;
 }
 
-/** `total` is all new work: input, output and what was written to the cache. */
+/** `total` is input, output and cache writes, without cache reads. */
 export interface Tokens {
 	input: number;
 	output: number;
@@ -129,7 +129,7 @@ export interface Tokens {
 export type Reply<Data = unknown> = { success: true; data?: Data } | { success: false; error: string };
 
 /**
- * Where the answer to a request arrives.
+ * The channel on which the reply to a request arrives.
  *
  * @example
  * ```ts
@@ -141,25 +141,25 @@ export function replyChannel(method: Method, requestId: string): string {
 	return `${requestChannels[method]}:reply:${requestId}`;
 }
 
-/** Whether something that arrived on a reply channel is a reply. The bus is open to everybody. */
+/** Whether a message on a reply channel is a reply. Any extension can send anything there. */
 export function isReply(value: unknown): value is Reply {
 	if (typeof value !== "object" || value === null) return false;
 	try {
 		const { success, error } = value as { success?: unknown; error?: unknown };
 		return success === true || (success === false && typeof error === "string");
 	} catch {
-		return false; // a getter or proxy of the sender threw: nothing here that we can read
+		return false; // a getter or proxy of the sender threw
 	}
 }
 
-/** Who answered a ping; `undefined` if that was nobody. Any version counts: later ones keep what version 2 has. */
-export function serverIn(value: unknown): ServerInfo | undefined {
+/** The server info in a reply to `ping`; `undefined` if it is none. Later versions include version 2, so any version is valid. */
+export function parseServerInfo(value: unknown): ServerInfo | undefined {
 	try {
 		const { version, capabilities } = value as { version?: unknown; capabilities?: unknown };
 		if (typeof version !== "number") return undefined;
 		if (!Array.isArray(capabilities)) return { version };
 		return { version, capabilities: capabilities.filter((each) => typeof each === "string") };
 	} catch {
-		return undefined; // nothing that has fields, or they throw when one looks at them
+		return undefined; // not an object, or a getter threw
 	}
 }

@@ -1,11 +1,11 @@
 /**
- * Reads requests that anybody may have put on the bus. They come as live objects, not as text: with getters that throw,
- * proxies, borrowed prototypes. Each known field is read once, own fields only, and everything else is left alone.
+ * Reads untrusted requests from the bus. They are live objects, which may have getters that throw, proxies or manipulated
+ * prototypes. Each known field is read once, own fields only; everything else is ignored.
  */
 import { copyJson } from "./json.ts";
 import type { Method, Requests, SpawnOptions } from "./protocol.ts";
 
-/** A spawn as a handler gets it: checked, without what was unset, and with one spelling for each thing. */
+/** A validated spawn request: without unset fields, and with one spelling per field. */
 export interface CheckedSpawn {
 	type: string;
 	prompt: string;
@@ -19,27 +19,27 @@ export type CheckedOptions = {
 	model?: string;
 };
 
-/** What a handler of each method is called with. */
+/** The validated request of each method. */
 export type Checked = Omit<Requests, "spawn"> & { spawn: CheckedSpawn };
 
-const MOST_ID = 256;
-const MOST_WORDS = 10_000;
-/** What no model could read is a mistake. */
-const MOST_PROMPT = 1_000_000;
+const MAX_ID = 256;
+const MAX_TEXT = 10_000;
+/** More than any model could read. */
+const MAX_PROMPT = 1_000_000;
 
-/** Where the answer goes; `undefined` when that cannot be known, and then nothing may be done or answered. */
+/** The id for the reply; `undefined` when there is none, and then the request is ignored. */
 export function requestIdOf(payload: unknown): string | undefined {
 	try {
 		const id = fieldsOf(payload, "request")("requestId");
 		if (typeof id === "number" && Number.isFinite(id)) return String(id);
-		return typeof id === "string" && id !== "" && id.length <= MOST_ID ? id : undefined;
+		return typeof id === "string" && id !== "" && id.length <= MAX_ID ? id : undefined;
 	} catch {
-		return undefined; // it is no object, or throws when one looks at it
+		return undefined; // not an object, or a getter threw
 	}
 }
 
 /**
- * A request as a handler gets it. Throws, in words for the caller, when something is missing or not what it should be.
+ * Validates a request. Throws an error for the caller when a field is missing or invalid.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function readRequest<M extends Method>(method: M, payload: unknown): Chec
 
 type Fields = (key: string) => unknown;
 
-const agentId = (get: Fields) => ({ agentId: text(get, "agentId", MOST_ID) });
+const agentId = (get: Fields) => ({ agentId: text(get, "agentId", MAX_ID) });
 
 const READERS: { [M in Method]: (get: Fields) => Checked[M] } = {
 	ping: () => ({}),
@@ -63,10 +63,10 @@ const READERS: { [M in Method]: (get: Fields) => Checked[M] } = {
 	status: agentId,
 	result: agentId,
 	wait: agentId,
-	steer: (get) => ({ ...agentId(get), message: text(get, "message", MOST_PROMPT) }),
+	steer: (get) => ({ ...agentId(get), message: text(get, "message", MAX_PROMPT) }),
 	spawn(get) {
-		const type = text(get, "type", MOST_ID);
-		const prompt = text(get, "prompt", MOST_PROMPT);
+		const type = text(get, "type", MAX_ID);
+		const prompt = text(get, "prompt", MAX_PROMPT);
 		const options = get("options") ?? {};
 		return { type, prompt, options: readOptions(fieldsOf(options, "options")) };
 	},
@@ -79,67 +79,67 @@ function readOptions(get: Fields): CheckedOptions {
 	};
 	const outputSchema = optional(get, "outputSchema") ?? optional(get, "structuredOutput");
 	return {
-		...option("description", (from, key) => someText(from, key, MOST_WORDS)),
-		...option("name", (from, key) => someText(from, key, MOST_WORDS)),
-		...option("model", modelName),
-		...option("maxTurns", wholeNumber),
-		...option("thinkingLevel", (from, key) => someText(from, key, MOST_ID)),
-		...option("isolated", yesOrNo),
+		...option("description", (from, key) => optionalText(from, key, MAX_TEXT)),
+		...option("name", (from, key) => optionalText(from, key, MAX_TEXT)),
+		...option("model", optionalModel),
+		...option("maxTurns", optionalInteger),
+		...option("thinkingLevel", (from, key) => optionalText(from, key, MAX_ID)),
+		...option("isolated", optionalBoolean),
 		...option("isolation", isolation),
-		...option("inheritContext", yesOrNo),
-		...option("isBackground", yesOrNo),
-		...option("cwd", (from, key) => someText(from, key, MOST_WORDS)),
-		...option("signal", abortSignal),
+		...option("inheritContext", optionalBoolean),
+		...option("isBackground", optionalBoolean),
+		...option("cwd", (from, key) => optionalText(from, key, MAX_TEXT)),
+		...option("signal", optionalSignal),
 		...(outputSchema === undefined ? {} : { outputSchema: schema(outputSchema) }),
 	};
 }
 
-/** Own fields only: what comes by a prototype was not written by whoever asks. */
+/** Own fields only: inherited ones were not set by the caller. */
 function fieldsOf(value: unknown, what: string): Fields {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`${what} must be an object`);
 	return (key) => (Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined);
 }
 
-/** `null` is how callers that go through JSON leave something out. */
+/** Callers that use JSON write `null` for an absent field. */
 function optional(get: Fields, key: string): unknown {
 	return get(key) ?? undefined;
 }
 
 function text(get: Fields, key: string, most: number): string {
-	const value = someText(get, key, most);
-	if (value === undefined || value.trim() === "") throw new Error(`${key} must be a text that is not blank`);
+	const value = optionalText(get, key, most);
+	if (value === undefined || value.trim() === "") throw new Error(`${key} must be a non-blank string`);
 	return value;
 }
 
-function someText(get: Fields, key: string, most: number): string | undefined {
+function optionalText(get: Fields, key: string, most: number): string | undefined {
 	const value = optional(get, key);
 	if (value === undefined) return undefined;
-	if (typeof value !== "string") throw new Error(`${key} must be a text`);
-	if (value.length > most) throw new Error(`${key} has ${value.length} characters, and at most ${most} can be used`);
+	if (typeof value !== "string") throw new Error(`${key} must be a string`);
+	if (value.length > most) throw new Error(`${key} has ${value.length} characters; at most ${most} are allowed`);
 	return value;
 }
 
-function yesOrNo(get: Fields, key: string): boolean | undefined {
+function optionalBoolean(get: Fields, key: string): boolean | undefined {
 	const value = optional(get, key);
 	if (value !== undefined && typeof value !== "boolean") throw new Error(`${key} must be true or false`);
 	return value;
 }
 
-function wholeNumber(get: Fields, key: string): number | undefined {
+function optionalInteger(get: Fields, key: string): number | undefined {
 	const value = optional(get, key);
 	if (value === undefined) return undefined;
 	if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Error(`${key} must be a whole number`);
 	return value as number;
 }
 
-function modelName(get: Fields, key: string): string | undefined {
+function optionalModel(get: Fields, key: string): string | undefined {
 	const value = optional(get, key);
 	if (value === undefined) return undefined;
-	if (typeof value === "string") return someText(() => value, key, MOST_ID);
+	if (typeof value === "string") return optionalText(() => value, key, MAX_ID);
 	const { provider, id } = value as { provider?: unknown; id?: unknown }; // pi's model may be an instance of a class
 	if (typeof provider !== "string" || typeof id !== "string")
 		throw new Error(`${key} must be "provider/id", or an object with provider and id`);
-	return someText(() => `${provider}/${id}`, key, MOST_ID);
+	return optionalText(() => `${provider}/${id}`, key, MAX_ID);
 }
 
 function isolation(get: Fields, key: string): "worktree" | "off" | undefined {
@@ -148,8 +148,8 @@ function isolation(get: Fields, key: string): "worktree" | "off" | undefined {
 	throw new Error(`${key} must be "worktree" or "off"`);
 }
 
-/** One that went through JSON is not a signal any more, and is left out. */
-function abortSignal(get: Fields, key: string): AbortSignal | undefined {
+/** A signal that went through JSON is not one any more, and is ignored. */
+function optionalSignal(get: Fields, key: string): AbortSignal | undefined {
 	const value = optional(get, key);
 	return value instanceof AbortSignal ? value : undefined;
 }

@@ -1,9 +1,9 @@
-/** Answers requests on a bus: each with exactly one reply, whatever was sent and whatever becomes of it. */
+/** The server: answers every request on the bus with exactly one reply. */
 import { type Bus, listen } from "./bus.ts";
 import { type Method, PROTOCOL_VERSION, type Replies, type Reply, replyChannel, requestChannels } from "./protocol.ts";
 import { type Checked, readRequest, requestIdOf } from "./request.ts";
 
-/** What is done for each method. What they throw becomes the error of the reply, its message only. */
+/** The handler of each method. The message of an error that it throws is sent to the caller. */
 export type Handlers = Required<Pick<AllHandlers, "spawn" | "stop">> & AllHandlers;
 
 type AllHandlers = {
@@ -11,21 +11,19 @@ type AllHandlers = {
 };
 
 export interface ServeOptions {
-	/** What `ping` names beside the methods that have a handler, such as `outputSchema`. */
+	/** What `ping` lists besides the methods that have a handler, such as `outputSchema`. */
 	capabilities?: readonly string[];
-	/** Hears of answers that the bus did not take. Must not throw. */
+	/** Called when a reply could not be sent. Must not throw. */
 	report?: (problem: string) => void;
 }
 
-/** More would be a report, not a message. */
-const MOST_ERROR = 4_000;
+const MAX_ERROR = 4_000;
 
 /**
- * Answers on the bus until the function that it returns is called; what was asked until then is still answered.
+ * Answers requests until the returned function is called. Requests received before that are still answered.
  *
- * A request without a usable `requestId` (a text of up to 256 characters, or a number) has no place for an answer:
- * nothing is done. Handlers run after whoever asked has returned, so that a request which is sent from inside an event
- * finds everything done that belongs to it.
+ * A request without a valid `requestId` (a string of up to 256 characters, or a number) cannot be answered and is ignored.
+ * Handlers run after the sender has returned, so that a request sent inside an event handler sees that event completed.
  *
  * @example
  * ```ts
@@ -37,15 +35,15 @@ const MOST_ERROR = 4_000;
  */
 export function serve(bus: Bus, handlers: Handlers, { capabilities = [], report }: ServeOptions = {}): () => void {
 	const served = (Object.keys(requestChannels) as Method[]).filter((method) => method in handlers);
-	const beyond = served.filter((method) => method !== "spawn" && method !== "stop");
-	const ping = () => ({ version: PROTOCOL_VERSION, capabilities: [...beyond, ...capabilities] });
+	const optional = served.filter((method) => method !== "spawn" && method !== "stop");
+	const ping = () => ({ version: PROTOCOL_VERSION, capabilities: [...optional, ...capabilities] });
 	const all: Readonly<Record<string, unknown>> = { ...handlers, ping };
 	const answer = async (method: Method, requestId: string, work: () => unknown) => {
 		const reply = await replyTo(work);
 		try {
 			bus.emit(replyChannel(method, requestId), reply);
 		} catch (error) {
-			report?.(`The answer to a ${method} request could not be sent: ${messageOf(error)}`);
+			report?.(`The reply to a ${method} request could not be sent: ${messageOf(error)}`);
 		}
 	};
 	const stops = (["ping", ...served] as const).map((method) => {
@@ -60,7 +58,7 @@ export function serve(bus: Bus, handlers: Handlers, { capabilities = [], report 
 	};
 }
 
-/** The request is read at once, since whoever sent it may change it later. */
+/** The request is read at once, because the sender may change it later. */
 function workFor(method: Method, payload: unknown, handle: (request: unknown) => unknown): () => unknown {
 	try {
 		const request = readRequest(method, payload);
@@ -74,7 +72,7 @@ function workFor(method: Method, payload: unknown, handle: (request: unknown) =>
 
 async function replyTo(work: () => unknown): Promise<Reply> {
 	try {
-		await undefined; // whoever asked goes on first
+		await undefined; // let the sender return first
 		const data = await work();
 		return data === undefined ? { success: true } : { success: true, data };
 	} catch (error) {
@@ -82,11 +80,11 @@ async function replyTo(work: () => unknown): Promise<Reply> {
 	}
 }
 
-/** Of anything that was thrown, even if it throws when one looks at it. */
+/** The message of anything that was thrown, even if reading it throws. */
 function messageOf(error: unknown): string {
 	try {
 		const message = error instanceof Error ? error.message : String(error);
-		return typeof message === "string" && message !== "" ? message.slice(0, MOST_ERROR) : "It failed.";
+		return typeof message === "string" && message !== "" ? message.slice(0, MAX_ERROR) : "It failed.";
 	} catch {
 		return "It failed.";
 	}

@@ -1,10 +1,10 @@
-/** Between our words for how an agent is and those of version 2, in both directions. Pure. */
+/** Converts between our statuses and those of version 2. Pure. */
 import type { Outcome } from "./outcome.ts";
 
-/** The words of version 2. `steered`: it reached its turn limit and was asked to finish. */
+/** The statuses of version 2. `steered`: it reached its turn limit and was asked to finish. */
 export type V2Status = "queued" | "running" | "completed" | "steered" | "error" | "stopped" | "aborted";
 
-/** Who or what ended a run, by what version 2 calls that. Anything new counts as `aborted`. */
+/** The status of version 2 for each cause of an abort. Unknown causes are `aborted`. */
 const BY: Readonly<Record<string, V2Status>> = {
 	user: "stopped",
 	parent: "stopped",
@@ -17,7 +17,7 @@ const BY: Readonly<Record<string, V2Status>> = {
 };
 
 /**
- * What version 2 calls it.
+ * The status of version 2.
  *
  * @example
  * ```ts
@@ -44,23 +44,23 @@ export function toV2Status(
 	}
 }
 
-/** Whether version 2 tells of it with `failed`. */
+/** Whether version 2 emits `failed` for it. */
 export function isV2Failure(status: V2Status): boolean {
 	return status === "error" || status === "stopped" || status === "aborted";
 }
 
 /**
- * How an agent settled, from what somebody on the bus says of it: in the server's words where it has some, else from what
- * version 2 says. `undefined` for what says nothing of the kind, whatever it is: the bus is open to everybody.
+ * The outcome of an agent in an untrusted message from the bus: the server's outcome if it has one, else derived from
+ * version 2. `undefined` when the message is not about a settled agent.
  */
-export function settledIn(news: unknown): { id: string; outcome: Outcome } | undefined {
+export function parseSettled(message: unknown): { id: string; outcome: Outcome } | undefined {
 	try {
-		const { id, status, result, error, outcome } = news as Record<string, unknown>;
+		const { id, status, result, error, outcome } = message as Record<string, unknown>;
 		if (typeof id !== "string" || typeof status !== "string") return undefined;
 		if (isOutcome(outcome)) return { id, outcome };
-		return { id, outcome: fromV2(status, { result: textIn(result), error: textIn(error) }) };
+		return { id, outcome: fromV2(status, { result: textOf(result), error: textOf(error) }) };
 	} catch {
-		return undefined; // nothing that has fields, or they throw when one looks at them
+		return undefined; // not an object, or a getter threw
 	}
 }
 
@@ -70,7 +70,7 @@ function isOutcome(value: unknown): value is Outcome {
 	return status === "failed" ? typeof error === "string" : status === "aborted" && typeof by === "string";
 }
 
-function textIn(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
 	return typeof value === "string" ? value : undefined;
 }
 

@@ -1,20 +1,19 @@
 /**
- * Who is waited for. A server that can is asked; from one that only knows version 2 the events are heard, also those of
- * agents that nobody waits for yet. When a server says that it is ready it may be another one: then everybody is asked
- * about again.
+ * Waits for agents. A server that supports `wait` is asked; with one of version 2 we listen to the events, also of agents
+ * that are not waited for yet. A server that announces itself may be a new one: then all open waits are asked again.
  */
 import { RpcError } from "./ask.ts";
 import type { LifecycleEvent } from "./lifecycle.ts";
 import type { Outcome } from "./outcome.ts";
-import { settledIn } from "./status.ts";
+import { parseSettled } from "./status.ts";
 
 export interface WaitsDeps {
-	hear(event: LifecycleEvent, handler: (payload: never) => void): () => void;
-	/** Whether the server can be asked to wait. */
+	subscribe(event: LifecycleEvent, handler: (payload: never) => void): () => void;
+	/** Whether the server supports `wait`. */
 	canAsk(): boolean;
 	ask(id: string, signal: AbortSignal): Promise<unknown>;
-	/** Finds out who answers now. */
-	meet(): Promise<void>;
+	/** Updates the server info. */
+	refreshServer(): Promise<void>;
 }
 
 export interface Waits {
@@ -26,14 +25,14 @@ interface Wait {
 	id: string;
 	settle(outcome: Outcome): void;
 	fail(error: unknown): void;
-	/** Ends the question that is being asked for it. */
+	/** Cancels the open request for it. */
 	asking?: AbortController;
 }
 
-/** Whoever is not waited for by then will not be. */
-const MOST_REMEMBERED = 1_000;
+/** How many outcomes are kept for later waits. */
+const MAX_REMEMBERED = 1_000;
 
-export function createWaits({ hear, canAsk, ask, meet }: WaitsDeps): Waits {
+export function createWaits({ subscribe, canAsk, ask, refreshServer }: WaitsDeps): Waits {
 	const open = new Set<Wait>();
 	const settled = new Map<string, Outcome>();
 	const listening: (() => void)[] = [];
@@ -45,49 +44,49 @@ export function createWaits({ hear, canAsk, ask, meet }: WaitsDeps): Waits {
 		const asking = new AbortController();
 		wait.asking = asking;
 		ask(wait.id, asking.signal)
-			.then((answer) => wait.settle(outcomeIn(answer, wait.id)))
+			.then((answer) => wait.settle(parseOutcome(answer, wait.id)))
 			.catch((error: unknown) => {
-				if (asking.signal.aborted) return; // another question has taken its place, or nobody waits any more
+				if (asking.signal.aborted) return; // replaced by another request, or the wait has ended
 				wait.fail(error instanceof RpcError ? refusal(wait.id, error) : error);
 			});
 	};
 	const remember = (payload: unknown) => {
-		const agent = settledIn(payload);
+		const agent = parseSettled(payload);
 		if (!agent) return;
 		const { id, outcome } = agent;
-		settled.delete(id); // so that it counts as the latest
+		settled.delete(id); // moves it to the end
 		settled.set(id, outcome);
 		const [oldest] = settled.keys();
-		if (settled.size > MOST_REMEMBERED && oldest !== undefined) settled.delete(oldest);
+		if (settled.size > MAX_REMEMBERED && oldest !== undefined) settled.delete(oldest);
 		for (const wait of open) if (wait.id === id) wait.settle(outcome);
 	};
 	const forget = (payload: unknown) => {
-		const id = idIn(payload);
-		if (id !== undefined) settled.delete(id); // it was resumed: how it ended before does not count any more
+		const id = parseId(payload);
+		if (id !== undefined) settled.delete(id); // it was resumed, so its old outcome is obsolete
 	};
-	const listenAsNeeded = () => {
+	const updateListeners = () => {
 		if (canAsk()) for (const stop of listening.splice(0)) stop();
 		else if (listening.length === 0)
-			listening.push(hear("started", forget), hear("completed", remember), hear("failed", remember));
+			listening.push(subscribe("started", forget), subscribe("completed", remember), subscribe("failed", remember));
 	};
 
-	const stopHearing = hear("ready", async () => {
+	const stopListening = subscribe("ready", async () => {
 		const couldAsk = canAsk();
 		const left = [...open];
 		try {
-			await meet();
-			listenAsNeeded();
+			await refreshServer();
+			updateListeners();
 		} catch {
-			return; // it went away again, or the bus did; the next one that is ready is asked
+			return; // the server or the bus is gone; the next `ready` tries again
 		}
 		for (const wait of left.filter((each) => open.has(each))) {
 			if (canAsk()) begin(wait);
 			else if (!couldAsk)
-				wait.settle(LOST); // its agents ended with the server before, and it tells of none of them
+				wait.settle(LOST); // its agents ended with the previous server, and no event will come
 			else wait.fail(new RpcError("refused", `The server that ran agent ${wait.id} has been replaced.`));
 		}
 	});
-	listenAsNeeded();
+	updateListeners();
 
 	return {
 		wait: (id, signal) =>
@@ -115,7 +114,7 @@ export function createWaits({ hear, canAsk, ask, meet }: WaitsDeps): Waits {
 				begin(wait);
 			}),
 		close(reason) {
-			stopHearing();
+			stopListening();
 			for (const wait of open) wait.fail(reason);
 		},
 	};
@@ -127,19 +126,19 @@ function refusal(id: string, { code, message }: RpcError): RpcError {
 	return new RpcError(code, `Agent ${id} cannot be waited for: ${message}`);
 }
 
-/** How the agent ended, as a server answers it. */
-export function outcomeIn(answer: unknown, id: string): Outcome {
-	const settled = settledIn(answer);
+/** The outcome in a server's reply. */
+export function parseOutcome(answer: unknown, id: string): Outcome {
+	const settled = parseSettled(answer);
 	if (settled) return settled.outcome;
-	throw new RpcError("refused", `The server's answer does not say how agent ${id} ended.`);
+	throw new RpcError("refused", `The server's answer does not contain the outcome of agent ${id}.`);
 }
 
-/** The bus is open to everybody, so this may be anything. */
-function idIn(payload: unknown): string | undefined {
+/** The agent id in an untrusted message. */
+function parseId(payload: unknown): string | undefined {
 	try {
 		const { id } = payload as { id?: unknown };
 		return typeof id === "string" ? id : undefined;
 	} catch {
-		return undefined; // nothing that has fields, or they throw when one looks at them
+		return undefined; // not an object, or a getter threw
 	}
 }

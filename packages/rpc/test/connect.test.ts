@@ -33,7 +33,7 @@ test("what other answers claim to be is not taken for a server", async () => {
 		for (const junk of [undefined, "pong", { success: "yes" }, { success: true, data: { version: "two" } }])
 			bus.emit(channel, junk);
 	});
-	await expect(connect(bus, { timeoutMs: 20 })).rejects.toThrow("No sub-agents answered");
+	await expect(connect(bus, { timeoutMs: 20 })).rejects.toThrow("No sub-agent server answered");
 });
 
 test("without a server it says so in time, and leaves no listener", async () => {
@@ -42,7 +42,9 @@ test("without a server it says so in time, and leaves no listener", async () => 
 	expect(error).toBeInstanceOf(RpcError);
 	expect(error).toMatchObject({
 		code: "timeout",
-		message: expect.stringContaining("No sub-agents answered on the bus within 20 ms. Is the extension installed"),
+		message: expect.stringContaining(
+			"No sub-agent server answered on the bus within 20 ms. Is the extension installed",
+		),
 	});
 	expect(bus.listeners()).toBe(0);
 });
@@ -134,8 +136,8 @@ test("nothing that ends, is given up or times out leaves a listener or a timer b
 		const unheard = [subagents.list(), subagents.stop(id)].map((call) => call.catch((error: Error) => error.message));
 		await vi.advanceTimersByTimeAsync(1_000);
 		expect(await Promise.all(unheard)).toEqual([
-			'Nobody answered "subagents:rpc:list" within 1000 ms.',
-			'Nobody answered "subagents:rpc:stop" within 1000 ms.',
+			'No answer to "subagents:rpc:list" within 1000 ms.',
+			'No answer to "subagents:rpc:stop" within 1000 ms.',
 		]);
 		expect([bus.listeners(), vi.getTimerCount()]).toEqual([connected - alone, 0]);
 		subagents.close();

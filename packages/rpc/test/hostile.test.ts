@@ -174,8 +174,8 @@ describe("answers and news that are none", () => {
 			const bus = testBus();
 			answering(bus, { ping: { version: 2, capabilities: ["wait", "result"] }, wait: answer, result: answer });
 			const subagents = await connect(bus);
-			await expect(subagents.wait("a1")).rejects.toThrow(/does not say how agent a1 ended/);
-			await expect(subagents.result("a1")).rejects.toThrow(/does not say how agent a1 ended/);
+			await expect(subagents.wait("a1")).rejects.toThrow(/does not contain the outcome of agent a1/);
+			await expect(subagents.result("a1")).rejects.toThrow(/does not contain the outcome of agent a1/);
 			expect(bus.thrown).toEqual([]);
 		},
 	);
@@ -203,7 +203,7 @@ describe("answers and news that are none", () => {
 		async (answer) => {
 			const bus = testBus();
 			answering(bus, { ping: answer });
-			await expect(connect(bus, { timeoutMs: 20 })).rejects.toThrow(/No sub-agents answered/);
+			await expect(connect(bus, { timeoutMs: 20 })).rejects.toThrow(/No sub-agent server answered/);
 			expect(bus.thrown).toEqual([]);
 		},
 	);

@@ -87,14 +87,11 @@ test("the options of version 2 arrive, unset ones do not, and what nobody may sa
 });
 
 test.each([
-	[{}, "type must be a text that is not blank"],
-	[{ type: "Explore" }, "prompt must be a text that is not blank"],
-	[{ type: "Explore", prompt: " " }, "prompt must be a text that is not blank"],
-	[{ type: 7, prompt: "look" }, "type must be a text"],
-	[
-		{ type: "Explore", prompt: "x".repeat(1_000_001) },
-		"prompt has 1000001 characters, and at most 1000000 can be used",
-	],
+	[{}, "type must be a non-blank string"],
+	[{ type: "Explore" }, "prompt must be a non-blank string"],
+	[{ type: "Explore", prompt: " " }, "prompt must be a non-blank string"],
+	[{ type: 7, prompt: "look" }, "type must be a string"],
+	[{ type: "Explore", prompt: "x".repeat(1_000_001) }, "prompt has 1000001 characters; at most 1000000 are allowed"],
 	[{ type: "Explore", prompt: "look", options: [] }, "options must be an object"],
 	[{ type: "Explore", prompt: "look", options: { maxTurns: -1 } }, "maxTurns must be a whole number"],
 	[{ type: "Explore", prompt: "look", options: { isBackground: "yes" } }, "isBackground must be true or false"],
@@ -106,7 +103,7 @@ test.each([
 	[{ type: "Explore", prompt: "look", options: { outputSchema: "{}" } }, "outputSchema must be an object"],
 	[
 		{ type: "Explore", prompt: "look", options: { outputSchema: { check: () => true } } },
-		"outputSchema.check is no JSON",
+		"outputSchema.check is not JSON",
 	],
 ])("%#. a spawn that says too little or the wrong thing launches nothing: %s", async (payload, error) => {
 	const { ask, spawned } = setUp();
@@ -196,7 +193,7 @@ test("a bus that refuses the answer is reported, not thrown", async () => {
 	serve(refusing, handlers, { report: (problem) => problems.push(problem) });
 	bus.emit(requestChannels.ping, { requestId: "p" });
 	await settle();
-	expect(problems).toEqual(["The answer to a ping request could not be sent: stale"]);
+	expect(problems).toEqual(["The reply to a ping request could not be sent: stale"]);
 });
 
 test("Node's own emitter is a bus, too", async () => {

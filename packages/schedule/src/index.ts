@@ -1,8 +1,8 @@
-export { type Clock, systemClock } from "./clock.ts";
-export { describeSchedule } from "./describe.ts";
-export { type FileStoreOptions, fileJobStore } from "./file-store.ts";
-export { type Job, JobError, type JobRun, type JobSpec, type Missed, NotBegun, type Overlap } from "./job.ts";
-export { apply as applyEntry, type Entry as JobEntry, type StoredJob } from "./ledger.ts";
-export { nextRuns, type ParseOptions, parseSchedule, type Schedule, ScheduleError } from "./schedule.ts";
-export { type JobPatch, Scheduler, type SchedulerOptions } from "./scheduler.ts";
-export { type JobStore, memoryJobStore, type Recorded } from "./store.ts";
+export { type Job, JobError, type JobRun, type JobSpec, type Missed, NotBegun, type Overlap } from "./jobs/job.ts";
+export { applyEntry, type JobEntry, type StoredJob } from "./jobs/job-reducer.ts";
+export { type Clock, systemClock } from "./rules/clock.ts";
+export { describeSchedule } from "./rules/describe.ts";
+export { nextRuns, type ParseOptions, parseSchedule, type Schedule, ScheduleError } from "./rules/schedule.ts";
+export { type JobPatch, Scheduler, type SchedulerOptions } from "./scheduler/scheduler.ts";
+export { type FileStoreOptions, fileJobStore } from "./store/file-store.ts";
+export { type JobStore, memoryJobStore, type RecordResult } from "./store/store.ts";

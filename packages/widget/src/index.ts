@@ -1,15 +1,17 @@
-/** The delegation tree of sub-agents, from anybody's data. */
-export { type FitOptions, fit } from "./fit.ts";
-export type { Icon, Joint, Layout, Mode, Row, Segment, Tone } from "./layout.ts";
-export type { AgentSource } from "./live-tree.ts";
-export type { TreeNode } from "./node.ts";
-export { render } from "./render.ts";
-export { renderTree } from "./render-tree.ts";
-export type { Siblings } from "./siblings.ts";
-export type { Counts, Summary } from "./summary.ts";
-export { type PiTheme, piTheme, type Theme } from "./theme.ts";
-export { buildTree, type Tree, updateTree } from "./tree.ts";
-export type { AgentView, Rank, ViewStatus } from "./view.ts";
+/** The delegation tree of sub-agents, for any data source. */
+
+export { clip, within } from "./dialogs/fit-text.ts";
+export { render, renderTree } from "./render/render.ts";
+export { type PiTheme, piTheme, type Theme } from "./render/theme.ts";
+export { AgentWidget, type AgentWidgetOptions, type WidgetClock } from "./render/widget.ts";
+export { type FitOptions, fit } from "./rows/fit.ts";
+export type { Icon, Layout, Mode, Row, Segment, Separator, Tone } from "./rows/layout.ts";
+export type { AgentSource } from "./tree/live-tree.ts";
+export type { TreeNode } from "./tree/node.ts";
+export type { Siblings } from "./tree/siblings.ts";
+export type { Counts, Summary } from "./tree/summary.ts";
+export { buildTree, type Tree, updateTree } from "./tree/tree.ts";
+export type { AgentView, Rank, ViewStatus } from "./tree/view.ts";
 export {
 	type ConversationEntry,
 	type ConversationSource,
@@ -21,4 +23,3 @@ export {
 	type ViewerQuestion,
 	type ViewerTheme,
 } from "./viewer/index.ts";
-export { AgentWidget, type AgentWidgetOptions, type WidgetClock } from "./widget.ts";

@@ -5,7 +5,7 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./s
 export interface Bench extends AsyncDisposable {
 	readonly server: ModelServer;
 	readonly env: PiEnv;
-	/** For vitest's `onTestFinished`: ends the pis, removes the files, closes the server. */
+	/** For vitest's `onTestFinished`: ends the pi processes, removes the files, closes the server. */
 	close(): Promise<void>;
 }
 

@@ -1,11 +1,10 @@
 /** The test bench: scripted models, an isolated pi, and drivers for each of its modes. */
 export { type Bench, createBench } from "./bench.ts";
 export { assistantTexts, type PiEvent } from "./drivers/events.ts";
-export { type JsonResult, runJson } from "./drivers/json.ts";
 export type { Key } from "./drivers/keys.ts";
 export type { ExitStatus } from "./drivers/pi-process.ts";
 export { type PictureOptions, picture } from "./drivers/picture.ts";
-export { type PrintResult, runPrint } from "./drivers/print.ts";
+export { type JsonResult, type PrintResult, runJson, runPrint } from "./drivers/print.ts";
 export { type Frame, replay } from "./drivers/replay.ts";
 export { type PiRpc, startRpc, type WaitForEvent } from "./drivers/rpc.ts";
 export type { WaitForScreen } from "./drivers/screen.ts";
@@ -16,7 +15,7 @@ export { type FauxModel, type FauxModelOptions, fauxModel } from "./faux/faux-mo
 export { installPackages, type PinnedPackage } from "./pi/install-packages.ts";
 export { type PiBinary, piUnderTest } from "./pi/pi-binary.ts";
 export { createPiEnv, FAKE_PROVIDER, type FakeModelDefinition, type PiEnv, type PiEnvOptions } from "./pi/pi-env.ts";
-export { availablePis, secondPi } from "./pi/second-pi.ts";
+export { availablePis, gatePis, isFullRun, secondPi } from "./pi/second-pi.ts";
 export { requireTool } from "./require-tool.ts";
 export {
 	callTool,

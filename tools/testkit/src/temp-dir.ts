@@ -1,4 +1,4 @@
-/** A temporary directory that goes away again. */
+/** A temporary directory that can be removed again. */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * Waiting without sleeping: a condition is looked at now and after every change, until it holds or the time is up.
+ * Waiting without sleeping: checks a condition now and after every change, until it holds or the time is up.
  */
 
-/** How long tests wait for something that should happen: long, since machines get loaded. */
+/** How long tests wait for something that should happen. Long, because machines can be loaded. */
 export const DEFAULT_WAIT_MS = 30_000;
 
 /** A promise that the test resolves, for `Reply.gate`. */
@@ -25,11 +25,11 @@ interface Waiter {
 
 export interface WaitOptions {
 	readonly timeoutMs?: number;
-	/** Put into the error: what was waited for and what there is instead. Called only on failure. */
+	/** For the error: what was expected and what there is instead. Called only on failure. */
 	readonly describe: () => string;
 }
 
-/** The waiting ends of one changing thing: a log, a screen, a process. */
+/** The waiters on one changing object: a log, a screen, a process. */
 export class Signal {
 	readonly #waiters = new Set<Waiter>();
 	#ended: string | undefined;
@@ -71,7 +71,7 @@ export class Signal {
 		for (const waiter of [...this.#waiters]) waiter.look();
 	}
 
-	/** Nothing will change any more: those still waiting fail now, and so do later ones whose condition does not hold. */
+	/** Nothing will change any more: open waits fail now, and so do later ones whose condition does not hold. */
 	end(reason: string): void {
 		this.changed();
 		this.#ended ??= reason;

@@ -1,4 +1,4 @@
-/** Where things that are expensive to make are kept between runs: inside `node_modules`, so a clean checkout is clean. */
+/** Where expensive files are cached between runs: inside `node_modules`, so that a clean checkout stays clean. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 

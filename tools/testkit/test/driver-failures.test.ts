@@ -26,7 +26,9 @@ test("a run that takes too long is killed, and the error shows its stderr", asyn
 	const { env } = await bench();
 	const run = runPrint({ env, extensions: ["noisy.js"], timeoutMs: 5_000 }, "anything");
 	const error = await run.catch((caught: Error) => caught);
-	expect(error).toMatchObject({ message: expect.stringMatching(/^pi still runs after 5000 ms\n--- stderr\npid \d+/) });
+	expect(error).toMatchObject({
+		message: expect.stringMatching(/^pi is still running after 5000 ms\n--- stderr\npid \d+/),
+	});
 	expect(isAlive(Number(/pid (\d+)/.exec(String(error))?.[1]))).toBe(false);
 });
 

@@ -12,3 +12,9 @@ test("a missing tool is reported on stderr", () => {
 	expect(requireTool("no-such-tool")).toBe(false);
 	expect(write).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("SKIPPING: no-such-tool is not installed"));
 });
+
+test("a missing tool that is required is an error", () => {
+	vi.stubEnv("REQUIRE_TOOLS", "tmux, no-such-tool");
+	onTestFinished(() => void vi.unstubAllEnvs());
+	expect(() => requireTool("no-such-tool")).toThrow("REQUIRE_TOOLS names no-such-tool");
+});

@@ -1,44 +1,45 @@
-/** The directory of an agent's notes: one for each preset, in the project or with the user. */
+/** The directory of an agent's notes: one per preset, in the project or in the user's directory. */
 import { createHash } from "node:crypto";
-import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../best-effort.ts";
-import { codeOf } from "../process/code-of.ts";
-import { unlessThere } from "../process/create.ts";
-import { isWithin } from "../process/within.ts";
-import type { MemoryScope } from "../runner.ts";
+import { messageOf } from "../base/best-effort.ts";
+import { codeOf } from "../base/error-code.ts";
+import { unlessThere } from "../files/create.ts";
+import { isWithin } from "../files/within.ts";
+import type { MemoryScope } from "../model/runner.ts";
+import { hideFromGit } from "../runs/git-ignore.ts";
 
-export interface MemoryPlace {
+export interface MemoryOptions {
 	scope: MemoryScope;
 	/** The preset's name. */
 	preset: string;
 	/** The top of the project. */
 	root: string;
-	/** pi's own directory, which holds what belongs to the user. */
+	/** pi's agent directory, for what belongs to the user. */
 	agentDir: string;
-	/** Whether the agent can write: what it cannot fill need not be made. */
+	/** Whether the agent can write; otherwise the directory need not be created. */
 	isWritable: boolean;
-	/** Nothing is made: somebody only wants to know where it would be. */
+	/** Dry run: only finds where it would be. */
 	isTrial?: boolean | undefined;
 }
 
 export interface MemoryDir {
-	/** Absolute, with links resolved. Absent where there is none. */
+	/** Absolute, with links resolved. Absent if there is none. */
 	dir?: string;
-	/** Why there is none, if one was to be expected. */
+	/** Why there is none, if one was expected. */
 	warning?: string;
 }
 
 /**
- * Finds the directory, and makes it for an agent that can write. A link on the way that leads out of the project, or out
- * of the user's directory, is refused: a repository may bring a link to anywhere.
+ * Finds the directory, and creates it for an agent that can write. A link that leads out of the project, or out of
+ * the user's directory, is refused: a repository may contain a link to anywhere.
  *
  * @example
  * ```ts
  * const { dir, warning } = await prepareMemory({ scope: "project", preset: "scout", root, agentDir, isWritable: true });
  * ```
  */
-export async function prepareMemory(place: MemoryPlace): Promise<MemoryDir> {
+export async function prepareMemory(place: MemoryOptions): Promise<MemoryDir> {
 	const { scope, preset, root, agentDir, isWritable, isTrial = false } = place;
 	const isMade = isWritable && !isTrial;
 	const [top, names, mode] = scope === "user" ? [agentDir, ["agent-memory"], 0o700] : [root, IN_PROJECT[scope], 0o755];
@@ -50,7 +51,7 @@ export async function prepareMemory(place: MemoryPlace): Promise<MemoryDir> {
 			dir = join(dir, name);
 			if (isMade) await unlessThere(() => mkdir(dir, { mode }));
 			if (!(await isDirectoryWithin(dir, realTop))) return isWritable ? { dir: join(realTop, ...whole) } : {};
-			if (isMade && name === LOCAL) await unlessThere(() => writeFile(join(dir, ".gitignore"), "*\n", { flag: "wx" }));
+			if (isMade && name === LOCAL) hideFromGit(dir);
 		}
 		return { dir: await realpath(dir) };
 	} catch (error) {
@@ -61,10 +62,10 @@ export async function prepareMemory(place: MemoryPlace): Promise<MemoryDir> {
 const LOCAL = "agent-memory-local";
 const IN_PROJECT = { project: [".pi", "agent-memory"], local: [".pi", LOCAL] };
 
-/** Names that Windows keeps for devices, whatever follows their first dot. */
+/** Names that Windows reserves for devices, whatever follows their first dot. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
 
-/** One name for one preset, whose case does not matter; what cannot be a directory's name is told apart by a hash. */
+/** One directory name per preset, ignoring case; a hash replaces what a directory name cannot hold. */
 export function memoryDirName(preset: string): string {
 	const key = preset.normalize("NFC").toLowerCase();
 	const safe = key
@@ -75,7 +76,7 @@ export function memoryDirName(preset: string): string {
 	return `${safe.split(".")[0] || "preset"}-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
 }
 
-/** False when there is nothing of that name. */
+/** False if nothing has that name. */
 async function isDirectoryWithin(dir: string, realTop: string): Promise<boolean> {
 	try {
 		await lstat(dir);

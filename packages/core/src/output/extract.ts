@@ -1,20 +1,20 @@
 /**
- * Finds the last JSON object in what a model wrote, with whatever prose and fences around it. Takes time in proportion to
- * the text, also for one that was written to make it slow. Pure.
+ * Finds the last JSON object in a model's text, among prose and fences. Linear time, even for text written to be
+ * slow. Pure.
  */
-import { quoted } from "../error.ts";
+import { quoted } from "../base/error.ts";
 import { ObjectReader, OPEN_BRACE, type Span } from "./reader.ts";
 
 export type Extracted = { data: Record<string, unknown>; json: string } | { problem: string };
 
-/** What began like JSON and was none: where that was seen, or that the text ended before. */
+/** What began like JSON and was not: up to where that was seen, or the end of the text. */
 interface Broken extends Span {
 	isCutOff: boolean;
 }
 
 /**
- * The last JSON object that is not part of another one. One that is part of something that was meant to be JSON and is
- * broken is not taken: the whole was the answer. Nor is one before such a thing that stands on lines of its own.
+ * The last top-level JSON object. An object inside broken JSON is not taken, since the whole was the answer; nor is
+ * one that precedes broken JSON on its own lines.
  *
  * @example
  * ````ts
@@ -32,8 +32,8 @@ export function extractJson(text: string): Extracted {
 }
 
 /**
- * All objects, those inside others included. A brace inside what one reader takes for a string may begin an object to
- * another, so there can be two at a time: what is a string to one is none to the other, so there is never a third.
+ * All objects, including nested ones. A brace inside what one reader takes for a string may begin an object for
+ * another, so there can be two readers; a third is impossible, since a string to one is not a string to the other.
  */
 function objectsIn(text: string): { objects: Span[]; broken: Broken[] } {
 	const objects: Span[] = [];
@@ -59,7 +59,7 @@ function objectsIn(text: string): { objects: Span[]; broken: Broken[] } {
 	return { objects, broken };
 }
 
-/** From left to right, whole objects only: each ends before the next begins. */
+/** From left to right, outer objects only: each ends before the next begins. */
 function lastOf(objects: Span[]): Span | undefined {
 	let last: Span | undefined;
 	for (const span of objects.sort((one, other) => one.start - other.start)) {
@@ -72,13 +72,13 @@ function isAround(outer: Span, inner: Span): boolean {
 	return outer.start < inner.start && inner.end <= outer.end;
 }
 
-/** There may be as many broken ones as braces, so no long line is read for each. */
-const MOST_INDENT = 100;
+/** There may be as many broken objects as braces, so only a bounded indent is read for each. */
+const MAX_INDENT = 100;
 
-/** A shape that is mentioned in a sentence is no answer; what was cut off was going to be one. */
+/** A shape mentioned in a sentence is no answer; a truncated object was going to be one. */
 function comesAfter(broken: Broken, last: Span, text: string): boolean {
 	if (broken.start < last.end) return false;
-	const before = text.slice(Math.max(0, broken.start - MOST_INDENT), broken.start);
+	const before = text.slice(Math.max(0, broken.start - MAX_INDENT), broken.start);
 	return broken.isCutOff || before.slice(before.lastIndexOf("\n") + 1).trim() === "";
 }
 

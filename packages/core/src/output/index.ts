@@ -1,5 +1,5 @@
+export { type Judgement, judgeAnswer } from "./check-answer.ts";
 export { type Extracted, extractJson } from "./extract.ts";
-export { type Judgement, judgeAnswer } from "./judge.ts";
+export { outputInstruction, repairMessage } from "./repair-text.ts";
 export { parseOutputSchema } from "./schema.ts";
 export type { ValidateOptions } from "./validate.ts";
-export { outputInstruction, repairMessage } from "./words.ts";

@@ -1,11 +1,12 @@
 /**
- * What the words of a JSON Schema must be, in draft 2020-12 and draft-07: the validator takes whatever it is given, and a
- * schema with a slip in it would accept any answer. Pure.
+ * What the keywords of a JSON Schema (2020-12 and draft-07) must look like: the validator accepts anything, and a
+ * schema with a typo would accept any answer. Pure.
  */
-import { quoted } from "../error.ts";
+import { quoted } from "../base/error.ts";
+import { isObject } from "../base/values.ts";
 
-/** A schema with its place in the whole. */
-export interface Place {
+/** A schema and where it is in the root schema. */
+export interface SchemaNode {
 	schema: Record<string, unknown>;
 	/** A JSON Pointer. */
 	path: string;
@@ -38,7 +39,7 @@ type Kind =
 	| "list"
 	| "type";
 
-/** Words that are not here mean nothing to the validator, as the standard wants it. */
+/** The validator ignores unknown keywords, as the standard demands. */
 const KINDS = new Map<string, Kind>(
 	(
 		[
@@ -66,9 +67,9 @@ const KINDS = new Map<string, Kind>(
 
 const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/** Throws a `SchemaFault` for the first word that is wrong. Returns the schemas directly inside. */
-export function checkKeywords({ schema, path }: Place): Place[] {
-	const inside: Place[] = [];
+/** Throws a `SchemaFault` for the first bad keyword. Returns the direct subschemas. */
+export function checkKeywords({ schema, path }: SchemaNode): SchemaNode[] {
+	const inside: SchemaNode[] = [];
 	for (const [word, value] of Object.entries(schema)) {
 		const kind = KINDS.get(word);
 		if (kind === undefined) continue;
@@ -76,7 +77,7 @@ export function checkKeywords({ schema, path }: Place): Place[] {
 		if (kind === "type") checkType(value, at);
 		else if (kind === "pattern") checkPattern(value, at);
 		else if (kind.includes("schema")) inside.push(...schemasIn(word, kind, value, at));
-		else if (!isOfKind(kind, value)) throw new SchemaFault(at, `must be ${inWords(kind)}`);
+		else if (!isOfKind(kind, value)) throw new SchemaFault(at, `must be ${kindText(kind)}`);
 	}
 	return inside;
 }
@@ -85,11 +86,7 @@ function pointerPart(word: string): string {
 	return word.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function schemasIn(word: string, kind: Kind, value: unknown, at: string): Place[] {
+function schemasIn(word: string, kind: Kind, value: unknown, at: string): SchemaNode[] {
 	if (kind === "schema" || (kind === "schema or schemas" && !Array.isArray(value))) return schemaAt(value, at);
 	if (kind === "schemas" || kind === "schema or schemas") {
 		if (!Array.isArray(value) || (value.length === 0 && kind === "schemas"))
@@ -104,7 +101,7 @@ function schemasIn(word: string, kind: Kind, value: unknown, at: string): Place[
 	});
 }
 
-function schemaAt(value: unknown, path: string): Place[] {
+function schemaAt(value: unknown, path: string): SchemaNode[] {
 	if (typeof value === "boolean") return [];
 	if (!isObject(value)) throw new SchemaFault(path, "must be a schema: an object, true or false");
 	return [{ schema: value, path }];
@@ -129,7 +126,7 @@ function isOfKind(kind: Kind, value: unknown): boolean {
 	}
 }
 
-function inWords(kind: Kind): string {
+function kindText(kind: Kind): string {
 	if (kind === "count") return "a whole number that is not negative";
 	if (kind === "names") return "a list of names";
 	if (kind === "map of names") return "an object of lists of names";
@@ -148,7 +145,7 @@ function checkType(value: unknown, at: string): void {
 	throw new SchemaFault(at, `${given}must be one of ${TYPES.join(", ")}, or a list of them`);
 }
 
-/** The validator reads patterns in this way, too. */
+/** The validator compiles patterns the same way. */
 function checkPattern(value: unknown, at: string): void {
 	if (typeof value !== "string") throw new SchemaFault(at, "must be a string");
 	try {

@@ -1,16 +1,16 @@
 /**
- * Reads one JSON object, a character at a time, and says where it and the objects inside it end. It accepts exactly what
- * `JSON.parse` does, up to a depth.
+ * Reads one JSON object character by character and reports where it and the objects inside it end. Accepts exactly
+ * what `JSON.parse` does, up to a maximum depth.
  */
 
-/** Where an object begins, and the place after its end. */
+/** Where an object begins, and the index after its end. */
 export interface Span {
 	start: number;
 	end: number;
 }
 
-/** No answer is that deep, and what walks through it later must not run out of stack. */
-const MOST_DEPTH = 500;
+/** No answer is that deep, and code that walks it later must not overflow the stack. */
+const MAX_DEPTH = 500;
 
 type State =
 	| "key_or_end"
@@ -29,7 +29,7 @@ type NumberState = "minus" | "zero" | "digits" | "point" | "fraction" | "e" | "s
 
 export class ObjectReader {
 	readonly start: number;
-	/** It has read a key with its colon: whoever wrote that meant JSON. */
+	/** It has read a key and its colon, so JSON was intended. */
 	meansJson = false;
 	readonly #onObject: (span: Span) => void;
 	/** Where each open object begins; -1 is an array. */
@@ -37,7 +37,7 @@ export class ObjectReader {
 	#state: State = "key_or_end";
 	#isKey = false;
 	#word = "";
-	/** How much of the word or of the four digits has been read. */
+	/** How much of the literal or of the four hex digits was read. */
 	#read = 0;
 
 	/** The brace at `start` counts as read. */
@@ -47,12 +47,12 @@ export class ObjectReader {
 		this.#onObject = onObject;
 	}
 
-	/** Whether it takes a brace that comes now for the beginning of an object. */
+	/** Whether a brace now would begin an object. */
 	get expectsObject(): boolean {
-		return (this.#state === "value" || this.#state === "value_or_end") && this.#open.length < MOST_DEPTH;
+		return (this.#state === "value" || this.#state === "value_or_end") && this.#open.length < MAX_DEPTH;
 	}
 
-	/** `wrong`: this is no JSON. Nothing may be read after that, or after `done`. */
+	/** `wrong`: this is not JSON. Do not call again after `wrong` or `done`. */
 	read(code: number, at: number): "more" | "done" | "wrong" {
 		switch (this.#state) {
 			case "string":
@@ -132,7 +132,7 @@ export class ObjectReader {
 		if (code === OPEN_BRACE || code === OPEN_BRACKET) {
 			this.#open.push(code === OPEN_BRACE ? at : -1);
 			this.#state = code === OPEN_BRACE ? "key_or_end" : "value_or_end";
-			return this.#open.length > MOST_DEPTH ? "wrong" : "more";
+			return this.#open.length > MAX_DEPTH ? "wrong" : "more";
 		}
 		const word = WORDS.get(code);
 		if (word !== undefined) {
@@ -165,7 +165,7 @@ export class ObjectReader {
 	}
 }
 
-/** Undefined when the number has ended before this character. */
+/** Undefined if the number ended before this character. */
 function nextInNumber(state: NumberState, code: number): NumberState | "wrong" | undefined {
 	const digit = isDigit(code);
 	switch (state) {

@@ -1,33 +1,34 @@
-/** Where the references of a JSON Schema lead. Nothing is ever fetched: they must lead to something inside it. Pure. */
-import { quoted } from "../error.ts";
-import { isObject, type Place, SchemaFault } from "./keywords.ts";
+/** Resolves the references of a JSON Schema. Nothing is fetched: they must point inside the schema. Pure. */
+import { quoted } from "../base/error.ts";
+import { isObject } from "../base/values.ts";
+import { SchemaFault, type SchemaNode } from "./keywords.ts";
 
-/** Relative ids need something to be relative to; no schema can name it. */
+/** Base for relative ids; no schema can name it. */
 const NOWHERE = "schema://inside.invalid/";
 
-export interface Located extends Place {
-	/** What references in it are relative to. */
+export interface Located extends SchemaNode {
+	/** The base of its references. */
 	base: string;
 }
 
 export class References {
-	/** Whole schemas by their address, and parts of them by address and anchor. */
+	/** Schemas by address, and by address and anchor. */
 	readonly #known = new Map<string, unknown>();
 	readonly #targets = new Map<Record<string, unknown>, Record<string, unknown>[]>();
 
-	static baseOf({ schema, path }: Place, outer: string = NOWHERE): string {
+	static baseOf({ schema, path }: SchemaNode, outer: string = NOWHERE): string {
 		const id = idOf(schema);
 		return id === undefined ? outer : addressOf(urlOf(id, outer, `${path}/$id`));
 	}
 
-	/** Must be called with every schema before any is looked up. */
+	/** Add every schema before resolving any reference. */
 	add({ schema, path, base }: Located): void {
 		if (path === "" || idOf(schema) !== undefined) this.#known.set(base, schema);
 		for (const name of [schema.$anchor, schema.$dynamicAnchor])
 			if (typeof name === "string") this.#known.set(`${base}#${name}`, schema);
 	}
 
-	/** Throws a `SchemaFault` for a reference that leads nowhere or outside. */
+	/** Throws a `SchemaFault` for a reference that points nowhere or outside. */
 	check({ schema, path, base }: Located): void {
 		const targets = (["$ref", "$dynamicRef"] as const).flatMap((word) => {
 			const reference = schema[word];
@@ -38,7 +39,7 @@ export class References {
 		this.#targets.set(schema, targets);
 	}
 
-	/** What a schema that was checked refers to. */
+	/** The targets of a checked schema's references. */
 	of(schema: Record<string, unknown>): readonly Record<string, unknown>[] {
 		return this.#targets.get(schema) ?? [];
 	}
@@ -60,7 +61,7 @@ export class References {
 	}
 }
 
-/** The address that it gives itself. Draft-07 also knows ids that are anchors; those are not understood by the validator. */
+/** Its own address. Draft-07 ids that are anchors are not supported by the validator. */
 function idOf({ $id }: Record<string, unknown>): string | undefined {
 	return typeof $id === "string" && !$id.startsWith("#") ? $id : undefined;
 }
@@ -80,7 +81,7 @@ function decode(fragment: string): string {
 	try {
 		return decodeURIComponent(fragment);
 	} catch {
-		return fragment; // half an escape: it leads to nothing, and that is said
+		return fragment; // a broken escape resolves to nothing, which is reported
 	}
 }
 

@@ -1,22 +1,23 @@
-/** From what somebody gave as an output schema to one that answers can be checked with. Pure. */
-import { AgentError } from "../error.ts";
-import type { OutputSpec } from "../runner.ts";
-import { checkKeywords, isObject, type Place, SchemaFault } from "./keywords.ts";
+/** Parses and checks an output schema. Pure. */
+import { AgentError } from "../base/error.ts";
+import { isObject } from "../base/values.ts";
+import type { OutputSpec } from "../model/runner.ts";
+import { checkKeywords, SchemaFault, type SchemaNode } from "./keywords.ts";
 import { type Located, References } from "./references.ts";
 
 type Schema = OutputSpec["schema"];
 
-/** It stands in the prompt. Whoever needs more wants a file, not an answer. */
-const MOST_CHARACTERS = 50_000;
-const MOST_DEPTH = 60;
-const MOST_VALUES = 20_000;
-/** References can chain all of them, and each is a step deeper for who follows them. */
-const MOST_SCHEMAS = 1_000;
+/** It is part of the prompt. */
+const MAX_CHARACTERS = 50_000;
+const MAX_DEPTH = 60;
+const MAX_VALUES = 20_000;
+/** References can chain all of them, one stack frame each. */
+const MAX_SCHEMAS = 1_000;
 
 /**
- * A JSON Schema (draft 2020-12 or draft-07) as an object or as JSON. Undefined for what means free text: nothing, a blank
- * string, an empty object. Throws an `AgentError` for everything that cannot be one: the validator itself would take it
- * and then accept any answer, or none.
+ * A JSON Schema (2020-12 or draft-07) as an object or as JSON text. Undefined for nothing, a blank string or an empty
+ * object: free text. Throws an `AgentError` for anything else: the validator itself would take it and then accept any
+ * answer, or none.
  *
  * @example
  * ```ts
@@ -42,7 +43,7 @@ export function parseOutputSchema(given: unknown, name = "output_schema"): Schem
 
 function parse(text: string, name: string): unknown {
 	if (text.trim() === "") return undefined;
-	if (text.length > MOST_CHARACTERS) throw badSchema(`${name} is ${TOO_LONG}.`);
+	if (text.length > MAX_CHARACTERS) throw badSchema(`${name} is ${TOO_LONG}.`);
 	try {
 		return JSON.parse(text);
 	} catch (error) {
@@ -51,36 +52,36 @@ function parse(text: string, name: string): unknown {
 	}
 }
 
-/** As it would be after a way through a file, and no longer in the hands of whoever gave it. */
+/** A copy, as it would be after being stored as JSON. */
 function plain(value: Record<string, unknown>): Record<string, unknown> {
 	refuseHuge(value);
 	const text = JSON.stringify(value, (_key, each) => {
 		if (typeof each === "bigint") throw new SchemaFault("", "it holds what JSON cannot say");
 		return each;
 	});
-	if (text.length > MOST_CHARACTERS) throw new SchemaFault("", `it is ${TOO_LONG}`);
+	if (text.length > MAX_CHARACTERS) throw new SchemaFault("", `it is ${TOO_LONG}`);
 	return JSON.parse(text);
 }
 
-/** First of all, since everything else walks through it. Objects that contain themselves are too deep. */
+/** First, since everything else walks through it. Objects that contain themselves count as too deep. */
 function refuseHuge(root: unknown): void {
 	let values = 0;
 	const visit = (value: unknown, depth: number): void => {
 		if (typeof value !== "object" || value === null) return;
-		if (depth > MOST_DEPTH) throw new SchemaFault("", `it is nested deeper than ${MOST_DEPTH} levels`);
-		if (++values > MOST_VALUES) throw new SchemaFault("", `it is ${TOO_LONG}`);
+		if (depth > MAX_DEPTH) throw new SchemaFault("", `it is nested deeper than ${MAX_DEPTH} levels`);
+		if (++values > MAX_VALUES) throw new SchemaFault("", `it is ${TOO_LONG}`);
 		for (const each of Object.values(value)) visit(each, depth + 1);
 	};
 	visit(root, 0);
 }
 
 function check(root: Record<string, unknown>): void {
-	const places = placesIn(root);
-	if (places.length > MOST_SCHEMAS) throw new SchemaFault("", `it has more than ${MOST_SCHEMAS} parts; ask for less`);
+	const nodes = nodesIn(root);
+	if (nodes.length > MAX_SCHEMAS) throw new SchemaFault("", `it has more than ${MAX_SCHEMAS} parts; ask for less`);
 	const references = new References();
-	for (const place of places) references.add(place);
-	for (const place of places) references.check(place);
-	refuseCircles(places, references);
+	for (const node of nodes) references.add(node);
+	for (const node of nodes) references.check(node);
+	refuseCircles(nodes, references);
 	if (!canBeObject(root, references, new Map()))
 		throw new SchemaFault(
 			"",
@@ -88,26 +89,26 @@ function check(root: Record<string, unknown>): void {
 		);
 }
 
-/** All schemas in it, each after the one that it is in. */
-function placesIn(root: Record<string, unknown>): Located[] {
-	const places: Located[] = [];
-	const visit = (place: Place, outer?: string): void => {
-		const base = References.baseOf(place, outer);
-		places.push({ ...place, base });
-		for (const inside of checkKeywords(place)) visit(inside, base);
+/** All schemas in it, parents before children. */
+function nodesIn(root: Record<string, unknown>): Located[] {
+	const nodes: Located[] = [];
+	const visit = (node: SchemaNode, outer?: string): void => {
+		const base = References.baseOf(node, outer);
+		nodes.push({ ...node, base });
+		for (const inside of checkKeywords(node)) visit(inside, base);
 	};
 	visit({ schema: root, path: "" });
-	return places;
+	return nodes;
 }
 
-/** What applies to the same value as the schema that it stands in. */
+/** Subschemas that apply to the same value. */
 function inPlace(schema: Record<string, unknown>, references: References): Record<string, unknown>[] {
 	const lists = [schema.allOf, schema.anyOf, schema.oneOf].flatMap((each) => (Array.isArray(each) ? each : []));
 	return [...references.of(schema), ...lists, schema.not, schema.if, schema.then, schema.else].filter(isObject);
 }
 
-/** To check a value against a schema that leads back to itself without looking into the value would never end. */
-function refuseCircles(places: readonly Place[], references: References): void {
+/** Validating against a schema that refers to itself without descending into the value would never end. */
+function refuseCircles(nodes: readonly SchemaNode[], references: References): void {
 	const done = new Set<Record<string, unknown>>();
 	const open = new Set<Record<string, unknown>>();
 	const visit = (schema: Record<string, unknown>, path: string): void => {
@@ -118,10 +119,10 @@ function refuseCircles(places: readonly Place[], references: References): void {
 		open.delete(schema);
 		done.add(schema);
 	};
-	for (const { schema, path } of places) visit(schema, path);
+	for (const { schema, path } of nodes) visit(schema, path);
 }
 
-/** `known` keeps what was found: references may lead to the same schema in more ways than can be walked. */
+/** `known` caches results: references may lead to the same schema in exponentially many ways. */
 function canBeObject(schema: unknown, references: References, known: Map<unknown, boolean>): boolean {
 	if (!isObject(schema)) return schema !== false;
 	const before = known.get(schema);
@@ -140,7 +141,7 @@ function canBeObject(schema: unknown, references: References, known: Map<unknown
 	return answer;
 }
 
-const TOO_LONG = `longer than ${MOST_CHARACTERS} characters; ask for less`;
+const TOO_LONG = `longer than ${MAX_CHARACTERS} characters; ask for less`;
 
 function nameOf(value: unknown): string {
 	return Array.isArray(value) ? "a list" : `a ${typeof value}`;

@@ -1,38 +1,60 @@
 /**
- * Checks an answer against its schema, in a thread of its own with a deadline and little memory: a pattern that backtracks
- * without end, or a schema that makes the validator go deeper and deeper, must not stop everything here.
+ * Checks an answer against its schema in a thread with a deadline and little memory: a backtracking pattern or a
+ * schema that recurses deeper and deeper must not block this process.
  */
+
 import { Worker } from "node:worker_threads";
 import type { ValidationError } from "@pi-subagents/progress";
-import { messageOf } from "../best-effort.ts";
-import { type Clock, systemClock } from "../clock.ts";
-import type { OutputSpec } from "../runner.ts";
-import { workerFile } from "../worker-file.ts";
-import { Turnstile } from "./turnstile.ts";
+import { messageOf } from "../base/best-effort.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { workerFile } from "../files/worker-file.ts";
+import type { OutputSpec } from "../model/runner.ts";
 
 export interface Order {
 	schema: OutputSpec["schema"];
 	json: string;
 }
 
-/** No errors: it matches. A problem: nobody can say. */
+/** No errors: it matches. A problem: it could not be checked. */
 export type Finding = { errors: ValidationError[] } | { problem: string };
 
 export interface ValidateOptions {
-	/** Default: the machine's own. */
+	/** Default: the system clock. */
 	clock?: Clock;
-	/** How long it may take once it runs. Default 2 s. */
+	/** The time limit once it runs. Default 2 s. */
 	deadlineMs?: number;
 }
 
 const PROGRAM = { name: "output-worker", source: "./worker.ts" };
 const DEADLINE_MS = 2_000;
 
-/** For the heap of the thread. What an answer and its schema need is a small part of that. */
-const MOST_MEGABYTES = 128;
+/** Heap limit of the thread; an answer and its schema need a small part of it. */
+const MAX_MEGABYTES = 128;
 
-/** A hundred agents may answer in the same moment; a thread takes several megabytes, and more are not faster. */
-const threads = new Turnstile(4);
+/** Runs at most so many at once; the others queue. Pure. */
+export class ConcurrencyLimit {
+	#free: number;
+	readonly #line: (() => void)[] = [];
+
+	constructor(most: number) {
+		this.#free = most;
+	}
+
+	async pass<Result>(work: () => Promise<Result>): Promise<Result> {
+		if (this.#free > 0) this.#free--;
+		else await new Promise<void>((resolve) => void this.#line.push(resolve));
+		try {
+			return await work();
+		} finally {
+			const next = this.#line.shift();
+			if (next) next();
+			else this.#free++;
+		}
+	}
+}
+
+/** A hundred agents may answer at the same time; each thread takes several megabytes, and more are not faster. */
+const threads = new ConcurrencyLimit(4);
 
 /** Never rejects. */
 export function validate(
@@ -46,21 +68,21 @@ async function inThread(order: Order, clock: Clock, deadlineMs: number): Promise
 	let stopClock = () => {};
 	let worker: Worker | undefined;
 	try {
-		// It keeps the process alive until then: without a terminal nothing else may.
+		// It keeps the process alive meanwhile: without a terminal nothing else may.
 		const thread = new Worker(workerFile(import.meta.url, PROGRAM), {
 			workerData: order,
-			// Nothing of ours goes with it: no loaders, no environment, no words on our output.
+			// Isolated: no loaders, no environment, no output on our streams.
 			execArgv: [],
 			env: {},
 			stdout: true,
 			stderr: true,
-			resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES, maxYoungGenerationSizeMb: MOST_MEGABYTES / 4 },
+			resourceLimits: { maxOldGenerationSizeMb: MAX_MEGABYTES, maxYoungGenerationSizeMb: MAX_MEGABYTES / 4 },
 		});
 		worker = thread;
 		return await new Promise<Finding>((resolve, reject) => {
 			thread.on("message", (word: "ready" | Finding) => {
 				if (word !== "ready") return resolve(word);
-				// Until now it was the machine that is slow.
+				// The time limit starts now: before, only the machine was slow.
 				const tooSlow = { problem: `it took longer than ${deadlineMs / 1_000} s; make the schema simpler` };
 				stopClock = countDown(clock, deadlineMs, () => resolve(tooSlow));
 			});
@@ -75,7 +97,7 @@ async function inThread(order: Order, clock: Clock, deadlineMs: number): Promise
 	}
 }
 
-/** In steps: what a machine slept through, or was too busy to count, is no time that the thread had. */
+/** In steps: time that a machine slept through or was too busy to count is not charged to the thread. */
 const STEPS = 10;
 
 function countDown(clock: Clock, ms: number, onOver: () => void): () => void {

@@ -1,7 +1,6 @@
 /**
- * Runs in a thread of its own: checks one JSON value against one schema. Both were written by models, so it may take for
- * ever or all memory there is; whoever started the thread ends it then. Holds all that it needs, since nothing that pi
- * lends its extensions can be had here.
+ * The validation thread: checks one JSON value against one schema. Models wrote both, so it may run forever or take
+ * all memory; the parent ends it then. Bundles all it needs, since pi's shared modules are not available here.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Check, Errors } from "typebox/value";
@@ -22,19 +21,19 @@ function find(): Finding {
 		}));
 		return { errors };
 	} catch (error) {
-		// The stack is used up: an answer that is nested too deeply, or a schema that leads from one part to the next.
+		// Stack overflow: a deeply nested answer, or a schema that refers from part to part.
 		return { problem: error instanceof Error ? error.message : String(error) };
 	}
 }
 
-/** What every object inherits, `constructor` for one, would count as a property that the answer has. */
+/** Inherited names such as `constructor` would count as properties of the answer. */
 function bare(_key: string, value: unknown): unknown {
 	return typeof value === "object" && value !== null && !Array.isArray(value)
 		? Object.setPrototypeOf(value, null)
 		: value;
 }
 
-/** Some messages do not say what would be right. */
+/** Some messages do not say what is allowed. */
 function withDetail(message: string, params: object): string {
 	const { allowedValues, allowedValue }: { allowedValues?: unknown; allowedValue?: unknown } = params;
 	const allowed = allowedValues ?? (allowedValue === undefined ? undefined : [allowedValue]);

@@ -1,55 +1,58 @@
-/**
- * Asks a child one thing after the other, until its answer stands: its task, what it was told when it had just finished,
- * a better answer, or its task once more with another model.
- */
+/** Drives a conversation with a child that lives in a pi session of this process. */
 import type { AgentSession } from "@earendil-works/pi-coding-agent";
-import type { AssistantText, Outcome } from "@pi-subagents/progress";
-import { messageOf, type Report } from "../best-effort.ts";
-import type { Clock } from "../clock.ts";
-import type { Emit, RunSpec } from "../runner.ts";
-import type { Sequel } from "../sequel.ts";
+import { messageOf, type Report } from "../base/best-effort.ts";
+import type { Clock } from "../base/clock.ts";
+import { untilStopped, within } from "../base/timeouts.ts";
+import { ConversationLoop, type ConversationOptions } from "../conversation/conversation-loop.ts";
+import type { RunSpec } from "../model/runner.ts";
+import { splitModelName } from "../resolve/models.ts";
 import type { Mailbox } from "./mailbox.ts";
-import { untilStopped, within } from "./patience.ts";
-import { goBack, placeIn, switchModel } from "./switch-model.ts";
 
-export interface Dialogue {
+export interface Dialogue extends Omit<ConversationOptions, "channel" | "signal"> {
 	session: AgentSession;
-	sequel: Sequel;
 	mailbox: Mailbox;
 	thinking: RunSpec["thinking"];
 	/** Fires when the run is stopped. */
 	stopping: AbortSignal;
-	/** Nothing may be asked any more. */
-	isOver(): boolean;
-	/** How the run would end now, and with which message. */
-	verdict(): { outcome: Outcome; last: AssistantText | undefined };
-	/** Whether the child may be asked again. If not, the run has ended, like this where nothing else is to be said. */
-	mayGoOn(otherwise: Outcome): Promise<boolean>;
-	end(outcome: Outcome): void;
-	/** How a run ends that failed for this reason. */
-	failed(why: string): Outcome;
-	emit: Emit;
 	clock: Clock;
 	report: Report;
 }
 
-/** How long what a child does may ignore that the child was stopped. */
+/** How long a stopped child may keep running. */
 const STOP_MS = 5_000;
 
+/** Resolves when the run has ended or was stopped. */
 export async function converse(dialogue: Dialogue): Promise<void> {
-	const { session, sequel, mailbox, isOver } = dialogue;
-	const beginning = placeIn(session);
-	let text: string | undefined = sequel.opening;
+	const { session, mailbox, thinking, stopping, isOver } = dialogue;
+	const start = currentLeaf(session);
+	const loop = new ConversationLoop({
+		...dialogue,
+		signal: stopping,
+		channel: {
+			isIdle: () => true, // a prompt returns when the child is idle, and only we prompt it
+			takeMessage: () => mailbox.takeNext(),
+			async restartWith(model) {
+				try {
+					await branchFrom(session, start);
+					await switchModel(session, model, thinking);
+				} catch (error) {
+					return messageOf(error);
+				}
+				mailbox.restart();
+				return undefined;
+			},
+		},
+	});
+	let text: string | undefined = loop.opening;
 	while (text !== undefined && !isOver()) {
 		const refusal = await prompt(dialogue, text);
-		if (refusal !== undefined) text = await beginAnew(dialogue, beginning, refusal);
-		else text = mailbox.takeNext() ?? (await goOn(dialogue, beginning));
+		text = await (refusal === undefined ? loop.next() : loop.restart(refusal));
 	}
 }
 
 /**
- * Waits for the child; when it is stopped, no longer than is decent for what may not listen. Returns why pi did not
- * even ask the model, if it did not.
+ * Waits for the child; after a stop only for a limited time, as it may not listen. Returns why pi did not ask the
+ * model, if so.
  */
 async function prompt({ session, stopping, clock, report }: Dialogue, text: string): Promise<string | undefined> {
 	// The text is for the model: a leading slash must not run a command.
@@ -58,50 +61,32 @@ async function prompt({ session, stopping, clock, report }: Dialogue, text: stri
 		.then(() => undefined, messageOf);
 	const refusal = await untilStopped(run, stopping);
 	if (!stopping.aborted || (await within(STOP_MS, run, clock))) return refusal;
-	report(`An agent that was stopped is still busy after ${STOP_MS / 1_000} s; it is left behind.`);
+	report(`A stopped agent is still busy after ${STOP_MS / 1_000} s and was abandoned.`);
 	return undefined;
 }
 
-/** What the child is asked next. Nothing when that was all. */
-async function goOn(dialogue: Dialogue, beginning: string | undefined): Promise<string | undefined> {
-	const { sequel, mailbox, stopping, isOver, verdict, mayGoOn, end } = dialogue;
-	if (isOver()) return undefined;
-	const { outcome, last } = verdict();
-	const next = await untilStopped(sequel.after(outcome, last), stopping);
-	switch (next?.does) {
-		case "settle": {
-			const late = mailbox.takeNext(); // said while the answer was looked at
-			if (late === undefined) end(next.outcome);
-			return late;
-		}
-		case "ask":
-			return (await mayGoOn(next.otherwise)) ? next.text : undefined;
-		case "fall_back":
-			return beginAnew(dialogue, beginning, next.error);
-		case undefined:
-			return undefined;
-	}
+/** The current leaf of the conversation, to return to it. */
+function currentLeaf({ sessionManager }: AgentSession): string | undefined {
+	return sessionManager.getLeafId() ?? undefined;
 }
 
-/** With the next model that can be had, as if nothing had been said to this one. */
-async function beginAnew(
-	{ session, sequel, mailbox, thinking, isOver, mayGoOn, end, failed, emit }: Dialogue,
-	beginning: string | undefined,
-	error: string,
-): Promise<string | undefined> {
-	let why = error;
-	for (let other = sequel.fallBack(why); other && !isOver(); other = sequel.fallBack(why)) {
-		emit(other);
-		try {
-			await goBack(session, beginning);
-			await switchModel(session, other.to, thinking);
-		} catch (failure) {
-			why = messageOf(failure);
-			continue;
-		}
-		mailbox.beginAnew();
-		return (await mayGoOn(failed(why))) ? sequel.opening : undefined;
-	}
-	end(failed(why));
-	return undefined;
+/**
+ * What follows this leaf stays in the session file on another branch; the next model does not read it. Without a
+ * leaf, that is the whole conversation.
+ */
+async function branchFrom(session: AgentSession, leaf: string | undefined): Promise<void> {
+	const target = leaf ?? session.sessionManager.getBranch()[0]?.id;
+	if (target === undefined) return;
+	const tools = session.getActiveToolNames();
+	await session.navigateTree(target, { summarize: false });
+	session.setActiveToolsByName(tools); // pi restores those of the target
+}
+
+/** Throws if the model does not exist or has no key. */
+async function switchModel(session: AgentSession, name: string, thinking: RunSpec["thinking"]): Promise<void> {
+	const { provider, id } = splitModelName(name);
+	const model = session.modelRuntime.getModel(provider, id);
+	if (!model) throw new Error(`Model ${name} is not available.`);
+	await session.setModel(model);
+	if (thinking !== undefined) session.setThinkingLevel(thinking);
 }

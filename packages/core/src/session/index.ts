@@ -1,13 +1,16 @@
-export { type MemoryDir, type MemoryPlace, prepareMemory } from "../memory/dir.ts";
+export { type MemoryDir, type MemoryOptions, prepareMemory } from "../memory/dir.ts";
 export { canWrite } from "../memory/notes.ts";
-export { askTool } from "./ask-tool.ts";
-export { conversationOf } from "./conversation.ts";
-export { conversationsWritten } from "./conversation-file.ts";
-export { toolExtension } from "./extensions.ts";
-export type { SessionHost } from "./host.ts";
-export { inheritConversation } from "./inherited.ts";
-export { previewSession, type SessionPreview } from "./preview.ts";
-export { requireResources } from "./require.ts";
+export { previewSession, type SessionPreview } from "./create-child-session.ts";
+export { conversationOf } from "./history/conversation.ts";
+export { conversationsWritten } from "./history/conversation-file.ts";
+export { inheritConversation } from "./history/inherited.ts";
+export {
+	type FileTranscript,
+	openTranscript,
+	openTranscriptFile,
+	type TranscriptFile,
+} from "./history/transcript-file.ts";
+export { requireResources, toolExtension } from "./resources/extensions.ts";
+export type { SessionHost } from "./resources/host.ts";
 export { sessionRunner } from "./runner.ts";
-export { sessionTools } from "./tools.ts";
-export { type FileTranscript, openTranscript, openTranscriptFile, type TranscriptFile } from "./transcript-file.ts";
+export { askTool, sessionTools } from "./tools.ts";

@@ -1,12 +1,12 @@
-/** What a child is told beside what it is asked: at once where it can hear it, else as soon as it can. */
+/** Messages to a child besides its prompts: delivered immediately if it is running, else as soon as it is. */
 import type { AgentSession } from "@earendil-works/pi-coding-agent";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export class Mailbox {
 	readonly #clock: Clock;
-	/** What came before the child could hear it. */
+	/** Not delivered yet. */
 	readonly #waiting: string[] = [];
-	/** What it has heard. */
+	/** Delivered. */
 	readonly #told: string[] = [];
 
 	constructor(clock: Clock) {
@@ -18,24 +18,24 @@ export class Mailbox {
 		else this.#waiting.push(text);
 	}
 
-	/** The child can hear now. */
+	/** The child is running now. */
 	deliver(session: AgentSession): void {
 		for (const text of this.#waiting.splice(0)) this.#tell(session, text);
 	}
 
-	/** What comes when the child has just finished is one more thing to do. */
+	/** A message to a child that has just finished is its next prompt. */
 	takeNext(): string | undefined {
 		const text = this.#waiting.shift();
 		if (text !== undefined) this.#told.push(text);
 		return text;
 	}
 
-	/** The child has forgotten all that it heard; it will hear it again. */
-	beginAnew(): void {
+	/** The conversation was rewound; all messages will be delivered again. */
+	restart(): void {
 		this.#waiting.unshift(...this.#told.splice(0));
 	}
 
-	/** Queued at once, unlike with `session.steer`, so that it is there when pi looks for messages after this turn. */
+	/** Queued immediately, unlike with `session.steer`, so that pi finds it after this turn. */
 	#tell(session: AgentSession, text: string): void {
 		this.#told.push(text);
 		session.agent.steer({ role: "user", content: [{ type: "text", text }], timestamp: this.#clock.now() });

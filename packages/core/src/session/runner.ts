@@ -1,23 +1,24 @@
 /** Runs a child as a pi session inside this process: cheap to start, sharing the parent's models and credentials. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { normalize, type Outcome } from "@pi-subagents/progress";
-import { bestEffort, messageOf } from "../best-effort.ts";
-import { type Clock, systemClock } from "../clock.ts";
-import { LastWords } from "../last-words.ts";
-import { abortedOutcome, outcomeOf } from "../outcome.ts";
-import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
-import { Sequel } from "../sequel.ts";
-import { standBetweenTurns } from "./between-turns.ts";
-import { openConversation } from "./conversation.ts";
+import { normalize, type Outcome, textDelta } from "@pi-subagents/progress";
+import { bestEffort, messageOf } from "../base/best-effort.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { untilStopped } from "../base/timeouts.ts";
+import { AnswerCheck } from "../conversation/answer-check.ts";
+import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
+import { FinalMessage } from "../model/final-message.ts";
+import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
+import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import { SharedTap } from "../providers/response-tap.ts";
+import { type ProviderResponse, RetryAfter } from "../providers/retry-after.ts";
+import { type Child, createChildSession, UnavailableModel } from "./create-child-session.ts";
 import { converse, type Dialogue } from "./dialogue.ts";
-import type { SessionHost } from "./host.ts";
+import { openConversation } from "./history/conversation.ts";
 import { Mailbox } from "./mailbox.ts";
-import { type Child, openChild, UnavailableModel } from "./open.ts";
-import { untilStopped } from "./patience.ts";
-import { wrapUpMessage } from "./prompt.ts";
-import { SharedResources } from "./resources.ts";
-import { TurnLimit } from "./turn-limit.ts";
-import { Turns } from "./turns.ts";
+import type { SessionHost } from "./resources/host.ts";
+import { SharedResources } from "./resources/resources.ts";
+import { StartupBatcher } from "./startup-batcher.ts";
+import { hookTurns } from "./turn-hooks.ts";
 
 /**
  * @example
@@ -27,41 +28,47 @@ import { Turns } from "./turns.ts";
  */
 export function sessionRunner(host: SessionHost): Runner {
 	const resources = new SharedResources();
-	const turns = new Turns();
-	return { start: (spec, emit, checkpoint) => new SessionRun({ host, resources, turns, emit, checkpoint }, spec) };
+	const batcher = new StartupBatcher();
+	const tap = new SharedTap();
+	return {
+		start: (spec, emit, checkpoint) => new SessionRun({ host, resources, batcher, tap, emit, checkpoint }, spec),
+	};
 }
 
-interface Surroundings {
+interface RunContext {
 	host: SessionHost;
 	resources: SharedResources;
-	turns: Turns;
+	batcher: StartupBatcher;
+	/** Observes providers' responses. */
+	tap: SharedTap;
 	emit: Emit;
 	checkpoint: Checkpoint | undefined;
 }
 
 class SessionRun implements Run {
 	readonly settled: Promise<Outcome>;
-	readonly #around: Surroundings;
+	readonly #context: RunContext;
 	readonly #spec: RunSpec & RunIdentity;
 	readonly #limit: TurnLimit;
-	readonly #sequel: Sequel;
-	readonly #words = new LastWords();
+	readonly #answerCheck: AnswerCheck;
+	readonly #finalMessage = new FinalMessage();
+	readonly #retryAfter = new RetryAfter();
 	readonly #stopping = new AbortController();
 	readonly #clock: Clock;
 	readonly #mailbox: Mailbox;
 	#session: AgentSession | undefined;
 	#stop: Stop | undefined;
-	/** It was ended between two turns or its answer was judged, and how that is told. */
+	/** Set if the run was ended between two turns or its answer was judged: its outcome. */
 	#ended: (() => Outcome) | undefined;
 	#isMuted = false;
 	#wrapUpReason = "the turn limit is reached";
 
-	constructor(around: Surroundings, spec: RunSpec & RunIdentity) {
-		this.#around = around;
+	constructor(context: RunContext, spec: RunSpec & RunIdentity) {
+		this.#context = context;
 		this.#spec = spec;
 		this.#limit = new TurnLimit(spec.limits);
-		this.#clock = around.host.clock ?? systemClock;
-		this.#sequel = new Sequel(spec, this.#clock);
+		this.#clock = context.host.clock ?? systemClock;
+		this.#answerCheck = new AnswerCheck(spec, this.#clock);
 		this.#mailbox = new Mailbox(this.#clock);
 		this.settled = this.#live();
 	}
@@ -77,10 +84,14 @@ class SessionRun implements Run {
 		if (!this.#isOver) this.#mailbox.say(this.#session, message);
 	}
 
-	/** Takes effect between two turns: a child that is just giving its answer is not asked for it again. */
+	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
 	wrapUp(reason?: string): void {
 		if (reason !== undefined && !this.#limit.isDue) this.#wrapUpReason = reason;
 		this.#limit.hurry();
+	}
+
+	get partial(): string | undefined {
+		return this.#finalMessage.partial;
 	}
 
 	get #isOver(): boolean {
@@ -94,30 +105,33 @@ class SessionRun implements Run {
 				try {
 					await this.#converse(child.session);
 				} finally {
-					this.#session = undefined; // whoever keeps the run keeps no conversation
+					this.#session = undefined; // a reference to the run must not keep the conversation in memory
 					await child.close();
 				}
 			}
-			return this.#judge();
+			return this.#currentOutcome();
 		} catch (error) {
-			return this.#stop ? this.#judge() : { status: "failed", error: messageOf(error) };
+			return this.#stop ? this.#currentOutcome() : { status: "failed", error: messageOf(error) };
 		}
 	}
 
-	/** With the first of its models that there is. */
+	/** With the first of its models that is available. */
 	async #open(): Promise<Child | undefined> {
-		const { host, resources, turns, emit } = this.#around;
+		const { host, resources, batcher, emit } = this.#context;
 		const askedAt = performance.now();
-		const conversation = openConversation(host, this.#spec); // the disk is at work while others are set up
-		conversation.catch(() => undefined); // heard by whoever opens the child, if it comes to that
-		await turns.take();
+		const conversation = openConversation(host, this.#spec); // reads the disk while others are set up
+		conversation.catch(() => undefined); // awaited when the child is created
+		await batcher.take();
 		let spec = this.#spec;
 		for (;;) {
 			try {
-				return await openChild({ host, resources, conversation, askedAt, signal: this.#stopping.signal }, spec);
+				return await createChildSession(
+					{ host, resources, conversation, askedAt, signal: this.#stopping.signal },
+					spec,
+				);
 			} catch (error) {
 				const other =
-					error instanceof UnavailableModel && !this.#stop ? this.#sequel.fallBack(error.message) : undefined;
+					error instanceof UnavailableModel && !this.#stop ? this.#answerCheck.fallBack(error.message) : undefined;
 				if (!other) throw error;
 				emit(other);
 				spec = { ...spec, model: other.to };
@@ -125,43 +139,50 @@ class SessionRun implements Run {
 		}
 	}
 
-	#judge(): Outcome {
-		if (this.#stop) return abortedOutcome(this.#stop, this.#words.said);
+	#currentOutcome(): Outcome {
+		if (this.#stop) return abortedOutcome(this.#stop, this.partial);
 		if (this.#ended) return this.#ended();
-		const outcome = this.#words.outcome();
+		const outcome = this.#finalMessage.outcome();
 		return outcome.status === "completed" && this.#limit.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
 	}
 
 	async #converse(session: AgentSession): Promise<void> {
 		this.#session = session;
-		// Together, or a wish to wrap up would wait in line behind other messages, one turn for each.
+		// Together: otherwise a wrap-up would wait behind other messages, one turn for each.
 		session.agent.steeringMode = "all";
-		const leave = standBetweenTurns(session, {
+		const leave = hookTurns(session, {
 			count: () => this.#limit.count(),
 			afterTurn: () => this.#afterTurn(session),
 			beforeRetry: () => this.#beforeRetry(),
 			isOver: () => this.#isOver,
+			whileAsking: (ask) => {
+				this.#retryAfter.forget();
+				return this.#context.tap.during(this.#hearResponse, ask);
+			},
+			onResponse: this.#hearResponse,
 		});
+		const closeTap = this.#context.tap.open();
 		const unsubscribe = session.subscribe((raw) => this.#hear(session, raw));
 		try {
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
 			await converse(this.#dialogueWith(session));
 		} finally {
 			unsubscribe();
+			closeTap();
 			leave();
 		}
 	}
 
 	#dialogueWith(session: AgentSession): Dialogue {
-		const { emit } = this.#around;
+		const { emit } = this.#context;
 		return {
 			session,
-			sequel: this.#sequel,
+			answerCheck: this.#answerCheck,
 			mailbox: this.#mailbox,
 			thinking: this.#spec.thinking,
 			stopping: this.#stopping.signal,
 			isOver: () => this.#isOver,
-			verdict: () => ({ outcome: this.#judge(), last: this.#words.last }),
+			verdict: () => ({ outcome: this.#currentOutcome(), last: this.#finalMessage.last }),
 			mayGoOn: async (otherwise) =>
 				(this.#limit.verdict === "end" ? this.#end(() => otherwise) : await this.#pass(otherwise)) === "go",
 			end: (outcome) => this.#end(() => outcome),
@@ -173,25 +194,27 @@ class SessionRun implements Run {
 	}
 
 	#hear(session: AgentSession, raw: AgentSessionEvent): void {
-		// pi would go on with what is queued, or shorten a context that nobody needs.
+		// Otherwise pi would continue with queued messages, or compact a context that is no longer needed.
 		if (this.#ended && raw.type === "agent_end") this.#endSession();
 		if (raw.type === "agent_start" && !this.#isOver) {
-			// Between the call and this moment pi was not yet busy, so nothing could reach it.
+			// Until now pi was not running, so nothing could be delivered.
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
 			this.#mailbox.deliver(session);
 		}
-		for (const event of normalize(raw)) {
+		if (!this.#stop) this.#finalMessage.write(textDelta(raw));
+		for (const plain of normalize(raw)) {
+			const event = this.#retryAfter.addTo(plain);
 			if (this.#stop || this.#isMuted) return;
-			this.#words.hear(event);
-			this.#sequel.hear(event);
-			this.#around.emit(event.type === "turn" ? { ...event, ...fullnessOf(session) } : event);
+			this.#finalMessage.hear(event);
+			this.#answerCheck.hear(event);
+			this.#context.emit(event.type === "turn" ? { ...event, ...fullnessOf(session) } : event);
 		}
 	}
 
 	async #afterTurn(session: AgentSession): Promise<"go" | "end"> {
 		if (this.#limit.verdict === "end") {
 			const stop: Stop = { by: "turns", reason: `no answer after ${this.#limit.turns} turns` };
-			return this.#end(() => abortedOutcome(stop, this.#words.said));
+			return this.#end(() => abortedOutcome(stop, this.#finalMessage.said));
 		}
 		if ((await this.#pass()) === "end") return "end";
 		if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
@@ -200,28 +223,28 @@ class SessionRun implements Run {
 
 	async #beforeRetry(): Promise<void> {
 		if ((await this.#pass()) === "go") return;
-		this.#isMuted = true; // pi will say that the request was aborted; the failure before it is what counts
+		this.#isMuted = true; // pi will report the request as aborted; the failure before it counts
 		this.#endSession();
 	}
 
 	/**
-	 * Asks whoever watches over the run. A checkpoint that fails may guard money, so nothing passes it. `answered` is how
-	 * a run ends that had given its answer and was to mend it.
+	 * Passes the checkpoint. A failed one may guard money, so nothing passes it. `answered` is the outcome of a run
+	 * that had answered and was to correct that.
 	 */
 	async #pass(answered?: Outcome): Promise<"go" | "end"> {
-		const { checkpoint } = this.#around;
+		const { checkpoint } = this.#context;
 		if (!checkpoint) return "go";
 		try {
 			const word = await untilStopped(checkpoint(), this.#stopping.signal);
-			// What a child says on the way is not its answer: ended early, the run has failed, with that as its partial text.
-			return word === "go" ? word : this.#end(() => answered ?? this.#words.outcome());
+			// Interim text is not the answer: ended early, the run has failed, with that as its partial text.
+			return word === "go" ? word : this.#end(() => answered ?? this.#finalMessage.outcome());
 		} catch (error) {
 			return this.#end(() => this.#failed(messageOf(error)));
 		}
 	}
 
 	#failed(error: string): Outcome {
-		return outcomeOf({ type: "assistant_text", text: "", error }, this.#words.said);
+		return outcomeOf({ type: "assistant_text", text: "", error }, this.#finalMessage.said);
 	}
 
 	#end(outcome: () => Outcome): "end" {
@@ -235,7 +258,7 @@ class SessionRun implements Run {
 		this.#mailbox.say(session, wrapUpMessage(this.#wrapUpReason));
 	}
 
-	/** Ends the pending prompt, and that settles the run. */
+	/** Aborts the pending prompt, which settles the run. */
 	#endSession(): void {
 		const session = this.#session;
 		const abort = () => bestEffort("stopping an agent", this.#report, () => session?.abort());
@@ -243,10 +266,12 @@ class SessionRun implements Run {
 		queueMicrotask(abort); // pi announces a retry just before it can be cancelled
 	}
 
-	readonly #report = (message: string): void => this.#around.host.report?.(message);
+	readonly #hearResponse = (response: ProviderResponse): void => this.#retryAfter.hear(response, this.#clock.now());
+
+	readonly #report = (message: string): void => this.#context.host.report?.(message);
 }
 
-/** How full the context is; pi does not know it right after a compaction. */
+/** How full the context is; pi does not know right after a compaction. */
 function fullnessOf(session: AgentSession): { contextPercent?: number } {
 	const percent = session.getContextUsage()?.percent;
 	return typeof percent === "number" ? { contextPercent: percent } : {};

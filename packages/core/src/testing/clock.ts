@@ -1,14 +1,14 @@
-/** Time that moves only when a test says so. */
-import type { Clock } from "../clock.ts";
+/** A clock that moves only when a test says so. */
+import type { Clock } from "../base/clock.ts";
 
 export interface HandClock extends Clock {
-	/** Moves time on and runs what is due, in order, each at its own moment. */
+	/** Advances time and runs due timers in order, each at its own time. */
 	advance: (ms: number) => void;
-	/** Lets time pass while the timers are late, as under load. */
+	/** Lets time pass without running timers, as under load. */
 	lag: (ms: number) => void;
-	/** Sets the time of day that much forward, or back: what waits is not due any earlier or later. */
+	/** Shifts the time of day; timers are not due earlier or later. */
 	set: (ms: number) => void;
-	/** How many timers wait. */
+	/** The number of pending timers. */
 	waiting: () => number;
 }
 

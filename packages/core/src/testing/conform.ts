@@ -1,7 +1,7 @@
-/** What a case of the conformance suite is made of: a fixture, a started run, and the checks that every case ends with. */
+/** The parts of a conformance case: a fixture, a started run, and the checks that every case ends with. */
 import { deepStrictEqual } from "node:assert/strict";
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
-import type { Checkpoint, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import type { Checkpoint, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
 /** How the child of a fixture behaves. */
 export type ChildScript =
@@ -13,21 +13,21 @@ export type ChildScript =
 	| { does: "hang" }
 	/** Says `text` and calls a tool that does not end by itself. */
 	| { does: "use_tool"; text: string }
-	/** Its model fails in a way that is tried again, but not for a long time. */
+	/** Its model fails in a retryable way, with a long delay. */
 	| { does: "retry" }
-	/** It answers, and then shortens its context, which never ends. */
+	/** It answers, then compacts its context, which never ends. */
 	| { does: "compact"; text: string };
 
 export interface RunnerFixture {
 	runner: Runner;
 	spec: RunSpec & RunIdentity;
-	/** Resolves when the child's model has been asked so often; once, when absent. */
+	/** Resolves when the child's model was asked this many times; default once. */
 	asked(times?: number): Promise<void>;
-	/** Lets a child that works go on. */
+	/** Lets a working child continue. */
 	release(): void;
-	/** How often the child's model was asked. */
+	/** How many times the child's model was asked. */
 	requests(): number;
-	/** Everything the child's model was told by its parent: the task, then the steers and the wish to wrap up. */
+	/** All messages to the child's model: the task, then steers and wrap-up requests. */
 	heard(): string[];
 	cleanup(): Promise<void>;
 }
@@ -43,16 +43,16 @@ export interface ConformanceCase {
 export interface Started {
 	fixture: RunnerFixture;
 	run: Run;
-	/** What was emitted so far. Each case ends with a check that nothing came after the run had settled. */
+	/** Events so far. Each case ends with a check that nothing came after the run had settled. */
 	events: ChildEvent[];
 	on(type: ChildEvent["type"], listener: () => void): void;
 	/** Resolves when such an event has been emitted. */
 	saw(type: ChildEvent["type"]): Promise<void>;
-	/** What the run's checkpoint does from now on. Resolves when it is asked. */
+	/** Sets the run's checkpoint. Resolves when it is called. */
 	atCheckpoint(answer: Checkpoint): Promise<void>;
 	/**
-	 * Stops the run and checks that this was the end of it: no event and no request follows. A case that calls it waits
-	 * until no request is on its way: nobody could call back one of a child in another process.
+	 * Stops the run and checks that no event and no request follows. Call it only when no request is in flight: one of
+	 * a child in another process cannot be recalled.
 	 */
 	stop(stop: Stop, partialText?: string): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /**
- * What every runner must do, as cases that any test framework can run.
- * A fixture gives a real child of the runner under test that behaves as its script says.
+ * What every runner must do, as cases for any test framework. A fixture provides a real child of the runner under
+ * test that behaves as its script says.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { ChildEvent } from "@pi-subagents/progress";
-import type { Run } from "../runner.ts";
+import type { Run } from "../model/runner.ts";
 import { type ConformanceCase, conform, type RunnerFixture, type Started } from "./conform.ts";
 
 export type { ChildScript, ConformanceCase, CreateFixture, RunnerFixture } from "./conform.ts";
@@ -169,7 +169,7 @@ export const runnerConformance: readonly ConformanceCase[] = [
 	}),
 ];
 
-/** Nothing, if that throws as it may. */
+/** Undefined if it throws, which is allowed. */
 function startUnknownModel({ runner, spec }: RunnerFixture, events: ChildEvent[]): Run | undefined {
 	try {
 		return runner.start({ ...spec, model: "nobody/nothing" }, (event) => void events.push(event));
@@ -179,7 +179,7 @@ function startUnknownModel({ runner, spec }: RunnerFixture, events: ChildEvent[]
 	}
 }
 
-/** The child's model heard its task and one more message, whose words are the runner's own. */
+/** The child's model got its task and one more message, worded by the runner. */
 function toldToWrapUp({ fixture }: Started, reason = ""): void {
 	const [task, wish, ...more] = fixture.heard();
 	deepStrictEqual([task, more], [fixture.spec.task, []]);

@@ -1,27 +1,31 @@
-/** A runner whose children are puppets: a test decides what each says and how it ends. */
+/** A runner without children: a test decides what each says and how it ends. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
-import { abortedOutcome } from "../outcome.ts";
-import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import { abortedOutcome } from "../model/outcome.ts";
+import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
 export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
 	/** Every run started or rejoined so far, oldest first. */
 	readonly runs: readonly FakeRun[];
 }
 
-/** A run in the hands of a test. */
-export interface FakeRun extends Required<Omit<Run, "granted" | "worktree">>, Pick<Run, "granted"> {
+/** A run controlled by a test. */
+export interface FakeRun
+	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs">>,
+		Pick<Run, "granted"> {
+	/** The part of the message it is writing, if the test sets it. */
+	partial?: string | undefined;
 	readonly spec: RunSpec & RunIdentity;
-	/** It was rejoined, not started. */
+	/** Whether it was rejoined instead of started. */
 	readonly isAttached: boolean;
 	readonly isDetached: () => boolean;
 	readonly steers: readonly string[];
 	readonly stops: readonly Stop[];
-	/** The reasons of all wishes to wrap up, undefined for one without. */
+	/** The reasons of all wrap-up requests; undefined for one without. */
 	readonly wrapUps: readonly (string | undefined)[];
-	/** What the runner was given to ask between two turns; the test asks, as nothing here takes turns. */
+	/** The checkpoint given to the runner; the test calls it, as nothing here takes turns. */
 	readonly checkpoint?: Checkpoint;
 	emit(event: ChildEvent, at?: number): void;
-	/** Says `text` as the last message, then settles as completed: wrapped up, if that was wished for before. */
+	/** Says `text` as the last message, then settles as completed; wrapped up, if that was requested before. */
 	answer(text: string): void;
 	settle(outcome: Outcome): void;
 }
@@ -92,7 +96,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		},
 		abort(stop) {
 			stops.push(stop);
-			settle(abortedOutcome(stop, said));
+			settle(abortedOutcome(stop, this.partial ?? said));
 		},
 		steer: (message) => void steers.push(message),
 		wrapUp: (reason) => void wrapUps.push(reason),

@@ -1,8 +1,9 @@
-/** Calls tmux, and says in words what it did not do. */
+/** Calls tmux and explains its failures. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { sanitize } from "@pi-subagents/progress";
-import { codeOf } from "../process/code-of.ts";
+import { codeOf } from "../base/error-code.ts";
+import { isShortage, whyNotStarted } from "../base/spawn-error.ts";
 
 export interface Caller {
 	/** Where new windows are. */
@@ -10,19 +11,20 @@ export interface Caller {
 	env: Readonly<Record<string, string | undefined>>;
 }
 
-/** tmux is there and answers, with a no. */
+/** tmux ran and refused. */
 export class Refusal extends Error {}
 
 const ANSWER_MS = 10_000;
-const WITHOUT = "or let the agent run without a window (`runner: process`)";
+const WITHOUT = "or run the agent without a window (`runner: process`)";
 
-/** Resolves with what it printed. */
+/** Resolves with its output. */
 export function tmux(args: readonly string[], { cwd, env }: Caller): Promise<string> {
 	const options = { cwd, env: modest(env), timeout: ANSWER_MS, killSignal: "SIGKILL" } as const;
 	return new Promise((resolve, reject) => {
 		execFile("tmux", args, options, (error, stdout, stderr) => {
 			if (!error) resolve(stdout);
 			else if (codeOf(error) === "ENOENT") reject(new Error(whatIsMissing(cwd)));
+			else if (isShortage(error)) reject(new Error(`tmux could not be started: ${whyNotStarted(error)}`));
 			else if (error.killed) reject(new Error(`tmux did not answer in ${ANSWER_MS / 1_000} s. End it, ${WITHOUT}.`));
 			else reject(new Refusal(`tmux opened no window: ${sanitize(stderr) || error.message}`));
 		});
@@ -36,7 +38,7 @@ function whatIsMissing(cwd: string): string {
 
 const NEEDED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMUX_TMPDIR)$/;
 
-/** A server that this call starts keeps its environment and gives it to all windows: none of the user's secrets. */
+/** A server started by this call keeps its environment and passes it to all windows: none of the user's secrets. */
 function modest(env: Caller["env"]): Record<string, string | undefined> {
 	return Object.fromEntries(Object.entries(env).filter(([name]) => NEEDED.test(name)));
 }

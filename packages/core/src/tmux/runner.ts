@@ -1,17 +1,24 @@
-/** Runs a child as the process runner does, in a tmux window of its own. */
-import { systemClock } from "../clock.ts";
-import { detachedRunner, type ProcessRunnerOptions } from "../process/runner.ts";
-import type { Runner } from "../runner.ts";
-import { windowStarter } from "./starter.ts";
+/** Runs a child as the process runner does, in its own tmux window. */
+import { bestEffort, type Report } from "../base/best-effort.ts";
+import { type Clock, sleep, steadyClock, systemClock } from "../base/clock.ts";
+import { codeOf } from "../base/error-code.ts";
+import type { Runner } from "../model/runner.ts";
+import { detachedRunner, type ProcessRunnerOptions } from "../process/parent/runner.ts";
+import { endGroup } from "../process/parent/signals.ts";
+import { type Starter, scriptVariables } from "../process/parent/starter.ts";
+import { identityOf, isAlive } from "../runs/identity.ts";
+import type { ProcessIdentity } from "../runs/layout.ts";
+import { type EnvSocket, offerEnvSocket } from "./env-socket.ts";
+import { openWindow } from "./window.ts";
 
 export interface TmuxRunnerOptions extends ProcessRunnerOptions {
-	/** Hears where an agent's window is and how to get there, in words for the user. */
+	/** Called with where an agent's window is and how to get there, as text for the user. */
 	onWindow?: (hint: string) => void;
 }
 
 /**
- * The window opens in the tmux session that this process runs in, without getting in the way; outside of tmux, in a
- * server of our own, which ends with its last window. Closing the window stops the run, as a user's wish.
+ * The window opens in the background of the tmux session that this process runs in; outside of tmux, in our own
+ * server, which ends with its last window. Closing the window stops the run as a user's wish.
  *
  * @example
  * ```ts
@@ -23,4 +30,74 @@ export interface TmuxRunnerOptions extends ProcessRunnerOptions {
 export function tmuxRunner(options: TmuxRunnerOptions): Runner {
 	const { clock = systemClock, report = () => undefined, onWindow = () => undefined } = options;
 	return detachedRunner(options, { start: windowStarter({ clock, report, onWindow }), showsProgress: true });
+}
+
+interface WindowStarterOptions {
+	clock: Clock;
+	report: Report;
+	onWindow: (hint: string) => void;
+}
+
+/** How long the wrapper may take to start in its window. */
+const START_MS = 30_000;
+const LOOK_MS = 250;
+
+function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Starter {
+	return async ({ command, args, cwd, env, title, signal }) => {
+		const socket = await offerEnvSocket(env, report);
+		try {
+			const argv = [...scriptPrefix(command), command, ...args, socket.path];
+			const window = await openWindow({ argv, cwd, env, title });
+			onWindow(window.hint);
+			const wrapper = await identityOf(window.pid);
+			await untilTaken(socket, wrapper, clock, signal).catch(async (error) => {
+				await bestEffort("closing a window", report, () => window.close());
+				await bestEffort("ending what ran in a window", report, () => endGroup(wrapper, clock));
+				throw error;
+			});
+			return {
+				ended: socket.ended.then((lastLine) => ({
+					how: "its window was closed, or its process was killed",
+					...(lastLine === undefined ? {} : { lastLine }),
+				})),
+				kill: () => killGroup(socket, window.pid),
+				letGo: () => socket.close(),
+			};
+		} catch (error) {
+			socket.close();
+			throw error;
+		}
+	};
+}
+
+/** These must be set when the program starts; the rest of the environment comes later. */
+function scriptPrefix(command: string): string[] {
+	const variables = Object.entries(scriptVariables(command)).map(([name, value]) => `${name}=${value}`);
+	return variables.length === 0 ? [] : ["env", ...variables];
+}
+
+async function untilTaken(
+	socket: EnvSocket,
+	wrapper: ProcessIdentity,
+	given: Clock,
+	signal: AbortSignal,
+): Promise<void> {
+	const clock = steadyClock(given);
+	for (const deadline = clock.now() + START_MS; ; ) {
+		const isAt = await Promise.race([socket.taken, sleep(LOOK_MS, clock)]);
+		if (isAt === "taken") return;
+		signal.throwIfAborted();
+		if (!(await isAlive(wrapper))) throw new Error("The agent's window was closed before the agent had started.");
+		if (clock.now() > deadline) throw new Error(`The agent did not start in its window within ${START_MS / 1_000} s.`);
+	}
+}
+
+/** While the socket is connected, the pid belongs to the wrapper, which leads its terminal's group. */
+function killGroup(socket: EnvSocket, pid: number): void {
+	if (!socket.isHeld()) return;
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch (error) {
+		if (codeOf(error) !== "ESRCH") throw error; // it ended meanwhile
+	}
 }

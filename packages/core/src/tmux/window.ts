@@ -1,11 +1,12 @@
-/** Opens a window: beside the one that this process runs in, or in a server of our own. */
+/** Opens a window: in the user's tmux session, or in our own server. */
+
+import { sanitize } from "@pi-subagents/progress";
 import { type Caller, Refusal, tmux } from "./command.ts";
-import { hintFor, literal, windowName } from "./words.ts";
 
 export interface WindowOrder extends Caller {
-	/** Program and arguments, at least one of them: a program alone would be given to a shell. */
+	/** Program and at least one argument: tmux would give a program alone to a shell. */
 	argv: readonly string[];
-	/** What a person would call it. */
+	/** For people. */
 	title: string;
 }
 
@@ -18,27 +19,24 @@ export interface Window {
 }
 
 /** A tmux server and a session in it. */
-interface Place {
+interface TmuxTarget {
 	server: readonly string[];
 	session: string;
 	isUsers: boolean;
 }
 
-/**
- * Without the user's configuration, which is made for another server: it may restore sessions there, or end those that
- * nobody looks at.
- */
-const OURS: Place = { server: ["-L", "pi-subagents", "-f", "/dev/null"], session: "pi-subagents", isUsers: false };
-/** Another process may open the first window of our server, or close the last one, between any two steps. */
+/** Without the user's configuration, which is for another server: it may restore sessions, or end unattached ones. */
+const OURS: TmuxTarget = { server: ["-L", "pi-subagents", "-f", "/dev/null"], session: "pi-subagents", isUsers: false };
+/** Another process may open our server's first window, or close its last, between any two steps. */
 const MAX_ATTEMPTS = 5;
 
 export async function openWindow(order: WindowOrder): Promise<Window> {
-	const users = await usersPlace(order);
+	const users = await usersTarget(order);
 	return users ? addWindow(users, order) : openOurs(order);
 }
 
-/** The session of the terminal that we run in. None if that is no tmux, or one that is gone or does not let us in. */
-async function usersPlace(order: WindowOrder): Promise<Place | undefined> {
+/** The session of our terminal. Undefined outside of tmux, or if that server is gone or refuses us. */
+async function usersTarget(order: WindowOrder): Promise<TmuxTarget | undefined> {
 	const { TMUX = "", TMUX_PANE: pane } = order.env;
 	const path = /^(.+),\d+,\d+$/.exec(TMUX)?.[1];
 	if (path === undefined || pane === undefined) return undefined;
@@ -67,26 +65,26 @@ async function openOurs(order: WindowOrder): Promise<Window> {
 	throw new Error([...refusals].join(" "));
 }
 
-/** Behind the other windows, and without showing it. */
-function addWindow(place: Place, order: WindowOrder): Promise<Window> {
-	const exactly = place.isUsers ? place.session : `=${place.session}`;
-	return open(place, ["new-window", "-d", "-t", `${exactly}:`], order);
+/** As the last window, without switching to it. */
+function addWindow(target: TmuxTarget, order: WindowOrder): Promise<Window> {
+	const exactly = target.isUsers ? target.session : `=${target.session}`;
+	return open(target, ["new-window", "-d", "-t", `${exactly}:`], order);
 }
 
-function newSession(place: Place, order: WindowOrder): Promise<Window> {
-	return open(place, ["new-session", "-d", "-s", place.session], order);
+function newSession(target: TmuxTarget, order: WindowOrder): Promise<Window> {
+	return open(target, ["new-session", "-d", "-s", target.session], order);
 }
 
 const FORMAT = "#{window_id} #{window_index} #{pane_pid} #{session_name}";
 
-async function open({ server, isUsers }: Place, how: readonly string[], order: WindowOrder): Promise<Window> {
+async function open({ server, isUsers }: TmuxTarget, how: readonly string[], order: WindowOrder): Promise<Window> {
 	const { argv, title } = order;
-	// The directory is that of the calling process: given as an argument, tmux would look for commands in its name.
+	// The directory is the calling process's: tmux would expand commands in a directory argument.
 	const words = ["-n", windowName(title), "-P", "-F", FORMAT, ...argv.map(literal)];
 	const output = await tmux([...server, ...how, ...words], order);
 	const [, id, index, pid, session] = /^(@\d+) (\d+) (\d+) (.*)/.exec(output) ?? [];
 	if (id === undefined || index === undefined || session === undefined) {
-		throw new Error(`tmux opened a window and said of it: ${JSON.stringify(output)}`);
+		throw new Error(`tmux opened a window but answered: ${JSON.stringify(output)}`);
 	}
 	return {
 		pid: Number(pid),
@@ -95,4 +93,31 @@ async function open({ server, isUsers }: Place, how: readonly string[], order: W
 			await tmux([...server, "kill-window", "-t", id], order);
 		},
 	};
+}
+
+const MAX_NAME_LENGTH = 32;
+
+/** The window's name. tmux expands `#{…}` in names and runs commands in `#(…)`, so only words stay. */
+export function windowName(title: string): string {
+	const words = sanitize(title)
+		.replace(/[^\p{L}\p{M}\p{N} .,:_-]+/gu, " ")
+		.replace(/ +/g, " ")
+		.trim();
+	return [...words].slice(0, MAX_NAME_LENGTH).join("").trim() || "agent";
+}
+
+/** A literal argument: a trailing semicolon would begin another tmux command. */
+function literal(argument: string): string {
+	return argument.replace(/;$/, "\\;");
+}
+
+/** In the user's tmux session, or in our own server. */
+export type Whereabouts = { index: string; session: string } | { id: string };
+
+export function hintFor(title: string, where: Whereabouts): string {
+	const who = sanitize(title);
+	if ("session" in where) {
+		return `${who} runs in window ${where.index} of your tmux session ${sanitize(where.session)}.`;
+	}
+	return `To watch ${who}, run \`tmux -L pi-subagents attach -t ${where.id}\`. Press Ctrl+B, then d, to leave it.`;
 }

@@ -1,35 +1,35 @@
-/** What a checkout looks like, so that two looks can be compared: which commit and branch, what differs from it, and the stash. */
+/** The state of a checkout, for comparing two: commit, branch, changed files, and the stash. */
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { type Git, GitError } from "./git.ts";
+import { type Git, GitError, GitNotStarted } from "./git.ts";
 
 export interface CheckoutState {
 	/** Which commit and which branch. */
 	head: string;
-	/** How much lies in the stash, which all checkouts of a repository share. */
+	/** The size of the stash, which all checkouts of a repository share. */
 	stash: string;
-	/** For each file that differs from the commit: how, and when it was last written. */
+	/** How each changed file differs, and when it was last written. */
 	files: ReadonlyMap<string, string>;
 }
 
-/** Whoever waits for it is an agent that runs a command. */
+/** An agent's command waits for this. */
 export const LOOK_MS = 10_000;
 
-/** Each is looked at; beyond that only what git says of it counts. */
-const MOST_LOOKED_AT = 2_000;
+/** Up to this many files are checked individually; beyond that only git's status counts. */
+const MAX_LOOKED_AT = 2_000;
 
-/** Nothing if git does not say. `ignores` is a directory of ours, which is no part of the checkout even if it lies inside. */
+/** Undefined if git fails. `ignores` is our own directory, which is not part of the checkout even if it is inside. */
 export async function checkoutState(root: string, ignores: string, git: Git): Promise<CheckoutState | undefined> {
 	const inside = relative(root, ignores);
 	const isInside = inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 	const paths = isInside ? ["--", ".", `:(exclude,literal)${inside}`] : [];
-	const what = ["--branch", "--show-stash", "--no-renames", "--untracked-files=all"];
+	const what = ["--branch", "--show-stash", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"];
 	const args = ["status", "--porcelain=v2", "-z", ...what, ...paths];
 	try {
 		return await parsed(root, await git(args, { cwd: root, timeoutMs: LOOK_MS }));
 	} catch (error) {
-		if (error instanceof GitError) return undefined;
+		if (error instanceof GitError || error instanceof GitNotStarted) return undefined;
 		throw error;
 	}
 }
@@ -42,26 +42,26 @@ async function parsed(root: string, status: string): Promise<CheckoutState> {
 		.map((field) => ({ how: field, path: pathIn(field) }));
 	const files = await Promise.all(
 		entries.map(async ({ how, path }, index): Promise<[string, string]> => {
-			const stamp = index < MOST_LOOKED_AT ? await stampOf(join(root, path)) : "";
+			const stamp = index < MAX_LOOKED_AT ? await stampOf(join(root, path)) : "";
 			return [path, createHash("sha1").update(`${how}\0${stamp}`).digest("base64")];
 		}),
 	);
 	return { head: headers(/^# branch\.(?:oid|head) /), stash: headers(/^# stash /), files: new Map(files) };
 }
 
-/** The last field of each kind of line; the number of fields before it is fixed. */
+/** The last field; the number of fields before it is fixed per kind of line. */
 function pathIn(field: string): string {
 	const before = { "1": 8, u: 10, "?": 1, "!": 1 }[field[0] ?? ""] ?? 8;
 	return field.split(" ").slice(before).join(" ");
 }
 
-/** A file that was changed before and is changed again looks the same to git's status. */
+/** A changed file that changes again looks the same to `git status`. */
 async function stampOf(path: string): Promise<string> {
 	const found = await lstat(path).catch(() => undefined);
 	return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
 }
 
-/** What is different, in the words of a list of files; empty if nothing is. */
+/** The differences as a list of names; empty if there are none. */
 export function differences(before: CheckoutState, after: CheckoutState): string[] {
 	const paths = new Set([...before.files.keys(), ...after.files.keys()]);
 	const changed = [...paths].filter((path) => before.files.get(path) !== after.files.get(path));
@@ -70,4 +70,9 @@ export function differences(before: CheckoutState, after: CheckoutState): string
 		...(before.stash === after.stash ? [] : ["the stash"]),
 		...changed,
 	];
+}
+
+/** Where it is noted that a command of an agent reached beyond its checkout. One line each. */
+export function flagsFile(root: string): string {
+	return `${root}.flags`;
 }

@@ -1,33 +1,38 @@
 /**
- * Ends an agent's checkout: what it changed is committed to its branch, and the directory is removed. Changes are never
- * lost: where they cannot be committed, the directory stays, and the report says so. Closing again gives the same report.
+ * Closes an agent's checkout: commits its changes to its branch and removes the directory. Changes are never lost: if
+ * they cannot be committed, the directory stays and the report says so. Closing again returns the same report.
  */
 import { dirname, join } from "node:path";
 import { sanitize, type WorktreeReport } from "@pi-subagents/progress";
-import { bestEffort, messageOf, type Report } from "../best-effort.ts";
-import { readPlain } from "../process/plain-file.ts";
-import { flagsFile } from "./flags.ts";
-import { type Git, GitError, gitWith, tryGit } from "./git.ts";
+import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
+import { readPlain } from "../files/plain-file.ts";
+import { flagsFile } from "./checkout-state.ts";
+import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
-import { type Place, readPlace, writePlace } from "./place.ts";
+import type { Allowed } from "./own-config.ts";
 import { removeCheckout } from "./remove.ts";
 import { commitTree, snapshotOf } from "./snapshot.ts";
+import { readWorktreeRecord, type WorktreeRecord, writeWorktreeRecord } from "./worktree-record.ts";
 
 export interface CloseOptions {
 	git?: Git;
-	/** Hears of what went wrong beside it. */
+	/** Called with problems that do not fail the close. */
 	report?: Report;
+	/** Which of the repository's own settings git may use. Default: those allowed when it was opened. */
+	allows?: Allowed | undefined;
 }
 
 /** Never rejects. */
-export async function closeWorktree(place: Place, options: CloseOptions = {}): Promise<WorktreeReport> {
-	const { git = gitWith(), report = () => undefined } = options;
+export async function closeWorktree(record: WorktreeRecord, options: CloseOptions = {}): Promise<WorktreeReport> {
+	const { git = gitWith(), report = () => undefined, allows } = options;
 	try {
-		return await closed(place, { git, report });
+		return await closed(record, { git, report, allows });
 	} catch (error) {
-		const failure = `Its changes could not be committed: ${messageOf(error).replace(/\.+$/, "")}. They are in ${place.root}; close it in /agents when that is mended.`;
-		await bestEffort("noting that a worktree could not be closed", report, () => writePlace({ ...place, failure }));
-		const { branch, root: path, base } = place;
+		const failure = `Its changes could not be committed: ${messageOf(error).replace(/\.+$/, "")}. They are in ${record.root}; close it in /agents when that is fixed.`;
+		await bestEffort("noting that a worktree could not be closed", report, () =>
+			writeWorktreeRecord({ ...record, failure }),
+		);
+		const { branch, root: path, base } = record;
 		return {
 			branch,
 			path,
@@ -35,19 +40,22 @@ export async function closeWorktree(place: Place, options: CloseOptions = {}): P
 			files: 0,
 			insertions: 0,
 			deletions: 0,
-			problems: [failure, ...(await flagsOf(place))],
+			problems: [failure, ...(await flagsOf(record))],
 		};
 	}
 }
 
-/** How often somebody else may be faster. */
+/** How often another process may be faster. */
 const ATTEMPTS = 3;
 
-async function closed(place: Place, options: Required<CloseOptions>, attempt = 1): Promise<WorktreeReport> {
-	const { git, report } = options;
-	const known = (await readPlace(place.root)) ?? place;
+type Closing = Required<Pick<CloseOptions, "git" | "report">> & Pick<CloseOptions, "allows">;
+
+async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Promise<WorktreeReport> {
+	const { report, allows } = options;
+	const known = withAllowed((await readWorktreeRecord(record.root)) ?? record, allows);
+	const git = allowing(options.git, known.allows ?? []);
 	if (known.report) {
-		// Whoever wrote that may have been killed before the directory was gone.
+		// The process that wrote it may have died before removing the directory.
 		if (known.report.path === undefined && (await exists(known.root)))
 			await bestEffort("removing a worktree", report, () => removeCheckout(known, git));
 		return known.report;
@@ -55,45 +63,49 @@ async function closed(place: Place, options: Required<CloseOptions>, attempt = 1
 	try {
 		return await finish(known, git);
 	} catch (error) {
-		// Several may close it at once. What the first one says of it counts; if that was killed, there is little left to do.
-		const isClosed = (await readPlace(place.root))?.report !== undefined;
+		// Several processes may close it at once. The first report counts; if that process died, little is left to do.
+		const isClosed = (await readWorktreeRecord(record.root))?.report !== undefined;
 		const isOvertaken = error instanceof GitError && /cannot lock ref '[^']*': is at /.test(error.stderr);
-		if (isClosed || (isOvertaken && attempt < ATTEMPTS)) return closed(place, options, attempt + 1);
+		if (isClosed || (isOvertaken && attempt < ATTEMPTS)) return closed(record, options, attempt + 1);
 		throw error;
 	}
 }
 
-async function finish(place: Place, git: Git): Promise<WorktreeReport> {
-	const held = await keep(place, git);
-	const stat = held.tip === undefined ? NOTHING : await statOf(place, held.tip, git);
-	const problems = [...held.problems, ...(await flagsOf(place))];
+function withAllowed(record: WorktreeRecord, allows: Allowed | undefined): WorktreeRecord {
+	return allows === undefined ? record : { ...record, allows };
+}
+
+async function finish(record: WorktreeRecord, git: Git): Promise<WorktreeReport> {
+	const held = await keep(record, git);
+	const stat = held.tip === undefined ? NOTHING : await statOf(record, held.tip, git);
+	const problems = [...held.problems, ...(await flagsOf(record))];
 	const report: WorktreeReport = {
-		...(held.branch === undefined ? {} : { branch: held.branch, merge: mergeCommand(place, held.branch) }),
-		...(held.isLeft ? { path: place.root } : {}),
-		base: place.base,
+		...(held.branch === undefined ? {} : { branch: held.branch, merge: mergeCommand(record, held.branch) }),
+		...(held.isLeft ? { path: record.root } : {}),
+		base: record.base,
 		...stat,
 		...(problems.length > 0 ? { problems } : {}),
 	};
-	await writePlace({ ...place, report });
+	await writeWorktreeRecord({ ...record, report });
 	if (held.isLeft) {
-		// Otherwise git there would show what was committed as if it were undone.
-		await tryGit(git, ["reset", "--quiet"], { cwd: place.root, gitDir: place.gitDir });
+		// Otherwise git would show what was committed as undone.
+		await tryGit(git, ["reset", "--quiet"], { cwd: record.root, gitDir: record.gitDir });
 		return report;
 	}
 	try {
-		await removeCheckout(place, git);
+		await removeCheckout(record, git);
 		return report;
 	} catch (error) {
-		const problem = `The directory ${place.root} could not be removed: ${messageOf(error)}`;
-		const changed = { ...report, path: place.root, problems: [...problems, problem] };
-		await writePlace({ ...place, report: changed });
+		const problem = `The directory ${record.root} could not be removed: ${messageOf(error)}`;
+		const changed = { ...report, path: record.root, problems: [...problems, problem] };
+		await writeWorktreeRecord({ ...record, report: changed });
 		return changed;
 	}
 }
 
 /** Where the agent's work is. */
 interface Held {
-	/** Absent when it changed nothing. */
+	/** Absent if nothing changed. */
 	branch?: string;
 	tip?: string;
 	/** The directory must stay: it holds what no commit does. */
@@ -101,8 +113,8 @@ interface Held {
 	problems: string[];
 }
 
-async function keep(place: Place, git: Git): Promise<Held> {
-	const { root, gitDir, base, branch, main } = place;
+async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
+	const { root, gitDir, base, branch, main, allows: allowed = [] } = record;
 	const ask = (...args: string[]) => tryGit(git, args, { cwd: main });
 	const own = await ask("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`);
 	if (gitDir === undefined || !(await isCheckout(root))) {
@@ -119,34 +131,35 @@ async function keep(place: Place, git: Git): Promise<Held> {
 	const here = { cwd: root, gitDir };
 	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], here);
 	const on = (await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here))?.replace(/^refs\/heads\//, "");
-	const { tree, problems, isWhole } = await snapshotOf({ root, gitDir, ignores: dirname(root), isWhole: true }, git);
+	const checkout = { root, main, gitDir, ignores: dirname(root), allowed, isWhole: true };
+	const { tree, problems, isWhole } = await snapshotOf(checkout, git);
 	await assertOpen(root);
 	const isClean = head !== undefined && tree === (await git(["rev-parse", `${head}^{tree}`], here));
 	const parents = head === undefined ? [] : [head];
-	const committed = isClean ? undefined : await commitTree(here, { tree, parents, message: messageFor(place) }, git);
+	const committed = isClean ? undefined : await commitTree(here, { tree, parents, message: messageFor(record) }, git);
 	const isAncestor = async (one: string, other: string) =>
 		(await ask("merge-base", "--is-ancestor", one, other)) !== undefined;
 	const last = committed ?? head ?? base;
 	const tip = own !== undefined && (await isAncestor(last, own)) ? own : last;
-	const inner = await innerRepositories(place, tip, git);
+	const inner = await innerRepositories(record, tip, git);
 	const isLeft = !isWhole || inner.length > 0;
 	const all = [...problems, ...inner];
 	const update = (name: string, to: string, from: string) =>
 		git(["update-ref", `refs/heads/${name}`, to, from], { cwd: main });
 
 	if (await isAncestor(tip, base)) {
-		if (own === base && !isLeft) await leaveBranch(place, git);
+		if (own === base && !isLeft) await leaveBranch(record, git);
 		return { isLeft, problems: all };
 	}
 	const isElsewhere = committed === undefined && on !== undefined && on !== branch && tip !== own;
 	if (isElsewhere) {
 		const more = own !== undefined && own !== base ? [`It has also left commits on ${branch}.`] : [];
-		if (own === base) await leaveBranch(place, git);
+		if (own === base) await leaveBranch(record, git);
 		return {
 			branch: on,
 			tip,
 			isLeft,
-			problems: [...all, `The agent works on its own branch ${on}, which holds its commits.`, ...more],
+			problems: [...all, `The agent worked on its own branch ${on}, which holds its commits.`, ...more],
 		};
 	}
 	if (own === tip) return { branch, tip, isLeft, problems: all };
@@ -159,25 +172,29 @@ async function keep(place: Place, git: Git): Promise<Held> {
 	return { branch: other, tip, isLeft, problems: [...all, `Its work is on two branches: ${other} and ${branch}.`] };
 }
 
-/** Whoever has closed it removes its files now; without them, they would count as deleted or lost. */
+/** The process that closed it is removing its files now; they would count as deleted or lost. */
 async function assertOpen(root: string): Promise<void> {
-	if ((await readPlace(root))?.report) throw new Error("somebody else has just closed it");
+	if ((await readWorktreeRecord(root))?.report) throw new Error("another process has just closed it");
 }
 
-/** The checkout must not be on a branch that is deleted: it would count as new, with everything in it. */
-async function leaveBranch({ root, gitDir, branch, base, main }: Place, git: Git): Promise<void> {
+/** The checkout must leave a branch before that is deleted, or everything in it would count as new. */
+async function leaveBranch({ root, gitDir, branch, base, main }: WorktreeRecord, git: Git): Promise<void> {
 	await tryGit(git, ["update-ref", "--no-deref", "HEAD", base], { cwd: root, gitDir });
 	await git(["update-ref", "-d", `refs/heads/${branch}`, base], { cwd: main });
 }
 
-/** Repositories within the checkout: git keeps of them only which commit they were at. */
-async function innerRepositories({ gitDir, base, main, root }: Place, tip: string, git: Git): Promise<string[]> {
+/** Nested repositories: git stores only their commit. */
+async function innerRepositories(
+	{ gitDir, base, main, root }: WorktreeRecord,
+	tip: string,
+	git: Git,
+): Promise<string[]> {
 	const raw = await git(["diff", "--raw", "-z", "--no-renames", "--diff-filter=AMT", base, tip], { cwd: main });
 	const fields = raw.split("\0");
 	const links = fields.flatMap((field, index) => (/^:\d+ 160000 /.test(field) ? [fields[index + 1] ?? ""] : []));
 	if (links.length > 0)
 		return [
-			`${links.map(sanitize).join(", ")} in ${root}: repositories of their own, of which only that directory holds the commits.`,
+			`${links.map(sanitize).join(", ")} in ${root}: nested repositories, whose commits are only in that directory.`,
 		];
 	const isInitialized = gitDir !== undefined && (await exists(join(gitDir, "modules")));
 	return isInitialized ? [`Submodules were checked out in ${root}; what was committed in them is only there.`] : [];
@@ -190,11 +207,11 @@ async function freeName(branch: string, ask: (...args: string[]) => Promise<stri
 	}
 }
 
-/** It stands in lists of commits beside others. */
+/** Shown in commit lists. */
 const SUBJECT_CHARACTERS = 72;
 const TASK_CHARACTERS = 500;
 
-function messageFor({ agentId, run, type, description, task }: Place): string {
+function messageFor({ agentId, run, type, description, task }: WorktreeRecord): string {
 	const subject = sanitize(description).slice(0, SUBJECT_CHARACTERS).trim() || `Work of agent ${agentId}`;
 	const which = run === 1 ? "" : `, run ${run}`;
 	const about = sanitize(task).slice(0, TASK_CHARACTERS);
@@ -203,14 +220,14 @@ function messageFor({ agentId, run, type, description, task }: Place): string {
 
 const NOTHING = { files: 0, insertions: 0, deletions: 0 };
 
-async function statOf({ base, main }: Place, to: string, git: Git): Promise<typeof NOTHING> {
+async function statOf({ base, main }: WorktreeRecord, to: string, git: Git): Promise<typeof NOTHING> {
 	const text = await git(["diff", "--shortstat", base, to], { cwd: main });
 	const number = (what: RegExp) => Number(what.exec(text)?.[1] ?? 0);
 	return { files: number(/(\d+) file/), insertions: number(/(\d+) insertion/), deletions: number(/(\d+) deletion/) };
 }
 
-/** A branch that begins with what was not committed must not bring that along as a commit. */
-function mergeCommand({ main, base, isSnapshot, isElsewhere }: Place, branch: string): string {
+/** A branch that starts from a snapshot must not bring that in as a commit. */
+function mergeCommand({ main, base, isSnapshot, isElsewhere }: WorktreeRecord, branch: string): string {
 	const where = isElsewhere ? ["-C", main] : [];
 	const what = isSnapshot ? ["cherry-pick", `${base.slice(0, 12)}..${branch}`] : ["merge", branch];
 	return ["git", ...where, ...what].map(quotedForShell).join(" ");
@@ -221,15 +238,15 @@ function quotedForShell(word: string): string {
 }
 
 /** More would bury the rest. */
-const MOST_FLAGS = 5;
+const MAX_FLAGS = 5;
 const FLAG_BYTES = 64 * 1024;
 
-async function flagsOf({ root }: Place): Promise<string[]> {
+async function flagsOf({ root }: WorktreeRecord): Promise<string[]> {
 	const bytes = await readPlain(flagsFile(root), FLAG_BYTES).catch(() => undefined);
 	const lines = (bytes?.toString("utf8") ?? "")
 		.split("\n")
 		.filter((line) => line !== "")
 		.map(sanitize);
-	const beyond = lines.length - MOST_FLAGS;
-	return beyond > 0 ? [...lines.slice(0, MOST_FLAGS), `… and ${beyond} more times.`] : lines;
+	const beyond = lines.length - MAX_FLAGS;
+	return beyond > 0 ? [...lines.slice(0, MAX_FLAGS), `… and ${beyond} more times.`] : lines;
 }

@@ -1,19 +1,22 @@
-/** The spec of a run as it is inside its own checkout. Pure. */
-import { join, relative } from "node:path";
-import { isWithin } from "../process/within.ts";
-import type { Confinement, RunSpec } from "../runner.ts";
-import type { Place } from "./place.ts";
+/** A run's spec inside its own checkout, and which directories agents are confined to. */
 
-export function confinedSpec<Spec extends RunSpec>(spec: Spec, place: Place): Spec {
-	const { root, main } = place;
-	const aliases = [main, mainAsGiven(spec, place)];
+import { realpath } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { isWithin } from "../files/within.ts";
+import type { Confinement, RunSpec } from "../model/runner.ts";
+import type { Allowed, Allows } from "./own-config.ts";
+import { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";
+
+export function confinedSpec<Spec extends RunSpec>(spec: Spec, record: WorktreeRecord): Spec {
+	const { root, main } = record;
+	const aliases = [main, mainAsGiven(spec, record)];
 	const inside = (text: string) => pathsMoved(text, aliases, root);
 	const { mode, text } = spec.systemPrompt ?? { mode: "append", text: "" };
 	return {
 		...spec,
-		cwd: place.cwd,
+		cwd: record.cwd,
 		task: inside(spec.task),
-		systemPrompt: { mode, text: [inside(text), noteFor(place)].filter((part) => part.trim() !== "").join("\n\n") },
+		systemPrompt: { mode, text: [inside(text), noteFor(record)].filter((part) => part.trim() !== "").join("\n\n") },
 		confinedTo: {
 			root,
 			origin: originOf({ cwd: main, confinedTo: spec.confinedTo }),
@@ -23,7 +26,7 @@ export function confinedSpec<Spec extends RunSpec>(spec: Spec, place: Place): Sp
 }
 
 /**
- * Where the files that a run works on came from: a checkout of its own is trusted as the one it was made from.
+ * Where a run's files came from: its own checkout is trusted as the one it was made from.
  *
  * @example
  * ```ts
@@ -34,13 +37,22 @@ export function originOf({ cwd, confinedTo }: { cwd: string; confinedTo?: Confin
 	return confinedTo && isWithin(cwd, confinedTo.root) ? join(confinedTo.origin, relative(confinedTo.root, cwd)) : cwd;
 }
 
-/** A link may lead there, and the task then speaks of the link. */
-function mainAsGiven({ cwd }: RunSpec, { root, cwd: inside }: Place): string {
+/**
+ * What is allowed in a repository that a confined agent uses. Its checkout is trusted as its origin; an agent may
+ * have made any other repository inside it.
+ */
+export function allowedAt(main: string, confinedTo: Confinement | undefined, allows: Allows): Allowed {
+	if (!confinedTo || !isWithin(main, confinedTo.root)) return allows(main);
+	return main === confinedTo.root ? allows(confinedTo.origin) : [];
+}
+
+/** The task may name a link to it. */
+function mainAsGiven({ cwd }: RunSpec, { root, cwd: inside }: WorktreeRecord): string {
 	const way = relative(root, inside);
 	return way !== "" && cwd.endsWith(`/${way}`) ? cwd.slice(0, -way.length - 1) : cwd;
 }
 
-/** Only where the path is meant as a whole: not as the beginning of another name, nor as the end of another path. */
+/** Replaces only whole paths: not the start of another name, nor the end of another path. */
 function pathsMoved(text: string, from: readonly string[], to: string): string {
 	const paths = [...new Set(from)]
 		.filter((path) => path.length > 1)
@@ -52,12 +64,29 @@ function pathsMoved(text: string, from: readonly string[], to: string): string {
 	return text.replace(whole, () => to);
 }
 
-function noteFor({ root, main, branch, notes }: Place): string {
+function noteFor({ root, main, branch, notes }: WorktreeRecord): string {
 	return [
-		`You work in a git worktree of your own: ${root}, a checkout of ${main} on branch ${branch}.`,
-		`Read and write only there; file tools are refused elsewhere. Where a path below ${main} is mentioned, the same path below ${root} is meant.`,
+		`You work in your own git worktree: ${root}, a checkout of ${main} on branch ${branch}.`,
+		`Read and write only there; file tools are refused elsewhere. Paths below ${main} mean the same paths below ${root}.`,
 		"Files that git ignores, such as installed dependencies, are not in it.",
 		...notes,
-		"You need not commit: when you end, everything you changed is committed to that branch, except files that git ignores, which are thrown away.",
+		"You need not commit: when you finish, all your changes are committed to that branch, except ignored files, which are deleted.",
 	].join(" ");
+}
+
+export function worktreesDir(agentDir: string): string {
+	return join(agentDir, "state", "subagents", "worktrees");
+}
+
+/**
+ * An agent that works in an agent's checkout is confined to it, even if it is resumed without the agent that launched
+ * it: it must not reach the user's own files.
+ */
+export async function confinementAt(agentDir: string, cwd: string): Promise<Confinement | undefined> {
+	const dir = await realpath(worktreesDir(agentDir)).catch(() => undefined); // none exists
+	const [name] = dir === undefined ? [] : relative(dir, cwd).split(sep);
+	if (dir === undefined || !name || !isWithin(cwd, dir)) return undefined;
+	const root = join(dir, name);
+	const main = (await readWorktreeRecord(root))?.main;
+	return { root, origin: main ?? root, watches: main === undefined ? [] : [main] };
 }

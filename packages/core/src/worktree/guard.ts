@@ -1,20 +1,20 @@
 /**
- * Keeps an agent in its own checkout: its file tools are refused elsewhere, and after each command of its shell the
- * checkouts that it must leave alone are looked at. It is no sandbox; it tells an agent that goes astray, and its user.
+ * Keeps an agent in its own checkout: its file tools are refused elsewhere, and after each shell command the
+ * checkouts it must not touch are compared. Not a sandbox; it warns an agent that goes astray, and its user.
  */
 import { appendFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
-import { leadsInto, pathAsPiReadsIt } from "../process/child/path-guard.ts";
-import type { Confinement } from "../runner.ts";
-import { type CheckoutState, checkoutState, differences, LOOK_MS } from "./checkout-state.ts";
-import { flagsFile } from "./flags.ts";
+import { gitRefusal } from "../guards/git-guard.ts";
+import { leadsInto, pathAsPiReadsIt } from "../guards/path-guard.ts";
+import type { Confinement } from "../model/runner.ts";
+import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS } from "./checkout-state.ts";
 import { type Git, gitWith } from "./git.ts";
 
 export interface Guard {
-	/** Before a tool runs. Says why it must not, as a sentence for the model. */
+	/** Before a tool runs. Returns why it must not, as a sentence for the model. */
 	before(call: ToolCall): Promise<string | undefined>;
-	/** After it ran. Says what it did that it must not, as a sentence for the model. */
+	/** After it ran. Returns what it did wrong, as a sentence for the model. */
 	after(call: Pick<ToolCall, "id" | "tool">): Promise<string | undefined>;
 }
 
@@ -25,20 +25,20 @@ export interface ToolCall {
 	cwd: string;
 }
 
-/** The tools of pi that run commands. */
+/** pi's tools that run commands. */
 const SHELLS: ReadonlySet<string> = new Set(["bash", "powershell"]);
 
 /** More names would bury the message. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
-/** `alsoWritable` are directories beside the checkout, for example for notes. */
+/** `alsoWritable`: directories besides the checkout, for example for notes. */
 export function createGuard(
 	{ root, watches }: Pick<Confinement, "root" | "watches">,
 	{ alsoWritable = [], git = gitWith() }: { alsoWritable?: readonly string[]; git?: Git } = {},
 ): Guard {
 	const running = new Map<string, { command: string; states: (CheckoutState | undefined)[] }>();
 	const flag = (text: string) => appendFile(flagsFile(root), `${text}\n`, { mode: 0o600 });
-	/** One look that takes too long is enough: all commands of the agent wait for it. */
+	/** One timeout is enough: all commands of the agent wait for this. */
 	const unwatched = new Set<string>();
 	const lookAt = async (path: string): Promise<CheckoutState | undefined> => {
 		if (unwatched.has(path)) return undefined;
@@ -46,7 +46,7 @@ export function createGuard(
 		if (!state && !unwatched.has(path)) {
 			unwatched.add(path);
 			await flag(
-				`${path} could not be looked at within ${LOOK_MS / 1_000} s. Whether a command changed it is not known.`,
+				`${path} could not be checked within ${LOOK_MS / 1_000} s. It is unknown whether a command changed it.`,
 			);
 		}
 		return state;
@@ -59,10 +59,9 @@ export function createGuard(
 				running.set(id, { command: typeof command === "string" ? command : "", states: await look() });
 			if ((tool !== "edit" && tool !== "write") || typeof path !== "string") return undefined;
 			const wanted = pathAsPiReadsIt(path, cwd);
-			const isOwn = leadsInto(root, wanted) && !leadsInto(join(root, ".git"), wanted);
-			if (isOwn || alsoWritable.some((dir) => leadsInto(dir, wanted))) return undefined;
-			const places = [root, ...alsoWritable].join(" or ");
-			return `${path} is outside of your own checkout. Write only below ${places}.`;
+			if ([root, ...alsoWritable].some((dir) => leadsInto(dir, wanted))) return gitRefusal({ tool, input, cwd });
+			const dirs = [root, ...alsoWritable].join(" or ");
+			return `${path} is outside your checkout. Write only below ${dirs}.`;
 		},
 		async after({ id, tool }) {
 			const began = SHELLS.has(tool) ? running.get(id) : undefined;
@@ -83,10 +82,10 @@ export function createGuard(
 }
 
 function flagText(command: string, where: string): string {
-	return `While a command of it ran (${sanitize(command).slice(0, 120)}), another checkout changed: ${where}.`;
+	return `While one of its commands ran (${sanitize(command).slice(0, 120)}), another checkout changed: ${where}.`;
 }
 
 function listed(names: readonly string[]): string {
-	const shown = names.slice(0, MOST_NAMED).map(sanitize).join(", ");
-	return names.length > MOST_NAMED ? `${shown} and ${names.length - MOST_NAMED} more` : shown;
+	const shown = names.slice(0, MAX_NAMED).map(sanitize).join(", ");
+	return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
 }

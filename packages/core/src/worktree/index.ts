@@ -1,6 +1,6 @@
-/** Checkouts that agents have for themselves: made, guarded, closed, and taken over. Needs git. */
+/** Agents' own checkouts: created, guarded, closed and applied. Requires git. */
 export { type CloseOptions, closeWorktree } from "./close.ts";
-export { originOf } from "./confine.ts";
+export { allowedAt, confinementAt, originOf, worktreesDir } from "./confine.ts";
 export { type Git, GitError, type GitOptions, gitWith } from "./git.ts";
 export { createGuard, type Guard, type ToolCall } from "./guard.ts";
 export {
@@ -8,10 +8,11 @@ export {
 	applyWorktree,
 	diffWorktree,
 	discardWorktree,
-	type KeptWorktree,
+	type ListedWorktree,
 	listWorktrees,
-} from "./kept.ts";
+} from "./list-worktrees.ts";
 export { type OpenOptions, openWorktree } from "./open.ts";
-export { type Place, readPlace } from "./place.ts";
-export { checkWorktree } from "./repository.ts";
+export { type Allowed, type Allows, markOf, NeedsOwnSettings, type Setting } from "./own-config.ts";
+export { type CheckOptions, checkWorktree } from "./repository.ts";
 export { type WorktreeRunnerOptions, worktreeRunner } from "./runner.ts";
+export { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";

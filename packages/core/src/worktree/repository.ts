@@ -1,40 +1,76 @@
-/** What kind of repository a directory is in, and a clear word for each kind in which no agent can have a checkout of its own. */
-import { realpath } from "node:fs/promises";
-import { AgentError } from "../error.ts";
-import { type Git, GitError, gitWith, tryGit } from "./git.ts";
+/** Finds the repository of a directory, with a clear error for each kind in which no agent can have a checkout. */
+import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { AgentError } from "../base/error.ts";
+import { readPlain } from "../files/plain-file.ts";
+import { allowing, type Git, GitError, type GitOptions, gitWith, tryGit } from "./git.ts";
+import { type Allowed, type Allows, checkFilters, checkObjects } from "./own-config.ts";
 
 export interface Repository {
-	/** The top of the checkout that the directory is in. */
+	/** The root of the checkout that contains the directory. */
 	main: string;
-	/** What all checkouts of the repository share. */
+	/** The git directory shared by all checkouts. */
 	commonDir: string;
-	/** The commit that is checked out. */
+	/** The checked-out commit. */
 	head: string;
 }
 
+export interface CheckOptions {
+	git?: Git;
+	/** Which of the repository's own settings git may use. Default: none. */
+	allows?: Allows | undefined;
+	/** `dirty`: the working tree, committed or not. */
+	base?: "head" | "dirty" | undefined;
+}
+
 /**
- * Throws an `AgentError` for a directory in which no agent can have a worktree, so that whoever asks hears of it at once.
+ * Throws an `AgentError`, before anything is launched, if no agent can have a worktree here: `NeedsOwnSettings` if
+ * only the user's consent is missing.
  *
  * @example
  * ```ts
- * if (spec.isolation) await checkWorktree(spec.cwd);
+ * if (spec.isolation) await checkWorktree(spec.cwd, { allows: (main) => (isTrusted(main) ? "*" : []) });
  * ```
  */
-export async function checkWorktree(cwd: string, git: Git = gitWith()): Promise<void> {
-	await findRepository(cwd, git);
+export async function checkWorktree(cwd: string, options: CheckOptions = {}): Promise<void> {
+	const { git = gitWith(), allows = () => [], base = "head" } = options;
+	const { main, head } = await findRepository(cwd, git);
+	const allowed = allows(main);
+	const safe = allowing(git, allowed);
+	await checkTree(safe, { cwd: main, main, allowed, tree: `${head}^{tree}` });
+	if (base === "dirty") await checkFilters(safe, { cwd: main, main, allowed, isOnDisk: true });
+}
+
+/** Throws `NeedsOwnSettings` if the files of a tree cannot be written without settings that are not allowed. */
+export async function checkTree(
+	git: Git,
+	options: Pick<GitOptions, "cwd" | "gitDir" | "signal"> & { main: string; allowed: Allowed; tree: string },
+): Promise<void> {
+	const { main, allowed, tree, ...where } = options;
+	if (allowed === "*") return;
+	await checkObjects(git, options);
+	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-index-"));
+	try {
+		const own = { ...where, index: join(dir, "index") };
+		await checkFilters(git, { ...own, main, allowed, prepare: () => git(["read-tree", tree], own) });
+	} finally {
+		await rm(dir, { recursive: true, force: true });
+	}
 }
 
 export async function findRepository(cwd: string, git: Git, signal?: AbortSignal): Promise<Repository> {
 	const options = { cwd, signal, timeoutMs: LOOK_MS };
 	const [isBare, isInside] = (await look(git, cwd, signal)).split("\n");
 	if (isInside !== "true") {
-		const what =
-			isBare === "true" ? "is a bare repository, which has no files" : "is inside a repository's own directory";
-		throw refusal(`${cwd} ${what}. Work in a checkout of it (\`git worktree add\`).`);
+		throw refusal(isBare === "true" ? embedded(cwd) : inOwnDirectory(cwd));
 	}
-	const found = await git(["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"], options);
-	const [main, commonDir] = found.split("\n");
-	if (!main || !commonDir) throw refusal(`git does not say where the repository of ${cwd} begins.`);
+	const asked = ["--show-toplevel", "--git-common-dir", "--git-dir"];
+	const found = await git(["rev-parse", "--path-format=absolute", ...asked], options);
+	const [main, commonDir, gitDir] = found.split("\n");
+	if (!main || !commonDir || !gitDir) throw refusal(`git does not say where the repository of ${cwd} begins.`);
+	// Older gits accept any directory with the right files as a repository, for example one among a stranger's files.
+	if ((await gitDirOf(main)) !== (await realpath(gitDir))) throw refusal(embedded(gitDir));
 	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], options);
 	if (head === undefined)
 		throw refusal(
@@ -55,12 +91,33 @@ async function look(git: Git, cwd: string, signal: AbortSignal | undefined): Pro
 	} catch (error) {
 		if (!(error instanceof GitError)) throw error;
 		if (error.isMissing) throw refusal("git is not installed, or not in PATH.");
+		const bare = /cannot use bare repository '(.*?)'/.exec(error.stderr)?.[1];
+		if (bare !== undefined)
+			throw refusal(/[/\\]\.git(?:[/\\]|$)/.test(cwd) ? inOwnDirectory(cwd) : embedded(resolve(cwd, bare)));
 		if (/not a git repository/i.test(error.stderr))
-			throw refusal(`${cwd} is in no git repository. Run \`git init\` and commit, or launch it without.`);
+			throw refusal(`${cwd} is not in a git repository. Run \`git init\` and commit, or launch it without.`);
 		throw refusal(error.message);
 	}
 }
 
+/** What `.git` in the root of a checkout is or points to. */
+async function gitDirOf(top: string): Promise<string | undefined> {
+	const path = join(top, ".git");
+	const found = await lstat(path).catch(() => undefined); // what cannot be read is not what git found
+	if (!found?.isFile()) return found && realpath(path).catch(() => undefined);
+	const text = (await readPlain(path, 8 * 1024))?.toString("utf8");
+	const said = /^gitdir: ([^\n]+)/.exec(text ?? "")?.[1]?.replace(/\r$/, "");
+	return said === undefined ? undefined : realpath(resolve(top, said)).catch(() => undefined);
+}
+
+function embedded(path: string): string {
+	return `${path} is a bare repository, or files that look like one; such a directory is never opened. Work in a checkout (\`git worktree add\`).`;
+}
+
+function inOwnDirectory(cwd: string): string {
+	return `${cwd} is inside a repository's own directory. Work in a checkout of it (\`git worktree add\`).`;
+}
+
 function refusal(why: string): AgentError {
-	return new AgentError("no_worktree", `The agent cannot have a worktree of its own: ${why}`);
+	return new AgentError("no_worktree", `The agent cannot have its own worktree: ${why}`);
 }

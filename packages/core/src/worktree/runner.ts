@@ -1,29 +1,32 @@
-/** Gives the runs of another runner a checkout of their own where their spec asks for one, and closes it when they settle. */
+/** Gives another runner's runs their own checkout if their spec asks for one, and closes it when they settle. */
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
-import { messageOf, type Report } from "../best-effort.ts";
-import { abortedOutcome } from "../outcome.ts";
-import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../runner.ts";
+import { messageOf, type Report } from "../base/best-effort.ts";
+import { abortedOutcome } from "../model/outcome.ts";
+import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { closeWorktree } from "./close.ts";
-import { confinedSpec } from "./confine.ts";
+import { allowedAt, confinedSpec } from "./confine.ts";
 import { type Git, gitWith } from "./git.ts";
 import { openWorktree } from "./open.ts";
-import { type Place, readPlace } from "./place.ts";
+import type { Allows } from "./own-config.ts";
+import { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";
 
 export interface WorktreeRunnerOptions {
 	/** Holds the checkouts of all agents. */
 	dir: string;
-	/** Where the user is: a command that they paste works there. */
+	/** The user's directory, so that a pasted command works there. */
 	sessionCwd?: () => string | undefined;
-	/** Hears what became of the checkout of a run that was stopped: whoever stopped it did not wait for that. */
+	/** Called with the final report of a stopped run's checkout, which the stop did not wait for. */
 	onClosed?: (agentId: string, report: WorktreeReport) => void;
-	/** Hears of what went wrong beside a run. */
+	/** Called with problems that do not fail the run. */
 	report?: Report;
-	/** Default: with the environment of this process. */
+	/** Which of a repository's own settings git may use. Default: none. */
+	allows?: Allows;
+	/** Default: with this process's environment. */
 	git?: Git;
 }
 
 /**
- * Runs without `isolation` are those of the inner runner, untouched.
+ * Runs without `isolation` go to the inner runner unchanged.
  *
  * @example
  * ```ts
@@ -37,18 +40,18 @@ export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): R
 		...(inner.keepsTime ? { keepsTime: true } : {}),
 		start: (spec, emit, checkpoint) =>
 			spec.isolation
-				? placedRun(spec, options, {
+				? isolatedRun(spec, options, {
 						open: (signal) => open(spec, options, signal),
-						begin: (place) => inner.start(place ? confinedSpec(spec, place) : spec, emit, checkpoint),
+						begin: (record) => inner.start(record ? confinedSpec(spec, record) : spec, emit, checkpoint),
 					})
 				: inner.start(spec, emit, checkpoint),
 		...(attach
 			? {
 					attach: (spec, emit, checkpoint) =>
 						spec.isolation
-							? placedRun(spec, options, {
-									// Which checkout it is, the run's own files say.
-									open: async () => (spec.confinedTo ? readPlace(spec.confinedTo.root) : undefined),
+							? isolatedRun(spec, options, {
+									// The run's files name its checkout.
+									open: async () => (spec.confinedTo ? readWorktreeRecord(spec.confinedTo.root) : undefined),
 									begin: () => attach(spec, emit, checkpoint),
 								})
 							: attach(spec, emit, checkpoint),
@@ -57,8 +60,13 @@ export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): R
 	};
 }
 
-function open(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, signal: AbortSignal): Promise<Place> {
-	const { cwd, agentId: id, run, type, description, task, isolation, runner, artifacts } = spec;
+function open(
+	spec: RunSpec & RunIdentity,
+	options: WorktreeRunnerOptions,
+	signal: AbortSignal,
+): Promise<WorktreeRecord> {
+	const { cwd, agentId: id, run, type, description, task, isolation, runner, artifacts, confinedTo } = spec;
+	const { allows = () => [] } = options;
 	return openWorktree({
 		cwd,
 		dir: options.dir,
@@ -68,35 +76,36 @@ function open(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, signa
 		about: { type, description, task },
 		sessionCwd: options.sessionCwd?.(),
 		runDir: runner === "session" ? undefined : artifacts,
+		allows: (main) => allowedAt(main, confinedTo, allows),
 		signal,
 		...(options.git ? { git: options.git } : {}),
 	});
 }
 
 interface Steps {
-	/** Rejects where there can be no checkout, and when the signal fires. */
-	open(signal: AbortSignal): Promise<Place | undefined>;
-	begin(place: Place | undefined): Run;
+	/** Rejects if there can be no checkout, and when the signal fires. */
+	open(signal: AbortSignal): Promise<WorktreeRecord | undefined>;
+	begin(record: WorktreeRecord | undefined): Run;
 }
 
-/** A run that has to be prepared before its child can be started: what is said to it meanwhile is said to the child then. */
-function placedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, steps: Steps): Run {
+/** A run that is prepared before its child starts: messages meanwhile are delivered then. */
+function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, steps: Steps): Run {
 	const { report, onClosed, git = gitWith() } = options;
 	const preparing = new AbortController();
 	const early: ((run: Run) => void)[] = [];
 	let child: Run | undefined;
-	let place: Place | undefined;
+	let record: WorktreeRecord | undefined;
 	let stop: Stop | undefined;
 	let granted: Limits | undefined;
-	const tell = (say: (run: Run) => void) => {
+	const whenStarted = (say: (run: Run) => void) => {
 		if (child) say(child);
 		else early.push(say);
 	};
 
 	const begin = async (): Promise<void> => {
-		place = await steps.open(preparing.signal);
+		record = await steps.open(preparing.signal);
 		if (stop) return;
-		child = steps.begin(place);
+		child = steps.begin(record);
 		if (granted) child.granted = granted;
 		for (const say of early.splice(0)) say(child);
 	};
@@ -104,8 +113,8 @@ function placedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, 
 	const live = async (): Promise<Outcome> => {
 		const failure = await begun;
 		const outcome = await (child?.settled ?? (stop ? abortedOutcome(stop, undefined) : (failure as Outcome)));
-		if (!place) return outcome;
-		const worktree = outcome.worktree ?? (await closeWorktree(place, { git, ...(report ? { report } : {}) }));
+		if (!record) return outcome;
+		const worktree = outcome.worktree ?? (await closeWorktree(record, { git, ...(report ? { report } : {}) }));
 		if (stop) onClosed?.(spec.agentId, worktree);
 		return { ...outcome, worktree };
 	};
@@ -117,8 +126,8 @@ function placedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, 
 			if (child) child.abort(given);
 			else preparing.abort();
 		},
-		steer: (message) => tell((run) => run.steer(message)),
-		wrapUp: (reason) => tell((run) => run.wrapUp(reason)),
+		steer: (message) => whenStarted((run) => run.steer(message)),
+		wrapUp: (reason) => whenStarted((run) => run.wrapUp(reason)),
 		get granted() {
 			return child ? child.granted : granted;
 		},
@@ -126,12 +135,18 @@ function placedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, 
 			granted = limits;
 			if (child) child.granted = limits;
 		},
+		get durationMs() {
+			return child?.durationMs;
+		},
 		get worktree() {
-			return place && provisional(place);
+			return record && provisional(record);
+		},
+		get partial() {
+			return child?.partial;
 		},
 		...(spec.outlives
 			? {
-					// One that is being prepared is started first: nobody else would.
+					// One in preparation must start first: no one else would do it.
 					detach: async () => {
 						await begun;
 						await child?.detach?.();
@@ -141,8 +156,7 @@ function placedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, 
 	};
 }
 
-function provisional({ branch, root, base }: Place): WorktreeReport {
-	const problem =
-		"It was stopped: what it had changed is being committed to its branch, which is removed if there is nothing.";
+function provisional({ branch, root, base }: WorktreeRecord): WorktreeReport {
+	const problem = "It was stopped: its changes are being committed to its branch, which is removed if there are none.";
 	return { branch, path: root, base, files: 0, insertions: 0, deletions: 0, problems: [problem] };
 }

@@ -1,6 +1,6 @@
 /**
- * Tells other extensions over pi's bus what happens to agents, all of the tree, and to the settings. What an opened
- * session remembers is no news: only what happens from now on is told.
+ * Publishes agent events of the whole tree and settings changes to other extensions over pi's bus. Restored events are
+ * not re-emitted.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import {
@@ -12,10 +12,10 @@ import {
 	steadyClock,
 	systemClock,
 } from "@pi-subagents/core";
+import type { Settings } from "@pi-subagents/launch";
 import { isV2Failure, type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "@pi-subagents/rpc";
-import type { Host } from "../host.ts";
-import type { Settings } from "../settings.ts";
-import { compactionOf, newsOf, settledAgentOf } from "./payloads.ts";
+import type { Host } from "../host/host.ts";
+import { agentNewsOf, compactionOf, settledAgentOf } from "./payloads.ts";
 
 export interface BusDeps {
 	manager: Manager;
@@ -23,64 +23,62 @@ export interface BusDeps {
 	clock?: Clock;
 }
 
-export interface BusTeller {
-	/** The settings were read. */
+export interface EventPublisher {
+	/** Publishes the settings if they changed. */
 	settings(settings: Settings): void;
-	/** Requests are answered from now on, and a session is open. */
+	/** Publishes that requests are answered and a session is open. */
 	ready(): void;
 }
 
-export function tellBus({ events }: Pick<ExtensionAPI, "events">, deps: BusDeps): BusTeller {
+export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: BusDeps): EventPublisher {
 	const { manager, host, clock = systemClock } = deps;
-	const steady = steadyClock(clock);
-	const bornAt = steady.now();
-	/** By the time of day as it is set now. */
-	const birth = () => clock.now() - (steady.now() - bornAt);
+	const monotonic = steadyClock(clock);
+	const startedAt = monotonic.now();
+	/** In current wall clock time, which may have been changed. */
+	const processStart = () => clock.now() - (monotonic.now() - startedAt);
 	const live = new Set<string>();
 	let known: string | undefined;
-	const tell = <Event extends LifecycleEvent>(event: Event, payload: LifecycleEvents[Event]) =>
-		void bestEffort(`telling other extensions of "${event}"`, host.tell, () =>
-			events.emit(lifecycleChannels[event], payload),
-		);
-	/** What an earlier process did is read back into the store. Of a run that is rejoined, only what it does from now on counts. */
-	const isNews = ({ type, agentId, at }: AgentEvent, { outlives = false }: AgentRecord) => {
+	const publish = <Event extends LifecycleEvent>(event: Event, payload: LifecycleEvents[Event]) =>
+		void bestEffort(`publishing "${event}"`, host.tell, () => events.emit(lifecycleChannels[event], payload));
+	/** Events of earlier processes are restored into the store. Of a rejoined run, only new events count. */
+	const isNew = ({ type, agentId, at }: AgentEvent, { outlives = false }: AgentRecord) => {
 		if (type === "agent_queued" && manager.specOf(agentId)) live.add(agentId);
 		const isLive = live.has(agentId);
 		if (type === "agent_settled") live.delete(agentId);
-		return isLive && (!outlives || at >= birth()); // all others began here
+		return isLive && (!outlives || at >= processStart()); // other runs started in this process
 	};
 
 	manager.store.subscribe((event, record) => {
-		if (!isNews(event, record)) return;
+		if (!isNew(event, record)) return;
 		switch (event.type) {
 			case "agent_queued":
-				if (record.run === 1) tell("created", { ...newsOf(record), isBackground: record.isBackground });
+				if (record.run === 1) publish("created", { ...agentNewsOf(record), isBackground: record.isBackground });
 				break;
 			case "agent_started":
-				tell("started", newsOf(record));
+				publish("started", agentNewsOf(record));
 				break;
 			case "agent_steered":
-				tell("steered", { id: record.id, message: event.message });
+				publish("steered", { id: record.id, message: event.message });
 				break;
 			case "compacted":
-				if (event.ok) tell("compacted", compactionOf(record, event));
+				if (event.ok) publish("compacted", compactionOf(record, event));
 				break;
 			case "agent_settled": {
 				const settled = settledAgentOf(record, event.outcome);
-				tell(isV2Failure(settled.status) ? "failed" : "completed", settled);
+				publish(isV2Failure(settled.status) ? "failed" : "completed", settled);
 				break;
 			}
-			default: // what an agent does in between is shown, not told
+			default: // other events are not published
 				break;
 		}
 	});
 	return {
-		ready: () => tell("ready", {}),
+		ready: () => publish("ready", {}),
 		settings(settings) {
 			const text = JSON.stringify(settings);
 			if (text === known) return;
-			if (known === undefined) tell("settings_loaded", { settings: { ...settings } });
-			else tell("settings_changed", { settings: { ...settings }, persisted: true }); // they come from files
+			if (known === undefined) publish("settings_loaded", { settings: { ...settings } });
+			else publish("settings_changed", { settings: { ...settings }, persisted: true }); // settings come from files
 			known = text;
 		},
 	};

@@ -1,12 +1,12 @@
-/** What other extensions are told of an agent, made from its record. Copies only: what they do to it stays with them. Pure. */
+/** Bus payloads made from an agent's record. Copies only, so that other extensions cannot change our state. Pure. */
 import { type AgentRecord, type Outcome, workTokens } from "@pi-subagents/core";
+import { durationOf } from "@pi-subagents/core/report";
 import type { Compacted } from "@pi-subagents/progress";
 import { outcomeText } from "@pi-subagents/progress";
 import { type AgentInfo, type AgentNews, type Compaction, type SettledAgent, toV2Status } from "@pi-subagents/rpc";
-import { inPiTerms } from "../ledger.ts";
-import { durationOf } from "../tools/details.ts";
+import { toPiUsage } from "@pi-subagents/tools";
 
-export function newsOf({ id, type, description, depth, parentAgentId }: AgentRecord): AgentNews {
+export function agentNewsOf({ id, type, description, depth, parentAgentId }: AgentRecord): AgentNews {
 	return { id, type, description, depth, ...(parentAgentId === undefined ? {} : { parentAgentId }) };
 }
 
@@ -14,12 +14,12 @@ export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgen
 	const outcome = structuredClone(ended);
 	const tokens = tokensOf(record);
 	return {
-		...newsOf(record),
-		...saidBy(outcome),
+		...agentNewsOf(record),
+		...resultOf(outcome),
 		status: toV2Status(outcome.status, outcome),
 		toolUses: record.toolUses,
 		durationMs: durationOf(record),
-		...(tokens.total > 0 ? { tokens, usage: { ...inPiTerms(record.usage) } } : {}),
+		...(tokens.total > 0 ? { tokens, usage: { ...toPiUsage(record.usage) } } : {}),
 		...(outcome.status === "completed" && outcome.structured ? { structured: outcome.structured.data } : {}),
 		outcome,
 	};
@@ -27,7 +27,7 @@ export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgen
 
 export function compactionOf(record: AgentRecord, { reason, tokensBefore }: Compacted): Compaction {
 	return {
-		...newsOf(record),
+		...agentNewsOf(record),
 		...(reason === undefined ? {} : { reason }),
 		...(tokensBefore === undefined ? {} : { tokensBefore }),
 		compactionCount: record.compactions,
@@ -38,7 +38,7 @@ export function agentInfoOf(record: AgentRecord): AgentInfo {
 	const { name, status, isBackground, model, activity, question, turns, toolUses, queuedAt, startedAt, completedAt } =
 		record;
 	return {
-		...newsOf(record),
+		...agentNewsOf(record),
 		depth: record.depth,
 		status,
 		isBackground,
@@ -59,8 +59,8 @@ function tokensOf({ usage }: AgentRecord) {
 	return { input: usage.input, output: usage.output, total: workTokens(usage) };
 }
 
-/** Version 2 has a text and an error; of what was stopped, the error says by whom. */
-function saidBy(outcome: Outcome): Pick<SettledAgent, "result" | "error"> {
+/** Version 2 has a result and an error; for a stopped agent, the error says who stopped it. */
+function resultOf(outcome: Outcome): Pick<SettledAgent, "result" | "error"> {
 	if (outcome.status === "completed") return { result: outcome.text };
 	const error = outcome.status === "failed" ? outcome.error : outcomeText(outcome);
 	return { error, ...(outcome.partialText === undefined ? {} : { result: outcome.partialText }) };

@@ -1,3 +1,3 @@
-/** Kept out of pi's start: most sessions see neither the commands nor the menu, and they are a third of all code. */
+/** Not loaded at startup: most sessions use neither the commands nor the menu, a third of all code. */
 
-export const loadCommands = () => import("./code.ts");
+export const loadCommands = () => import("@pi-subagents/commands");

@@ -1,43 +1,46 @@
-/** Launches an agent for another extension, by the same way as any other launch. */
+/** Launches an agent for another extension, through the same path as any other launch. */
+
 import { isAbsolute } from "node:path";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, isThinkingLevel, type Manager, quoted } from "@pi-subagents/core";
+import type { Delivery } from "@pi-subagents/delivery";
+import type { Launcher, LaunchParams } from "@pi-subagents/launch";
 import type { CheckedOptions, CheckedSpawn } from "@pi-subagents/rpc";
-import type { Delivery } from "../delivery/delivery.ts";
-import type { Host } from "../host.ts";
-import type { Launcher, LaunchParams } from "../launch.ts";
+import type { Host } from "../host/host.ts";
 
 export interface RpcDeps {
 	manager: Manager;
-	launcher: Pick<Launcher, "resolve">;
+	launcher: Pick<Launcher<ExtensionContext>, "resolve">;
 	host: Pick<Host, "session" | "tell">;
 	delivery: Pick<Delivery, "apart" | "claim">;
 }
 
 /**
- * Nobody waits for it in a call, and it waits for a slot like any other. With `isBackground` the session is told of the
- * result; without it the caller alone is, and the agent goes before those in the background.
+ * It waits for a slot like any other. With `isBackground`, the result is delivered to the session; without it, only to
+ * the caller, and the agent is queued before background agents.
  */
-export async function launchFor(request: CheckedSpawn, deps: RpcDeps): Promise<AgentRecord> {
+export async function launchAgent(request: CheckedSpawn, deps: RpcDeps): Promise<AgentRecord> {
 	const { manager, launcher, host, delivery } = deps;
 	const { name, isBackground = false, signal } = request.options;
 	const session = host.session();
 	if (!session) throw new Error("No active session");
 	signal?.throwIfAborted();
-	const { spec } = await launcher.resolve({ ...paramsOf(request), keepsFiles: true }, session);
+	const { spec } = await launcher.resolve(paramsOf(request), session);
 	signal?.throwIfAborted();
-	const record = delivery.apart(() => manager.spawn(spec, { isBackground, ...(name === undefined ? {} : { name }) }));
+	const options = { isBackground, launchedBy: "rpc" as const, ...(name === undefined ? {} : { name }) };
+	const record = delivery.apart(() => manager.spawn(spec, options));
 	if (signal) stopOn(signal, record.id, manager);
 	return record;
 }
 
-/** The signal may live much longer than the agent, so it is not held on to. */
+/** The signal may outlive the agent, so the listener is removed when the agent settles. */
 function stopOn(signal: AbortSignal, id: string, manager: Manager): void {
-	const stop = () => manager.abort(id, { by: "parent", reason: "the extension that launched it gave it up" });
+	const stop = () => manager.abort(id, { by: "parent", reason: "the extension that launched it cancelled it" });
 	signal.addEventListener("abort", stop, { once: true });
-	const leave = manager.store.subscribe((event) => {
+	const unsubscribe = manager.store.subscribe((event) => {
 		if (event.agentId !== id || event.type !== "agent_settled") return;
 		signal.removeEventListener("abort", stop);
-		leave();
+		unsubscribe();
 	});
 }
 
@@ -64,6 +67,6 @@ function thinkingOf({ thinkingLevel }: CheckedOptions): LaunchParams["thinking"]
 	if (thinkingLevel === undefined || isThinkingLevel(thinkingLevel)) return thinkingLevel;
 	throw new AgentError(
 		"bad_request",
-		`${quoted(thinkingLevel)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
+		`${quoted(thinkingLevel)} is not a thinking level: off, minimal, low, medium, high, xhigh, max.`,
 	);
 }

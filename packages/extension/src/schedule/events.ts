@@ -1,8 +1,8 @@
-/** What other extensions hear of schedules, on pi's bus. */
+/** Publishes schedule events to other extensions over pi's bus. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { bestEffort, type Report } from "@pi-subagents/core";
+import type { Scope } from "@pi-subagents/launch";
 import type { Job } from "@pi-subagents/schedule";
-import type { Scope } from "./request.ts";
 
 export type ScheduleEvent =
 	| { type: "added" | "updated"; job: Job & { scope: Scope } }
@@ -10,13 +10,13 @@ export type ScheduleEvent =
 	| { type: "fired"; jobId: string; agentId: string; name: string }
 	| { type: "error"; jobId: string; error: string };
 
-export type Announce = (event: ScheduleEvent) => void;
+export type PublishScheduleEvent = (event: ScheduleEvent) => void;
 
-export function announcer({ events }: Pick<ExtensionAPI, "events">, report: Report) {
+export function scheduleEvents({ events }: Pick<ExtensionAPI, "events">, report: Report) {
 	const emit = (channel: string, event: object) =>
-		void bestEffort("telling other extensions of schedules", report, () => events.emit(channel, event));
+		void bestEffort("publishing a schedule event", report, () => events.emit(channel, event));
 	return {
-		announce: (event: ScheduleEvent) => emit("subagents:scheduled", event),
+		publish: (event: ScheduleEvent) => emit("subagents:scheduled", event),
 		ready: (event: { sessionId: string; jobCount: number }) => emit("subagents:scheduler_ready", event),
 	};
 }

@@ -1,45 +1,45 @@
-/** A job that is due: its agent is launched like any other, and its result is told like any other's. */
+/** Runs a due job: its agent is launched, and its result delivered, like any other. */
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Manager, messageOf, type Outcome, runIdOf } from "@pi-subagents/core";
+import type { Delivery } from "@pi-subagents/delivery";
+import type { Launcher, Scope } from "@pi-subagents/launch";
+import { type KeptCall, parseCall } from "@pi-subagents/launch";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Job } from "@pi-subagents/schedule";
-import type { Delivery } from "../delivery/delivery.ts";
-import type { Host } from "../host.ts";
-import type { Launcher } from "../launch.ts";
-import { assertStandsAlone, type KeptCall, parseCall } from "./call.ts";
-import type { Announce } from "./events.ts";
+import type { Host } from "../host/host.ts";
+import type { PublishScheduleEvent } from "./events.ts";
 import { assertTrusted } from "./place.ts";
-import type { Scope } from "./request.ts";
 
 export interface FireDeps {
 	manager: Manager;
-	launcher: Launcher;
+	launcher: Launcher<ExtensionContext>;
 	host: Host;
 	delivery: Delivery;
-	announce: Announce;
-	/** What to reject with where nothing has begun, so that the job is not taken for done. */
+	publish: PublishScheduleEvent;
+	/** Creates the error for a run that never started, so that the job does not count as done. */
 	notBegun: (why: string) => Error;
 }
 
 /**
- * Resolves with how it went when the agent has settled, and rejects where it did not succeed. The signal ends only the
- * waiting: what becomes of the agent is the business of the session, or of the user.
+ * Resolves with a summary when the agent has completed, and rejects if it did not succeed. The signal ends only the
+ * waiting: the agent belongs to the session or the user.
  */
 export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: FireDeps): Promise<string> {
-	const { host, announce, notBegun } = deps;
+	const { host, publish, notBegun } = deps;
 	let hasLaunched = false;
 	try {
 		const { id, name, outcome } = await launch(job, scope, signal, deps);
 		hasLaunched = true;
-		announce({ type: "fired", jobId: job.id, agentId: id, name });
-		const ended = await Promise.race([outcome, givenUp(signal)]);
+		publish({ type: "fired", jobId: job.id, agentId: id, name });
+		const ended = await Promise.race([outcome, rejectOnAbort(signal)]);
 		if (ended.status === "completed") return `agent ${id}: ${outcomeText(ended)}`;
 		throw new Failed(`agent ${id}: ${outcomeText(ended)}`);
 	} catch (error) {
-		// The session is ending: whoever opens it next sees to a job that came too late.
-		if (!hasLaunched && !host.session()) await givenUp(signal).catch(() => undefined);
+		// The session is ending: the next pi that opens it handles the missed job.
+		if (!hasLaunched && !host.session()) await rejectOnAbort(signal).catch(() => undefined);
 		if (signal.aborted) throw hasLaunched ? error : notBegun(messageOf(error));
-		announce({ type: "error", jobId: job.id, error: messageOf(error) });
-		// An agent that failed is told of by itself; one that could not be launched is not.
+		publish({ type: "error", jobId: job.id, error: messageOf(error) });
+		// A failed agent is reported by delivery; a failed launch is not.
 		if (!(error instanceof Failed))
 			host.tell(`The scheduled job "${job.name}" (${job.id}) could not launch its agent: ${messageOf(error)}`);
 		throw error;
@@ -55,26 +55,25 @@ async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDep
 	if (scope === "project") assertTrusted(host, ctx);
 	const { name, quiet, ...call }: KeptCall = parseCall(job.payload);
 	const description = `${call.description} (scheduled)`;
-	const { spec } = await launcher.resolve({ ...call, description, keepsFiles: true }, ctx);
-	assertStandsAlone(spec);
+	const { spec } = await launcher.resolve({ ...call, description, standsAlone: true }, ctx);
 	signal.throwIfAborted();
 	if (host.session() !== ctx) throw new Error("Its session has ended.");
-	const options = { isBackground: true, ...(name === undefined ? {} : { name }) };
+	const options = { isBackground: true, launchedBy: "schedule" as const, ...(name === undefined ? {} : { name }) };
 	const { id, run } = delivery.apart(() => manager.spawn(spec, options));
-	const letGo = quiet ? delivery.expect(runIdOf({ agentId: id, run })) : undefined;
+	const release = quiet ? delivery.expect(runIdOf({ agentId: id, run })) : undefined;
 	const outcome = manager.wait(id).then((ended): Outcome => {
 		const record = manager.store.record(id);
 		if (quiet && record && ended.status === "completed") delivery.silence(record);
-		letGo?.();
+		release?.();
 		return ended;
 	});
 	return { id, name: name ?? job.name, outcome };
 }
 
-function givenUp(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
 	return new Promise((_, reject) => {
-		const giveUp = () => reject(new Error("Nobody waited for it any more."));
-		if (signal.aborted) giveUp();
-		signal.addEventListener("abort", giveUp, { once: true });
+		const fail = () => reject(new Error("The session stopped waiting for it."));
+		if (signal.aborted) fail();
+		signal.addEventListener("abort", fail, { once: true });
 	});
 }

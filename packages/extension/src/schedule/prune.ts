@@ -1,13 +1,13 @@
-/** Deletes the jobs of sessions that are gone: nobody can open those again. Loaded with nothing else of schedules. */
+/** Deletes the jobs of deleted sessions. Does not load the rest of the scheduler. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { isMissing, namesIn, readSmallFile } from "../small-file.ts";
+import { isMissing, namesIn, readSmallFile } from "@pi-subagents/core/files";
 import { SESSION_FILE } from "./place.ts";
 
 export interface PruneSchedulesOptions {
 	/** Holds a directory for each session. */
 	dir: string;
-	/** For how long after the last write they are kept all the same; 0 is for ever. */
+	/** How long they are kept after the last write; 0 is forever. */
 	days: number;
 	/** Milliseconds since the epoch. */
 	now: number;
@@ -26,14 +26,14 @@ export async function pruneSchedules({ dir, days, now, isLive }: PruneSchedulesO
 	}
 }
 
-/** Its jobs say where it is kept. */
+/** The session file's path is stored with the jobs. */
 async function isSessionThere(path: string): Promise<boolean> {
 	const file = (await readSmallFile(join(path, SESSION_FILE)))?.trim();
-	const isPath = file !== undefined && isAbsolute(file) && !file.includes("\0"); // or somebody has spoiled the file
+	const isPath = file !== undefined && isAbsolute(file) && !file.includes("\0"); // the file may be corrupt
 	return isPath && (await stampOf(file)) !== undefined;
 }
 
-/** When anything below was written last. */
+/** The last write anywhere below. */
 async function touchedAt(path: string): Promise<number> {
 	const below = await readdir(path, { recursive: true }).catch((): string[] => []); // a file among directories
 	const stamps = await Promise.all(["", ...below].map((name) => stampOf(join(path, name))));

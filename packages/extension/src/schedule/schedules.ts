@@ -1,66 +1,48 @@
 /**
- * The jobs of a session and of its project: kept, looked after and fired while the session is open. Nothing of it is
- * loaded before there is a job, and nothing is left when the session ends.
+ * The jobs of a session and its project, which run while the session is open. The scheduler is not loaded before there is
+ * a job, and everything is closed when the session ends.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, bestEffort, type Clock, systemClock } from "@pi-subagents/core";
-import type { Job, JobPatch, JobSpec, Scheduler } from "@pi-subagents/schedule";
-import type { LaunchParams } from "../launch.ts";
-import type { Settings } from "../settings.ts";
-import { assertStandsAlone, keptCall } from "./call.ts";
-import { announcer } from "./events.ts";
+import {
+	addedText,
+	keptCall,
+	type LaunchParams,
+	loadSchedule,
+	parseRequest,
+	type ScheduledJob,
+	type ScheduleRequest,
+	type Schedules,
+	type Scope,
+} from "@pi-subagents/launch";
+import type { JobSpec, Scheduler } from "@pi-subagents/schedule";
+import type { AgentCall } from "@pi-subagents/tools";
+import { scheduleEvents } from "./events.ts";
 import { type FireDeps, fire } from "./fire.ts";
 import { assertTrusted, directoryOf, holdsJobs, isTrusted, noteSession, prepareProjectDir } from "./place.ts";
-import type { ScheduleRequest, Scope } from "./request.ts";
-import { loadSchedule } from "./schedule.lazy.ts";
 
-/** A job and where it is kept: an id alone does not say. */
-export interface ScheduledJob {
-	scope: Scope;
-	job: Job;
-}
-
-export interface Schedules {
-	/** Checks the call as a launch would, and keeps it. */
-	add(
-		request: ScheduleRequest,
-		call: LaunchParams & { name?: string | undefined },
-		ctx: ExtensionContext,
-	): Promise<Added>;
-	/** Those of the session, then those of the project, oldest first. */
-	list(ctx: ExtensionContext): Promise<ScheduledJob[]>;
-	update(which: ScheduledJob, patch: JobPatch, ctx: ExtensionContext): Promise<void>;
-	remove(which: ScheduledJob, ctx: ExtensionContext): Promise<void>;
-	/** Beside its schedule, at once. */
-	runNow(which: ScheduledJob, ctx: ExtensionContext): Promise<void>;
-	/** Hears of the settings whenever they are read. */
-	configure(settings: Pick<Settings, "scheduling">): void;
-}
-
-export interface Added extends ScheduledJob {
-	/** How the call was understood, where that is not obvious. */
-	warnings: readonly string[];
-}
-
-export type SchedulesDeps = Omit<FireDeps, "announce" | "notBegun"> & { clock?: Clock };
+export type SchedulesDeps = Omit<FireDeps, "publish" | "notBegun"> & { clock?: Clock };
 
 const SCOPES: readonly Scope[] = ["session", "project"];
 
-/** How often to look whether another pi has kept a first job for this project, or for this session. */
-const LOOK_AGAIN_MS = 15_000;
+/** How often to check whether another pi has added the first job of this project or session. */
+const RECHECK_MS = 15_000;
 
 interface Opened {
 	scheduler: Scheduler;
 	close(): Promise<void>;
 }
 
-export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps }: SchedulesDeps): Schedules {
+export function createSchedules(
+	pi: ExtensionAPI,
+	{ clock = systemClock, ...deps }: SchedulesDeps,
+): Schedules<ExtensionContext> {
 	const { host, launcher } = deps;
-	const { announce, ready } = announcer(pi, host.tell);
+	const { publish, ready } = scheduleEvents(pi, host.tell);
 	const opened = new Map<Scope, Promise<Opened>>();
 	let isOn = false;
 	let isReady = false;
-	let cancelLook = (): void => undefined;
+	let cancelCheck = (): void => undefined;
 
 	const open = async (scope: Scope, ctx: ExtensionContext): Promise<Opened> => {
 		const { Scheduler, NotBegun, fileJobStore, memoryJobStore } = await loadSchedule();
@@ -70,7 +52,7 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 		const scheduler = new Scheduler({
 			store,
 			clock,
-			onDue: (job, _runKey, signal) => fire(job, scope, signal, { ...deps, announce, notBegun }),
+			onDue: (job, _runKey, signal) => fire(job, scope, signal, { ...deps, publish, notBegun }),
 			onProblem: host.tell,
 		});
 		const close = async () => {
@@ -96,13 +78,13 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 			throw error;
 		}
 	};
-	/** Whether there are jobs that count, in a place of which nothing is loaded yet. */
+	/** Whether a scope has trusted jobs, without loading the scheduler. */
 	const isNeeded = async (scope: Scope, ctx: ExtensionContext): Promise<boolean> => {
 		if (opened.has(scope)) return true;
 		const dir = await directoryOf(scope, ctx, deps);
 		if (dir === undefined || !(await holdsJobs(dir))) return false;
 		if (scope === "session" || isTrusted(host, ctx)) return true;
-		host.tell(`This project has scheduled jobs, which run only where you have said that you trust it: /trust does.`);
+		host.tell(`This project has scheduled jobs, which run only if you trust it: use /trust.`);
 		return false;
 	};
 	const list = async (ctx: ExtensionContext): Promise<ScheduledJob[]> => {
@@ -114,12 +96,12 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 		}
 		return found;
 	};
-	const look = () =>
+	const checkForJobs = () =>
 		bestEffort("looking for scheduled jobs", host.tell, async () => {
 			const ctx = host.session();
 			if (!ctx || !isOn || !firesIn(ctx)) return;
 			const unopened = SCOPES.filter((scope) => !opened.has(scope));
-			if (unopened.length > 0) lookAfter(LOOK_AGAIN_MS);
+			if (unopened.length > 0) checkAfter(RECHECK_MS);
 			for (const scope of unopened) if ((await isNeeded(scope, ctx)) && isOn) await schedulerOf(scope, ctx);
 			if (isReady) return;
 			const jobs = await list(ctx);
@@ -127,20 +109,20 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 			isReady = true;
 			ready({ sessionId: ctx.sessionManager.getSessionId(), jobCount: jobs.length });
 		});
-	const lookAfter = (ms: number) => {
-		cancelLook();
-		cancelLook = clock.after(ms, () => void look());
+	const checkAfter = (ms: number) => {
+		cancelCheck();
+		cancelCheck = clock.after(ms, () => void checkForJobs());
 	};
 	const close = async (): Promise<void> => {
 		isOn = false;
-		cancelLook();
+		cancelCheck();
 		const left = [...opened.values()];
 		opened.clear();
 		await Promise.all(
-			left.map((each) => bestEffort("ending the scheduler", host.tell, async () => (await each).close())),
+			left.map((each) => bestEffort("stopping the scheduler", host.tell, async () => (await each).close())),
 		);
 	};
-	// The agents are stopped after this: what they were launched for must not be launched again meanwhile.
+	// Before the agents are stopped: otherwise their jobs could launch them again.
 	pi.on("session_shutdown", close);
 
 	return {
@@ -150,28 +132,27 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 			if (!scheduling) return void close();
 			isOn = true;
 			isReady = false;
-			lookAfter(0); // not now: pi is just starting, or about to launch something
+			checkAfter(0); // deferred: pi is starting, or about to launch something
 		},
 		async add(request, call, ctx) {
 			if (request.scope === "project") assertTrusted(host, ctx);
 			else if (!firesIn(ctx)) throw new AgentError("unsupported", ENDS_SOON);
-			const { spec } = await launcher.resolve({ ...call, isTrial: true }, ctx);
-			assertStandsAlone(spec);
+			const { spec } = await launcher.resolve({ ...call, standsAlone: true, isTrial: true }, ctx);
 			const dir = await directoryOf(request.scope, ctx, deps);
 			if (request.scope === "project") await prepareProjectDir(dir);
 			else if (dir !== undefined) await noteSession(dir, ctx);
 			const scheduler = await schedulerOf(request.scope, ctx);
-			// Another pi may be open elsewhere in the project.
+			// The cwd is stored because another pi may run the job from another directory.
 			const job = await scheduler.add(jobSpec(request, { ...call, cwd: spec.cwd }));
-			announce({ type: "added", job: { ...job, scope: request.scope } });
+			publish({ type: "added", job: { ...job, scope: request.scope } });
 			return { scope: request.scope, job, warnings: spec.warnings };
 		},
 		async update({ scope, job: { id } }, patch, ctx) {
 			const job = await (await schedulerOf(scope, ctx)).update(id, patch);
-			announce({ type: "updated", job: { ...job, scope } });
+			publish({ type: "updated", job: { ...job, scope } });
 		},
 		async remove({ scope, job: { id } }, ctx) {
-			if (await (await schedulerOf(scope, ctx)).remove(id)) announce({ type: "removed", jobId: id });
+			if (await (await schedulerOf(scope, ctx)).remove(id)) publish({ type: "removed", jobId: id });
 		},
 		async runNow({ scope, job: { id } }, ctx) {
 			await (await schedulerOf(scope, ctx)).runNow(id);
@@ -180,9 +161,9 @@ export function createSchedules(pi: ExtensionAPI, { clock = systemClock, ...deps
 }
 
 const ENDS_SOON =
-	"pi ends after its last message in this mode, so a job of this session would never be due. Add `; project` behind the time to keep it for the pi that is next opened in this project.";
+	"In this mode pi exits after its last message, so a session job would never run. Append `; project` to the time to save it for the next pi opened in this project.";
 
-/** Elsewhere pi ends with its last message: it would either wait for the next job for ever, or cut one off. */
+/** In other modes pi exits after its last message: it would wait forever, or cut a job off. */
 function firesIn({ mode }: ExtensionContext): boolean {
 	return mode !== "print" && mode !== "json";
 }
@@ -191,4 +172,9 @@ function jobSpec(request: ScheduleRequest, call: LaunchParams & { name?: string 
 	const { when, scope: _, quiet, ...rest } = request;
 	const payload = keptCall(call, quiet);
 	return { name: payload.description, schedule: when, payload, ...rest };
+}
+
+export function createScheduleCall(schedules: Schedules<ExtensionContext>) {
+	return async (schedule: string, call: AgentCall, ctx: ExtensionContext): Promise<string> =>
+		addedText(await schedules.add(parseRequest(schedule), call, ctx));
 }

@@ -2,13 +2,13 @@
 import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type Manager, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import { askTool } from "@pi-subagents/core/session";
-import type { Host } from "../host.ts";
-import type { Launcher, LaunchParams } from "../launch.ts";
-import { nestedTools } from "./nested.ts";
+import type { Launcher, LaunchParams } from "@pi-subagents/launch";
+import { createNestedTools } from "@pi-subagents/tools";
+import type { Host } from "../host/host.ts";
 
 export interface ChildDeps {
 	manager: Manager;
-	launcher: Launcher;
+	launcher: Launcher<ExtensionContext>;
 	host: Host;
 	flushLogs: () => Promise<void>;
 }
@@ -21,8 +21,8 @@ export function childTools(
 	if (!spec.subagents || spec.subagents.length === 0) return [ask];
 	const resolve = async (params: LaunchParams, ctx: ExtensionContext) => {
 		const session = host.session();
-		if (!session) throw new AgentError("shut_down", "The session is ending; no agent can be launched any more.");
-		return (await launcher.resolve({ ...params, keepsFiles: true }, session, { spec, ctx })).spec;
+		if (!session) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
+		return (await launcher.resolve(params, session, { spec, ctx })).spec;
 	};
-	return [ask, ...nestedTools({ scope: manager.scope(spec.agentId), store: manager.store, resolve, flushLogs })];
+	return [ask, ...createNestedTools({ scope: manager.scope(spec.agentId), store: manager.store, resolve, flushLogs })];
 }

@@ -3,49 +3,52 @@
  * offered again when the set of models has changed, and not otherwise: new tool texts cost the prompt cache.
  */
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type Manager, messageOf, modelName } from "@pi-subagents/core";
+import { allAgents, type Manager, messageOf, modelName } from "@pi-subagents/core";
+import { backgroundRecords, type Delivery, type Journal } from "@pi-subagents/delivery";
+import type { Launcher, Schedules, Settings } from "@pi-subagents/launch";
+import { agentDescription, presetList } from "@pi-subagents/launch";
 import type { Preset } from "@pi-subagents/presets";
-import { allAgents } from "../agents.ts";
-import type { Delivery } from "../delivery/delivery.ts";
-import type { Host } from "../host.ts";
-import type { Interruptions } from "../interruptions.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { Launcher } from "../launch.ts";
-import type { Ledger } from "../ledger.ts";
-import { scheduleCalls } from "../schedule/keep.ts";
-import type { Schedules } from "../schedule/schedules.ts";
-import type { Settings } from "../settings.ts";
-import { agentTool } from "./agent.ts";
-import { backgroundAgentTool } from "./background-agent.ts";
-import { backgroundStatusTool } from "./background-status.ts";
-import { createGate } from "./gate.ts";
-import { getResultTool } from "./get-result.ts";
-import { listedModels, listModelsTool } from "./list-models.ts";
-import { modelParameter } from "./model-parameter.ts";
-import { presetList } from "./preset-list.ts";
-import { replyTool } from "./reply.ts";
-import { keepLaunchesApart, startTool } from "./start.ts";
-import { steerTool } from "./steer.ts";
-import { stopTool } from "./stop.ts";
-import { subagentTool } from "./subagent.ts";
+import {
+	createAgentTool,
+	createBackgroundAgentTool,
+	createBackgroundStatusTool,
+	createGetResultTool,
+	createListModelsTool,
+	createRegistrationGate,
+	createReplyTool,
+	createStartSubagentTool,
+	createSteerTool,
+	createStopTool,
+	createSubagentTool,
+	keepLaunchesApart,
+	modelParameter,
+	type OnGivenUp,
+	type ResolveSpec,
+	type UsageReport,
+} from "@pi-subagents/tools";
+import type { Host } from "../host/host.ts";
+import { createScheduleCall } from "../schedule/schedules.ts";
+import type { UserInputSignal } from "./user-input-signal.ts";
 
 export interface ToolDeps {
 	manager: Manager;
-	launcher: Launcher;
+	launcher: Launcher<ExtensionContext>;
 	host: Host;
 	journal: Journal;
 	delivery: Delivery;
-	ledger: Ledger;
-	interruptions: Interruptions;
+	usage: UsageReport;
+	interruptions: UserInputSignal;
 	flushLogs: () => Promise<void>;
-	schedules: Schedules;
+	schedules: Schedules<ExtensionContext>;
 }
 
 export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host } = deps;
-	const gate = createGate();
+	const gate = createRegistrationGate();
 	let presets: readonly Preset[] = [];
-	let offered: { wanted: string; names: readonly string[] } = { wanted: "", names: [] };
+	let offered: { wanted: string; names: readonly string[]; text?: string | undefined } = { wanted: "", names: [] };
+	/** What the user wrote for `Agent`, as it was when the session was opened: new tool texts cost the prompt cache. */
+	let ownText: string | undefined;
 	const offer = async (ctx: ExtensionContext) => {
 		const settings = await launcher.settings(ctx).catch((error: unknown) => {
 			host.tell(`The settings could not be read: ${messageOf(error)}`);
@@ -53,23 +56,26 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		});
 		const models = ctx.modelRegistry.getAvailable();
 		const answer = gate(models);
-		const wanted = [...settings.toolsets, settings.scheduling].join();
+		const { toolsets, scheduling, backgroundByDefault, worktrees } = settings;
+		const wanted = [...toolsets, scheduling, backgroundByDefault, worktrees].join();
 		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
-		if (answer !== "register" && !isTrimmed) return;
-		const tools = toolsFor(settings, models.map(modelName), presets, deps);
+		const isReworded = offered.wanted !== "" && offered.text !== ownText;
+		if (answer !== "register" && !isTrimmed && !isReworded) return;
+		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
 		for (const tool of tools) pi.registerTool(tool);
 		const names = tools.map(({ name }) => name);
 		if (isTrimmed) {
 			const others = pi.getActiveTools().filter((name) => !offered.names.includes(name) && !names.includes(name));
 			pi.setActiveTools([...others, ...names]);
 		}
-		offered = { wanted, names };
+		offered = { wanted, names, text: ownText };
 	};
 	pi.on("session_start", async (_event, ctx) => {
 		presets = await launcher.presets(ctx).catch((error: unknown) => {
 			host.tell(`The presets could not be read: ${messageOf(error)}`);
 			return []; // the tools themselves still work, and say what is wrong when they are called
 		});
+		ownText = describeAgent(ctx, presets, deps);
 		await offer(ctx);
 	});
 	pi.on("before_agent_start", async (_event, ctx) => {
@@ -79,55 +85,77 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	keepLaunchesApart(pi);
 }
 
+/** What is wrong with the user's text is said once; the tool is offered all the same. */
+function describeAgent(
+	{ cwd }: ExtensionContext,
+	presets: readonly Preset[],
+	{ host, launcher }: ToolDeps,
+): string | undefined {
+	const { agentDir, storedTrust, tell } = host;
+	const { text, problems } = agentDescription(
+		{ cwd, trust: storedTrust(cwd) },
+		{ presets, agentDir, ...launcher.latest() },
+	);
+	for (const problem of problems) tell(`Text of the Agent tool: ${problem}`);
+	return text;
+}
+
 function toolsFor(
-	{ toolsets, scheduling }: Settings,
+	{ toolsets, scheduling, backgroundByDefault, worktrees }: Settings,
 	models: readonly string[],
 	presets: readonly Preset[],
-	deps: ToolDeps,
+	deps: ToolDeps & { ownText: string | undefined },
 ): ToolDefinition[] {
-	const { manager, launcher, journal, delivery, ledger, interruptions, flushLogs, schedules } = deps;
+	const { manager, launcher, journal, delivery, usage, interruptions, flushLogs, schedules } = deps;
+	const { store } = manager;
 	const agents = allAgents(manager, "session");
+	const resolve: ResolveSpec = async (params, ctx) => (await launcher.resolve(params, ctx)).spec;
+	const runs = () => backgroundRecords(store, journal);
+	const onGivenUp: OnGivenUp = () => (launcher.latest().interrupt === "none" ? "leave" : "user");
 	const has = (name: Settings["toolsets"][number]) => toolsets.includes(name);
-	const model = modelParameter(models, { hasList: has("agents") });
+	// Presets and models are long lists, so only the first tool that launches has them.
 	const list = presetList(presets);
-	const onGivenUp = () => (launcher.latest().interrupt === "none" ? "leave" : "user");
-	const control = [stopTool(agents, delivery), replyTool(agents)];
+	const named = modelParameter(models, { hasList: has("agents") });
+	const unnamed = modelParameter([], { hasList: has("agents") });
+	const waiting = { agents, store, resolve, usage, onGivenUp };
 	const tools = [
 		...(has("agents")
 			? [
-					agentTool({
-						agents,
-						store: manager.store,
-						ledger,
+					createAgentTool({
+						...waiting,
+						model: named,
 						caller: "session",
-						onGivenUp,
-						model,
+						isBackgroundByDefault: backgroundByDefault,
+						hasWorktrees: worktrees,
 						presets: list,
-						schedule: scheduling ? scheduleCalls(schedules) : undefined,
-						resolve: async (params, ctx) => (await launcher.resolve({ ...params, keepsFiles: true }, ctx)).spec,
+						description: deps.ownText,
+						schedule: scheduling ? createScheduleCall(schedules) : undefined,
 					}),
-					getResultTool({
+					createGetResultTool({
 						agents,
+						store,
+						usage,
 						flushLogs,
-						store: manager.store,
-						delivery,
-						ledger,
+						claims: delivery,
 						untilSteered: interruptions.untilSteered,
 					}),
-					steerTool(agents),
-					listModelsTool({ models: listedModels }),
+					createSteerTool({ agents }),
+					createListModelsTool(),
 				]
 			: []),
 		...(has("presets")
 			? [
-					// The list is long; only the first tool that launches has it.
-					subagentTool({ manager, launcher, ledger, onGivenUp, model, presets: has("agents") ? "" : list }),
-					backgroundAgentTool({ manager, launcher, journal, model }),
-					backgroundStatusTool({ store: manager.store, journal }),
+					createSubagentTool({ ...waiting, ...(has("agents") ? { model: unnamed } : { model: named, presets: list }) }),
+					createBackgroundAgentTool({ agents, resolve, runs, model: unnamed }),
+					createBackgroundStatusTool({ runs }),
 				]
 			: []),
-		...(has("roles") ? [startTool(agents, launcher, has("agents") || has("presets") ? "" : list)] : []),
-		...(has("agents") || has("roles") ? control : []),
+		...(has("roles")
+			? [createStartSubagentTool({ agents, resolve, presets: has("agents") || has("presets") ? "" : list })]
+			: []),
+		...(has("agents") || has("roles")
+			? [createStopTool({ agents, claims: delivery }), createReplyTool({ agents })]
+			: []),
 	];
 	return tools as ToolDefinition[];
 }

@@ -1,5 +1,5 @@
 /** The built-in presets as texts, so that they survive bundling into one file. None of them names a model. */
-import type { KnownFile } from "../preset.ts";
+import type { KnownFile } from "../model/preset.ts";
 import { explore } from "./explore.ts";
 import { generalPurpose } from "./general-purpose.ts";
 import { plan } from "./plan.ts";

@@ -1,22 +1,22 @@
-/** The search in a conversation: what is looked for, where it was found, and the way to the next place. */
-import type { Row } from "./row.ts";
-import type { Place } from "./scroll.ts";
-import { entriesWith, type Match, mark, matchesIn, patternOf } from "./search.ts";
-import type { ConversationSource } from "./source.ts";
-import type { ViewerTheme } from "./theme.ts";
+/** The search in a conversation: query, current match, next and previous. */
+import type { Row } from "./content/row.ts";
+import { entriesWith, type Match, mark, matchesIn, patternOf } from "./content/search.ts";
+import type { ConversationSource } from "./content/source.ts";
+import type { ViewerTheme } from "./content/theme.ts";
+import type { ScrollPosition } from "./scroll.ts";
 
 export interface FinderOptions {
 	source: ConversationSource;
 	theme: ViewerTheme;
-	/** The rows of an entry, unfolded if what is looked for is folded away; undefined if there is no such entry. */
+	/** The rows of an entry, unfolded if it hides matches; undefined if there is no such entry. */
 	rowsWith: (index: number, pattern: RegExp) => Promise<readonly Row[] | undefined>;
-	/** Shows this row. */
-	goTo: (place: Place) => void;
+	/** Scrolls to this row. */
+	goTo: (position: ScrollPosition) => void;
 	onChange: () => void;
-	onTrouble: (error: unknown) => void;
+	onError: (error: unknown) => void;
 }
 
-/** What a search has to say. */
+/** The progress or result of a search. */
 export type SearchState = { state: "searching"; part: number } | { state: "found" } | { state: "nowhere" };
 
 interface Hit {
@@ -24,8 +24,8 @@ interface Hit {
 	match: Match;
 }
 
-/** One search for the next place. */
-interface Hunt {
+/** One search for the next match. */
+interface SearchRun {
 	pattern: RegExp;
 	step: 1 | -1;
 	isOver: () => boolean;
@@ -36,7 +36,7 @@ export class Finder {
 	#pattern: RegExp | undefined;
 	#hit: Hit | undefined;
 	#state: SearchState | undefined;
-	/** The number of the last search; those before it are over. */
+	/** The id of the latest search; earlier ones are cancelled. */
 	#last = 0;
 
 	constructor(options: FinderOptions) {
@@ -47,28 +47,28 @@ export class Finder {
 		return this.#state;
 	}
 
-	/** The entry that was gone to. */
+	/** The entry of the current match. */
 	get found(): number | undefined {
 		return this.#hit?.index;
 	}
 
-	/** Looks for this text from there on; an empty one ends the search. */
-	find(query: string, from: Place): void {
+	/** Searches from there on; an empty query ends the search. */
+	find(query: string, from: ScrollPosition): void {
 		this.stop();
 		this.#pattern = patternOf(query);
 		if (this.#pattern) this.next(1, from);
 		else this.#options.onChange();
 	}
 
-	/** Goes to the next place; without `from` that is the one after the last that was found. */
-	next(step: 1 | -1, from?: Place): void {
+	/** Goes to the next match, by default after the current one. */
+	next(step: 1 | -1, from?: ScrollPosition): void {
 		if (!this.#pattern) return;
 		const number = ++this.#last;
-		const hunt = { pattern: this.#pattern, step, isOver: () => number !== this.#last };
-		this.#hunt(hunt, from).catch(this.#options.onTrouble);
+		const run = { pattern: this.#pattern, step, isOver: () => number !== this.#last };
+		this.#search(run, from).catch(this.#options.onError);
 	}
 
-	/** Nothing is looked for any more. */
+	/** Ends the search. */
 	stop(): void {
 		this.#last++;
 		this.#pattern = undefined;
@@ -76,40 +76,40 @@ export class Finder {
 		this.#state = undefined;
 	}
 
-	/** The rows of an entry, with what is looked for painted. */
+	/** The rows of an entry with matches highlighted. */
 	mark(index: number, rows: readonly Row[]): readonly Row[] {
 		if (!this.#pattern) return rows;
 		const { theme } = this.#options;
-		const stretches = rows.map((): Parameters<typeof mark>[1][number][] => []);
+		const ranges = rows.map((): Parameters<typeof mark>[1][number][] => []);
 		for (const match of matchesIn(rows, this.#pattern)) {
 			const isHit = this.#hit?.index === index && order(this.#hit.match, match) === 0;
 			const paint = isHit ? theme.currentMatch : theme.match;
-			for (const { row, start, end } of match.spans) stretches[row]?.push({ start, end, paint });
+			for (const { row, start, end } of match.spans) ranges[row]?.push({ start, end, paint });
 		}
 		return rows.map((row, at) => {
-			const painted = stretches[at] ?? [];
+			const painted = ranges[at] ?? [];
 			return painted.length === 0 ? row : { lead: row.lead, text: mark(row.text, painted) };
 		});
 	}
 
-	async #hunt(hunt: Hunt, from: Place | undefined): Promise<void> {
+	async #search(run: SearchRun, from: ScrollPosition | undefined): Promise<void> {
 		const { source, onChange } = this.#options;
 		const start = from?.index ?? this.#hit?.index ?? 0;
-		if (await this.#hitIn(start, hunt, from ? edge(from.row, hunt.step) : this.#hit?.match)) return;
+		if (await this.#findIn(start, run, from ? edge(from.row, run.step) : this.#hit?.match)) return;
 		const onProgress = (part: number) => {
 			this.#state = { state: "searching", part };
 			onChange();
 		};
-		for await (const index of entriesWith(source, { ...hunt, start, onProgress })) {
-			if (await this.#hitIn(index, hunt)) return;
+		for await (const index of entriesWith(source, { ...run, start, onProgress })) {
+			if (await this.#findIn(index, run)) return;
 		}
-		if (hunt.isOver()) return;
+		if (run.isOver()) return;
 		this.#state = { state: "nowhere" };
 		onChange();
 	}
 
-	/** Goes to the next match in an entry, behind the one given, if it has one. */
-	async #hitIn(index: number, { pattern, step, isOver }: Hunt, last?: Match): Promise<boolean> {
+	/** Goes to the next match in an entry after `last`; false if there is none. */
+	async #findIn(index: number, { pattern, step, isOver }: SearchRun, last?: Match): Promise<boolean> {
 		const rows = await this.#options.rowsWith(index, pattern);
 		if (!rows || isOver()) return false;
 		const matches = matchesIn(rows, pattern).filter((match) => !last || order(match, last) * step > 0);
@@ -122,7 +122,7 @@ export class Finder {
 	}
 }
 
-/** What stands just before a row, or just behind the one above it, in the direction of reading. */
+/** A virtual match at the edge of a row, as the starting point of a search. */
 function edge(row: number, step: 1 | -1): Match {
 	const start = step > 0 ? Number.POSITIVE_INFINITY : -1;
 	return { row: step > 0 ? row - 1 : row, spans: [{ row, start, end: start }] };

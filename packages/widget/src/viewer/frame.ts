@@ -1,18 +1,19 @@
-/** Puts the parts of the viewer together into exactly as many lines as it has, each exactly as wide as it is. Pure. */
+/** Assembles the viewer's parts into exactly `rows` lines of exactly `width` columns. Pure. */
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { clip, fill, type Row } from "./row.ts";
-import type { Paint, ViewerTheme } from "./theme.ts";
+import { clip } from "../dialogs/fit-text.ts";
+import { fill, type Row } from "./content/row.ts";
+import type { Paint, ViewerTheme } from "./content/theme.ts";
 
 export interface Size {
 	width: number;
 	rows: number;
 }
 
-/** How the lines are shared out. */
+/** How the lines are distributed. */
 export interface Layout extends Size {
-	/** With a border on all sides, which small screens have no room for. */
+	/** With a border; small screens have none. */
 	isFramed: boolean;
-	/** Columns for what is inside. */
+	/** Columns inside the border. */
 	inner: number;
 	head: number;
 	body: number;
@@ -27,17 +28,17 @@ export interface Content {
 	title: string;
 	head: readonly string[];
 	body: readonly Row[];
-	/** Which part of the whole is in the body. */
+	/** The visible fraction. */
 	from: number;
 	to: number;
-	/** On the line below the body: what was just said, and where we are. */
+	/** On the line below the body: the latest notice, then the status. */
 	notice: { text: string; paint: Paint };
 	status: string;
 	foot: readonly string[];
 	hints: string;
 }
 
-/** The conversation is what it is all about: the rest may take no more than half. */
+/** Everything but the conversation may take at most half. */
 export function layOut({ width, rows }: Size, wanted: { head: number; foot: number }): Layout {
 	const isFramed = width >= 24 && rows >= 10;
 	const hasStatus = rows >= 4;
@@ -85,7 +86,7 @@ function rule(left: string, right: string, { width }: Layout, theme: ViewerTheme
 	return theme.border(left + "─".repeat(Math.max(0, width - 2)) + right);
 }
 
-/** Where everything is on the screen there is no bar. */
+/** There is no scroll bar if everything fits. */
 function isThumb(position: number, { body }: Layout, { from, to }: Content): boolean {
 	if (to - from >= 0.999 || body === 0) return false;
 	const size = Math.max(1, Math.round((to - from) * body));
@@ -93,7 +94,7 @@ function isThumb(position: number, { body }: Layout, { from, to }: Content): boo
 	return position >= start && position < start + size;
 }
 
-/** The status gives way to the notice. */
+/** The status is dropped if the notice needs the space. */
 function statusLine({ isFramed, inner, width }: Layout, { notice, status }: Content, theme: ViewerTheme): string {
 	const room = isFramed ? inner - 2 : inner;
 	const text = clip(notice.text, room);

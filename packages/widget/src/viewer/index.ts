@@ -1,5 +1,5 @@
+export type { ConversationEntry, ConversationSource } from "./content/source.ts";
+export type { ViewerTheme } from "./content/theme.ts";
 export type { ViewerKeys } from "./keys.ts";
 export type { Relative, ViewerActions, ViewerOptions, ViewerQuestion } from "./options.ts";
-export type { ConversationEntry, ConversationSource } from "./source.ts";
-export type { ViewerTheme } from "./theme.ts";
 export { ConversationViewer } from "./viewer.ts";

@@ -1,7 +1,7 @@
-/** Which keys do what. pi's own bindings come first, so that what a user has set there holds here, too. */
+/** Key bindings. pi's bindings come first, so that the user's settings apply here too. */
 import { decodeKittyPrintable } from "@earendil-works/pi-tui";
 
-/** As much of pi's keybindings as is needed. */
+/** The part of pi's keybindings that is used. */
 export interface ViewerKeys {
 	matches(data: string, keybinding: string): boolean;
 	getKeys(keybinding: string): readonly string[];
@@ -12,7 +12,7 @@ interface Binding {
 	bindings: readonly string[];
 	/** Characters that do the same. */
 	characters: readonly string[];
-	/** What it does, in a word or two. */
+	/** A short label. */
 	label: string;
 }
 
@@ -43,7 +43,7 @@ export type Command = keyof typeof BINDINGS;
 
 export const COMMANDS = Object.keys(BINDINGS) as Command[];
 
-/** What was asked for by pressing this. */
+/** The command bound to this input. */
 export function commandOf(data: string, keys: ViewerKeys): Command | undefined {
 	const bound = COMMANDS.find((name) => BINDINGS[name].bindings.some((binding) => keys.matches(data, binding)));
 	if (bound) return bound;
@@ -55,14 +55,14 @@ export function labelOf(command: Command): string {
 	return BINDINGS[command].label;
 }
 
-/** The key that a hint names: the first there is, unless a plain character says it shorter. */
+/** The key to show in a hint: the first one, but preferably without modifiers. */
 export function keyOf(command: Command, keys: ViewerKeys): string {
 	const all = keysOf(command, keys);
 	const [first = ""] = all;
 	return first.includes("+") ? (all.find((key) => !key.includes("+")) ?? first) : first;
 }
 
-/** All of them, each once. */
+/** All keys, without duplicates. */
 export function keysOf(command: Command, keys: ViewerKeys): string[] {
 	const { bindings, characters } = BINDINGS[command];
 	const bound = bindings.flatMap((binding) => keys.getKeys(binding));

@@ -1,55 +1,56 @@
-/** What the viewer is given. Everything that it may do to an agent, or read of one, comes from here. */
-import type { ViewerKeys } from "./keys.ts";
-import type { ConversationSource } from "./source.ts";
-import type { ViewerTheme } from "./theme.ts";
+/** The viewer's options: everything it may read of an agent or do to it. */
 
-/** An agent that can be gone to from this one. */
+import type { ConversationSource } from "./content/source.ts";
+import type { ViewerTheme } from "./content/theme.ts";
+import type { ViewerKeys } from "./keys.ts";
+
+/** A parent or child that can be opened from here. */
 export interface Relative {
 	id: string;
 	relation: "parent" | "child";
-	/** What is shown of it. */
+	/** The text in the list. */
 	label: string;
 }
 
-/** What an agent asked. */
+/** An agent's question. */
 export interface ViewerQuestion {
 	text: string;
-	/** Tells it from another one with the same text. */
+	/** Distinguishes questions with the same text. */
 	id?: unknown;
 }
 
 /**
- * What a person may do. One that is absent is not offered. A text that is returned is shown; so is the message of an
- * error that is thrown.
+ * What the user can do. Absent actions are not offered. A returned text is shown, and so is the message of a thrown
+ * error.
  */
 export interface ViewerActions {
-	steer?: (text: string) => Said;
-	/** Asked for twice before it is called. */
-	stop?: () => Said;
-	/** Offered while there is a question. It comes with the one that was on the screen, which may be over by now. */
-	answer?: (text: string, question: ViewerQuestion) => Said;
-	copyPath?: () => Said;
-	/** Goes to another agent. */
-	open?: (id: string) => Said;
+	steer?: (text: string) => ActionResult;
+	/** Called only after the user confirms. */
+	stop?: () => ActionResult;
+	/** Offered while there is a question. Receives the one that was on the screen, which may be closed by now. */
+	answer?: (text: string, question: ViewerQuestion) => ActionResult;
+	copyPath?: () => ActionResult;
+	/** Opens another agent. */
+	open?: (id: string) => ActionResult;
 }
 
-type Said = string | undefined | Promise<string | undefined>;
+type ActionResult = string | undefined | Promise<string | undefined>;
 
 export interface ViewerOptions {
 	source: ConversationSource;
 	theme: ViewerTheme;
 	keys: ViewerKeys;
-	/** How many lines it may take; asked at every frame. */
+	/** The number of lines, read for every frame. */
 	rows: () => number;
-	/** Whose conversation it is; in the upper border. */
+	/** Shown in the top border. */
 	title?: string;
-	/** What stands above the conversation, at this width. */
+	/** The lines above the conversation, for this width. */
 	head?: (width: number) => readonly string[];
-	/** Whether the agent may still say something. */
+	/** Whether the agent is still active. */
 	isLive: () => boolean;
-	/** What it asked, while it waits for the answer. */
+	/** Its open question, if any. */
 	question?: () => ViewerQuestion | undefined;
-	/** What to say while there is nothing to show. */
+	/** The text for an empty conversation. */
 	empty?: () => string;
 	relatives?: () => readonly Relative[];
 	actions?: ViewerActions;

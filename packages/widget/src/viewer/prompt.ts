@@ -1,41 +1,41 @@
-/** What takes the keys for a while, below the conversation: a line to type in, or a list to choose from. */
+/** A prompt below the conversation that captures input: a text line or a list. */
 import { Input, SelectList } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
+import { clip } from "../dialogs/fit-text.ts";
+import type { ViewerTheme } from "./content/theme.ts";
 import type { Relative } from "./options.ts";
-import { clip } from "./row.ts";
-import type { ViewerTheme } from "./theme.ts";
 
 export interface Prompt {
-	/** What its confirming key does. */
-	confirms: string;
+	/** The label of the confirm key. */
+	confirmLabel: string;
 	render(width: number): string[];
 	handleInput(data: string): void;
-	/** Whether the cursor is here. */
+	/** Shows or hides the cursor. */
 	focus(isFocused: boolean): void;
 }
 
-export interface Typing {
+export interface TextPromptOptions {
 	title: string;
-	/** What its confirming key does. */
-	confirms: string;
-	/** Shown where nothing has been typed yet. */
+	/** The label of the confirm key. */
+	confirmLabel: string;
+	/** Shown while the input is empty. */
 	placeholder: string;
 	onSubmit: (text: string) => void;
 	onCancel: () => void;
 }
 
-export function typePrompt(typing: Typing, theme: ViewerTheme): Prompt {
-	const { title, confirms, placeholder, onSubmit, onCancel } = typing;
+export function textPrompt(options: TextPromptOptions, theme: ViewerTheme): Prompt {
+	const { title, confirmLabel, placeholder, onSubmit, onCancel } = options;
 	const input = new Input({ prompt: theme.accent(`${title} `), placeholder, placeholderStyle: theme.dim });
 	input.onSubmit = (text) => onSubmit(text.trim());
 	input.onEscape = onCancel;
 	return {
-		confirms,
+		confirmLabel,
 		render: (width) => input.render(width),
 		handleInput(data) {
 			input.handleInput(data);
 			const typed = input.getValue();
-			const clean = sanitize(`|${typed}|`).slice(1, -1); // what was pasted may hold anything
+			const clean = sanitize(`|${typed}|`).slice(1, -1); // pasted text may contain control characters
 			if (clean !== typed.replace(/\s+/g, " ")) input.setValue(clean);
 		},
 		focus(isFocused) {
@@ -44,21 +44,21 @@ export function typePrompt(typing: Typing, theme: ViewerTheme): Prompt {
 	};
 }
 
-export interface Choosing {
+export interface SelectPromptOptions {
 	items: readonly Relative[];
 	onChoose: (id: string) => void;
 	onCancel: () => void;
 }
 
-const MOST_ITEMS = 8;
+const MAX_ITEMS = 8;
 
-export function choosePrompt({ items, onChoose, onCancel }: Choosing, theme: ViewerTheme): Prompt {
+export function selectPrompt({ items, onChoose, onCancel }: SelectPromptOptions, theme: ViewerTheme): Prompt {
 	const list = new SelectList(
 		items.map(({ id, relation, label }) => ({
 			value: id,
 			label: `${RELATIONS[relation]} ${clip(sanitize(label), 200)}`,
 		})),
-		MOST_ITEMS,
+		MAX_ITEMS,
 		{
 			selectedPrefix: theme.accent,
 			selectedText: theme.accent,
@@ -71,7 +71,7 @@ export function choosePrompt({ items, onChoose, onCancel }: Choosing, theme: Vie
 	list.onSelect = ({ value }) => onChoose(value);
 	list.onCancel = onCancel;
 	return {
-		confirms: "open",
+		confirmLabel: "open",
 		render: (width) => list.render(width),
 		handleInput: (data) => list.handleInput(data),
 		focus: () => undefined,

@@ -1,12 +1,12 @@
-/** Where the screen is in the conversation. Pure arithmetic over heights, of which only some are known. */
+/** The scroll position in a conversation. Pure arithmetic over heights, only some of which are known. */
 
-/** The row at the top of the screen: of which entry, and which of its rows. */
-export interface Place {
+/** The row at the top of the screen: the entry, and the row in it. */
+export interface ScrollPosition {
 	index: number;
 	row: number;
 }
 
-/** The entry that must be read before the question can be answered. */
+/** The entry that must be loaded first. */
 export interface Missing {
 	missing: number;
 }
@@ -16,12 +16,12 @@ export interface Extent {
 	length: number;
 	/** How many rows the screen has. */
 	rows: number;
-	/** How many rows an entry has, at least one; undefined if it has not been read. */
+	/** The rows of an entry, at least one; undefined if it is not loaded. */
 	heightOf: (index: number) => number | undefined;
 }
 
-/** Where the last row of the conversation is the last of the screen. */
-export function endOf({ length, rows, heightOf }: Extent): Place | Missing {
+/** The position at which the conversation ends at the bottom of the screen. */
+export function endOf({ length, rows, heightOf }: Extent): ScrollPosition | Missing {
 	let room = rows;
 	for (let index = length - 1; index >= 0; index--) {
 		const height = heightOf(index);
@@ -32,19 +32,19 @@ export function endOf({ length, rows, heightOf }: Extent): Place | Missing {
 	return { index: 0, row: 0 };
 }
 
-/** Down, or up where `by` is negative; no further than the conversation goes. */
-export function moved(from: Place, by: number, extent: Extent): Place | Missing {
+/** Moves down, or up if `by` is negative, within the conversation. */
+export function moved(from: ScrollPosition, by: number, extent: Extent): ScrollPosition | Missing {
 	return by < 0 ? movedUp(from, -by, extent) : movedDown(from, by, extent);
 }
 
-/** Whether nothing is below the screen. */
-export function isAtEnd(place: Place, extent: Extent): boolean | Missing {
+/** Whether the end is on the screen. */
+export function isAtEnd(position: ScrollPosition, extent: Extent): boolean | Missing {
 	const end = endOf(extent);
-	return "missing" in end ? end : !isBefore(place, end);
+	return "missing" in end ? end : !isBefore(position, end);
 }
 
-/** A place that may have become none, because things were folded or the conversation became shorter. */
-export function clamped({ index, row }: Place, { length, heightOf }: Extent): Place | Missing {
+/** Makes a position valid again after folding or truncation. */
+export function clamped({ index, row }: ScrollPosition, { length, heightOf }: Extent): ScrollPosition | Missing {
 	if (length === 0) return { index: 0, row: 0 };
 	const within = Math.min(index, length - 1);
 	const height = heightOf(within);
@@ -52,7 +52,7 @@ export function clamped({ index, row }: Place, { length, heightOf }: Extent): Pl
 	return { index: within, row: Math.max(0, Math.min(row, height - 1)) };
 }
 
-function movedUp(from: Place, by: number, { heightOf }: Extent): Place | Missing {
+function movedUp(from: ScrollPosition, by: number, { heightOf }: Extent): ScrollPosition | Missing {
 	let { index } = from;
 	let row = from.row - by;
 	while (row < 0 && index > 0) {
@@ -64,7 +64,7 @@ function movedUp(from: Place, by: number, { heightOf }: Extent): Place | Missing
 	return { index, row: Math.max(0, row) };
 }
 
-function movedDown(from: Place, by: number, extent: Extent): Place | Missing {
+function movedDown(from: ScrollPosition, by: number, extent: Extent): ScrollPosition | Missing {
 	const { length, heightOf } = extent;
 	let { index } = from;
 	let row = from.row + by;
@@ -80,8 +80,8 @@ function movedDown(from: Place, by: number, extent: Extent): Place | Missing {
 	return isLow ? { index, row } : endOf(extent);
 }
 
-/** Whether there are rows for the whole screen from here on. Looks no further than that. */
-function fillsScreen({ index, row }: Place, { length, rows, heightOf }: Extent): boolean | Missing {
+/** Whether the rows from here on fill the screen. */
+function fillsScreen({ index, row }: ScrollPosition, { length, rows, heightOf }: Extent): boolean | Missing {
 	let found = -row;
 	for (let at = index; at < length && found < rows; at++) {
 		const height = heightOf(at);
@@ -91,6 +91,6 @@ function fillsScreen({ index, row }: Place, { length, rows, heightOf }: Extent):
 	return found >= rows;
 }
 
-function isBefore(one: Place, other: Place): boolean {
+function isBefore(one: ScrollPosition, other: ScrollPosition): boolean {
 	return one.index < other.index || (one.index === other.index && one.row < other.row);
 }

@@ -1,26 +1,26 @@
 /**
- * An agent's conversation on the whole screen, live: follows its end, goes back, searches, and lets a person steer,
- * answer and stop the agent. Never throws: an error out of a component would end pi.
+ * A full-screen live conversation: follows the end, scrolls, searches, and lets the user steer, answer and stop the
+ * agent. Never throws: an error in a component would crash pi.
  */
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
+import { clip } from "../dialogs/fit-text.ts";
 import { frame, type Layout, layOut } from "./frame.ts";
 import { type Command, commandOf } from "./keys.ts";
 import type { ViewerActions, ViewerOptions } from "./options.ts";
 import { Pane, type PaneView } from "./pane.ts";
-import { choosePrompt, type Prompt, type Typing, typePrompt } from "./prompt.ts";
-import { clip } from "./row.ts";
-import { bodyOf, hintsOf, questionLines, statusOf, type Telling } from "./telling.ts";
+import { type Prompt, selectPrompt, type TextPromptOptions, textPrompt } from "./prompt.ts";
+import { bodyOf, hintsOf, questionLines, statusOf, type ViewerState } from "./status-line.ts";
 
-/** Lines of a question that are shown; the conversation has all of it. */
-const MOST_QUESTION_LINES = 3;
+/** The conversation shows the whole question. */
+const MAX_QUESTION_LINES = 3;
 
-type Words = Pick<Typing, "title" | "confirms" | "placeholder">;
-const SEARCHING: Words = { title: "/", confirms: "search", placeholder: "text to look for" };
-const STEERING: Words = { title: "Steer ›", confirms: "send", placeholder: "what it should know or do" };
-const ANSWERING: Words = { title: "Answer ›", confirms: "send", placeholder: "your answer" };
-/** Lines that the wheel of a mouse moves by at most. */
-const MOST_WHEEL = 10;
+type PromptText = Pick<TextPromptOptions, "title" | "confirmLabel" | "placeholder">;
+const SEARCHING: PromptText = { title: "/", confirmLabel: "search", placeholder: "text to find" };
+const STEERING: PromptText = { title: "Steer ›", confirmLabel: "send", placeholder: "what it should know or do" };
+const ANSWERING: PromptText = { title: "Answer ›", confirmLabel: "send", placeholder: "your answer" };
+/** Maximum lines per mouse wheel event. */
+const MAX_WHEEL = 10;
 
 /**
  * @example
@@ -36,7 +36,7 @@ export class ConversationViewer implements Component, Focusable {
 	readonly #pane: Pane;
 	#prompt: Prompt | undefined;
 	#isFocused = false;
-	/** The next press of the same key stops the agent. */
+	/** Waiting for a second press of the stop key. */
 	#isStopping = false;
 	#isHelping = false;
 	#isClosed = false;
@@ -50,7 +50,7 @@ export class ConversationViewer implements Component, Focusable {
 		const onChange = () => {
 			if (!this.#isClosed) requestRender();
 		};
-		this.#pane = new Pane({ source, theme, onChange, onTrouble: (error) => this.#complain(error) });
+		this.#pane = new Pane({ source, theme, onChange, onError: (error) => this.#complain(error) });
 	}
 
 	get focused(): boolean {
@@ -67,7 +67,7 @@ export class ConversationViewer implements Component, Focusable {
 		try {
 			return this.#draw(Math.max(1, Math.floor(width)), rows);
 		} catch (error) {
-			return [clip(`The viewer cannot be drawn: ${textOf(error)}`, width)];
+			return [clip(`Cannot draw the viewer: ${textOf(error)}`, width)];
 		}
 	}
 
@@ -85,18 +85,18 @@ export class ConversationViewer implements Component, Focusable {
 
 	handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
 		const { type, button, wheelDelta = 0, y } = event;
-		if (type === "wheel") this.#guard(() => this.#pane.scroll(Math.max(-MOST_WHEEL, Math.min(MOST_WHEEL, wheelDelta))));
+		if (type === "wheel") this.#guard(() => this.#pane.scroll(Math.max(-MAX_WHEEL, Math.min(MAX_WHEEL, wheelDelta))));
 		else if (type === "click" && button === "left") this.#guard(() => this.#click(y));
 		else return undefined;
 		return { handled: true };
 	}
 
-	/** Colours may have changed. */
+	/** The colours may have changed. */
 	invalidate(): void {
 		this.#pane.forgetDrawn();
 	}
 
-	/** Reads nothing any more. */
+	/** Stops reading. */
 	dispose(): void {
 		this.#isClosed = true;
 		this.#pane.close();
@@ -110,47 +110,47 @@ export class ConversationViewer implements Component, Focusable {
 		const layout = layOut({ width, rows }, { head: heading.length, foot: foot.length });
 		this.#layout = layout;
 		const view = this.#pane.draw(layout.inner, layout.body);
-		const telling = this.#telling(view);
+		const state = this.#state(view);
 		const notice = this.#notice ?? { text: "", isBad: false };
 		return frame(
 			layout,
 			{
 				title: sanitize(title),
 				head: heading,
-				body: bodyOf(telling, view.rows, layout),
-				from: telling.from,
-				to: telling.to,
+				body: bodyOf(state, view.rows, layout),
+				from: state.from,
+				to: state.to,
 				notice: { text: notice.text, paint: notice.isBad ? theme.error : theme.accent },
-				status: statusOf(telling),
+				status: statusOf(state),
 				foot,
-				hints: hintsOf(telling, layout.inner),
+				hints: hintsOf(state, layout.inner),
 			},
 			theme,
 		);
 	}
 
-	#telling({ from, to }: PaneView): Telling {
+	#state({ from, to }: PaneView): ViewerState {
 		const { isLive, theme, keys, empty } = this.#options;
-		const { length, isFollowing, news, search, unfolded } = this.#pane;
+		const { length, isFollowing, unseen, search, unfolded } = this.#pane;
 		const hasScrolling = length > 0 && !this.#isHelping;
 		return {
-			...{ theme, keys, length, isFollowing, news, search, unfolded },
+			...{ theme, keys, length, isFollowing, unseen, search, unfolded },
 			from: hasScrolling ? from : 0,
 			to: hasScrolling ? to : 1,
 			isLive: isLive(),
 			isStopping: this.#isStopping,
 			isHelping: this.#isHelping,
 			empty: empty?.() ?? "",
-			confirms: this.#prompt?.confirms,
+			confirmLabel: this.#prompt?.confirmLabel,
 			offered: (command) => this.#isOffered(command),
 		};
 	}
 
-	/** The question, then what is being typed or chosen. */
+	/** The question, then the open prompt. */
 	#foot(width: number): string[] {
 		const question = this.#options.question?.();
 		const asked = question === undefined ? [] : questionLines(question.text, width, this.#options.theme);
-		return [...asked.slice(0, MOST_QUESTION_LINES), ...(this.#prompt?.render(width) ?? [])];
+		return [...asked.slice(0, MAX_QUESTION_LINES), ...(this.#prompt?.render(width) ?? [])];
 	}
 
 	#isOffered(command: Command): boolean {
@@ -211,25 +211,25 @@ export class ConversationViewer implements Component, Focusable {
 	#confirmStop(command: Command | undefined): void {
 		this.#isStopping = false;
 		if (command === "stop") this.#act("Stopped", () => this.#actions.stop?.());
-		else this.#notice = { text: "It goes on", isBad: false };
+		else this.#notice = { text: "Not stopped", isBad: false };
 	}
 
-	/** First out of the search, then out of the viewer. */
+	/** Leaves the search first, then the viewer. */
 	#leave(): void {
 		if (this.#pane.search) this.#pane.find("");
 		else this.#options.close();
 	}
 
-	#type(words: Words, onText: (text: string) => void): void {
+	#type(text: PromptText, onText: (text: string) => void): void {
 		const end = () => this.#setPrompt(undefined);
 		const onSubmit = (text: string) => {
 			end();
 			if (text !== "") onText(text);
 		};
-		this.#setPrompt(typePrompt({ ...words, onSubmit, onCancel: end }, this.#options.theme));
+		this.#setPrompt(textPrompt({ ...text, onSubmit, onCancel: end }, this.#options.theme));
 	}
 
-	/** An answer must never reach a question that was not on the screen when it was begun. */
+	/** An answer must only reach the question that was on the screen when typing began. */
 	#answer(): void {
 		const question = this.#options.question?.();
 		if (!question) return;
@@ -243,7 +243,7 @@ export class ConversationViewer implements Component, Focusable {
 			end();
 			this.#act("", () => this.#actions.open?.(id));
 		};
-		this.#setPrompt(choosePrompt({ items: relatives?.() ?? [], onChoose, onCancel: end }, theme));
+		this.#setPrompt(selectPrompt({ items: relatives?.() ?? [], onChoose, onCancel: end }, theme));
 	}
 
 	#setPrompt(prompt: Prompt | undefined): void {
@@ -251,7 +251,7 @@ export class ConversationViewer implements Component, Focusable {
 		prompt?.focus(this.#isFocused);
 	}
 
-	/** Says what came of it; `done` where it has nothing to say itself. */
+	/** Shows the text that the action returns, or `done`. */
 	#act(done: string, action: () => unknown): void {
 		const say = (said: unknown) => {
 			this.#notice = { text: typeof said === "string" ? sanitize(said) : done, isBad: false };

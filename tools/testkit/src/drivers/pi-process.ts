@@ -1,5 +1,5 @@
 /**
- * A pi process without a terminal. Whoever starts one need not remember it: it ends with its environment.
+ * A pi process without a terminal. It ends with its environment.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { PiEnv } from "../pi/pi-env.ts";
@@ -29,7 +29,7 @@ export function startProcess(
 		cwd: env.cwd,
 		env: env.variables,
 		stdio: [options.stdin, "pipe", "pipe"],
-		detached: process.platform !== "win32", // a process group of its own, so that nothing of it survives
+		detached: process.platform !== "win32", // its own process group, so that no child survives
 	});
 	let stderr = "";
 	child.stdout?.setEncoding("utf8").on("data", options.onStdout);
@@ -53,7 +53,7 @@ export function startProcess(
 			const timer = setTimeout(() => killGroup(child), GRACE_MS);
 			await exited;
 			clearTimeout(timer);
-			killGroup(child); // what it left behind
+			killGroup(child); // its remaining children
 		}
 		child.stdout?.destroy();
 		child.stderr?.destroy();
@@ -79,6 +79,6 @@ function killGroup(child: ChildProcess): void {
 		if (process.platform === "win32") child.kill("SIGKILL");
 		else process.kill(-child.pid, "SIGKILL");
 	} catch {
-		// Nobody left in the group.
+		// The group is empty.
 	}
 }

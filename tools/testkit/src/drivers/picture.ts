@@ -4,19 +4,19 @@ import xterm from "@xterm/headless";
 export interface PictureOptions {
 	readonly cols: number;
 	readonly rows: number;
-	/** Of the terminal itself. */
+	/** The size of the terminal. */
 	readonly background: string;
 	readonly foreground: string;
-	/** What it shows, for those who cannot see it. */
+	/** The alternative text. */
 	readonly title: string;
-	/** Only from the first line that matches on. */
+	/** Starts at the first line that matches. */
 	readonly from?: RegExp;
 }
 
 const CELL = { width: 8.4, height: 18 };
 const MARGIN = 12;
 
-/** `raw` is all that the program has written. */
+/** `raw` is the complete output of the program. */
 export async function picture(raw: string, options: PictureOptions): Promise<string> {
 	const { cols, rows, background, foreground, title, from } = options;
 	const terminal = new xterm.Terminal({ cols, rows, scrollback: 10_000, allowProposedApi: true });
@@ -48,7 +48,7 @@ ${body}
 type Line = NonNullable<ReturnType<xterm.Terminal["buffer"]["active"]["getLine"]>>;
 type Cell = NonNullable<ReturnType<Line["getCell"]>>;
 
-/** Cells that look the same are one text, stretched to their columns: fonts differ in what they think of a glyph's width. */
+/** Equal cells are one text, stretched to their columns, because glyph widths differ between fonts. */
 function spansOf(line: Line, cols: number, row: number, foreground: string): string {
 	const spans: { column: number; columns: number; text: string; style: string }[] = [];
 	for (let column = 0; column < cols; column++) {

@@ -1,5 +1,6 @@
-/** Print mode: one prompt in, the final text out. */
+/** Print and JSON mode: one prompt in, the final text or all events out. */
 import { DEFAULT_WAIT_MS } from "../wait.ts";
+import { LineSplitter, type PiEvent, parseLine } from "./events.ts";
 import { type ExitStatus, isRunning, startProcess } from "./pi-process.ts";
 import { commandOf, type PiTarget } from "./target.ts";
 
@@ -8,19 +9,31 @@ export interface PrintResult extends ExitStatus {
 	readonly stderr: string;
 }
 
+export interface JsonResult extends ExitStatus {
+	readonly events: readonly PiEvent[];
+	readonly stderr: string;
+}
+
 /** `pi -p`. The exit code is 1 if the model failed. */
 export function runPrint(target: PiTarget, prompt: string): Promise<PrintResult> {
 	return runToEnd(target, { mode: ["-p"], prompt });
 }
 
-/** Runs pi until it exits by itself. An error after the timeout shows what it wrote until then. */
-export async function runToEnd(
+/** `pi --mode json`. The exit code is 0 even if the model failed: look at the last assistant message. */
+export async function runJson(target: PiTarget, prompt: string): Promise<JsonResult> {
+	const { stdout, ...rest } = await runToEnd(target, { mode: ["--mode", "json"], prompt });
+	const lines = new LineSplitter().push(`${stdout}\n`);
+	return { events: lines.map((line) => parseLine(line) as PiEvent), ...rest };
+}
+
+/** Runs pi until it exits. The error after the timeout shows its output so far. */
+async function runToEnd(
 	target: PiTarget,
 	run: { readonly mode: readonly string[]; readonly prompt: string },
 ): Promise<PrintResult> {
 	let stdout = "";
 	const pi = startProcess(target.env, commandOf(target, { mode: run.mode, last: ["--", run.prompt] }), {
-		stdin: "ignore", // with an open pipe pi reads its input to the end first, that is for ever
+		stdin: "ignore", // with an open pipe, pi would wait for the end of its input
 		onStdout: (text) => {
 			stdout += text;
 		},
@@ -29,7 +42,9 @@ export async function runToEnd(
 	let timer: NodeJS.Timeout | undefined;
 	const timeout = new Promise<never>((_, reject) => {
 		timer = setTimeout(() => {
-			const state = isRunning(pi.child) ? "still runs" : "has exited, but a child of it holds its output open";
+			const state = isRunning(pi.child)
+				? "is still running"
+				: "has exited, but one of its children keeps its output open";
 			reject(new Error(`pi ${state} after ${timeoutMs} ms\n--- stderr\n${pi.stderr}\n--- stdout\n${stdout}`));
 		}, timeoutMs);
 	});

@@ -1,8 +1,8 @@
-/** A recording of a terminal, looked at again: what a person saw after each complete frame. */
+/** Replays a terminal recording: what the screen showed after each complete frame. */
 import xterm from "@xterm/headless";
 
 export interface Frame {
-	/** What the program wrote for it, with whatever it wrote before it outside of a frame. */
+	/** The output of this frame, including output before it that is outside any frame. */
 	readonly output: string;
 	/** The visible lines, without trailing blanks. */
 	readonly screen: readonly string[];
@@ -10,10 +10,10 @@ export interface Frame {
 	readonly all: readonly string[];
 }
 
-/** Programs mark the ends of their frames so that terminals show no half of one. */
+/** Programs mark the end of a frame so that terminals do not show incomplete ones. */
 const END_OF_FRAME = "\x1b[?2026l";
 
-/** One after the other, in the order in which they were drawn. The terminal must have kept its size. */
+/** All frames in order. The terminal must not have been resized. */
 export async function* replay(
 	raw: string,
 	size: { readonly cols: number; readonly rows: number },

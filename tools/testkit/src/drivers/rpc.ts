@@ -1,9 +1,8 @@
 /** RPC mode: commands in, responses and events out, until closed. */
 import type { RpcCommand, RpcExtensionUIResponse, RpcResponse } from "@earendil-works/pi-coding-agent";
-import type { WaitOptions } from "../wait.ts";
-import type { PiEvent } from "./events.ts";
+import { Signal, type WaitOptions } from "../wait.ts";
+import { LineSplitter, type PiEvent, parseLine } from "./events.ts";
 import { type ExitStatus, startProcess } from "./pi-process.ts";
-import { RpcInbox } from "./rpc-inbox.ts";
 import { commandOf, type PiTarget } from "./target.ts";
 
 export interface WaitForEvent {
@@ -39,7 +38,7 @@ export function startRpc(target: PiTarget): PiRpc {
 		stdin: "pipe",
 		onStdout: (text) => inbox.receive(text),
 	});
-	pi.child.stdin?.on("error", () => {}); // pi is gone; those who wait learn it from `closed`
+	pi.child.stdin?.on("error", () => {}); // pi is gone; waits fail through `closed`
 	void pi.closed.then(({ code, signal }) => inbox.end(`pi has exited with ${signal ?? code}`));
 
 	const waiting = (what: string, timeoutMs = target.timeoutMs): WaitOptions => ({
@@ -86,4 +85,38 @@ export function startRpc(target: PiTarget): PiRpc {
 
 function typesOf(events: readonly PiEvent[]): string {
 	return events.map((event) => event.type).join(" ") || "(none)";
+}
+
+/** Sorts the output of pi in rpc mode: responses by the id of their command, and events in order. */
+class RpcInbox {
+	readonly events: PiEvent[] = [];
+	readonly #responses = new Map<string, RpcResponse>();
+	readonly #lines = new LineSplitter();
+	readonly #signal = new Signal();
+
+	receive(text: string): void {
+		try {
+			for (const line of this.#lines.push(text)) this.#sort(parseLine(line) as PiEvent | RpcResponse);
+			this.#signal.changed();
+		} catch (error) {
+			this.#signal.end(String(error));
+		}
+	}
+
+	response(id: string, options: WaitOptions): Promise<RpcResponse> {
+		return this.#signal.waitFor(() => this.#responses.get(id), options);
+	}
+
+	event(condition: (event: PiEvent) => boolean, options: WaitOptions & { readonly from: number }): Promise<PiEvent> {
+		return this.#signal.waitFor(() => this.events.slice(options.from).find(condition), options);
+	}
+
+	end(reason: string): void {
+		this.#signal.end(reason);
+	}
+
+	#sort(message: PiEvent | RpcResponse): void {
+		if (message.type === "response") this.#responses.set(message.id ?? "", message);
+		else this.events.push(message);
+	}
 }

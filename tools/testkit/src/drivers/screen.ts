@@ -1,6 +1,6 @@
 /**
- * A terminal without a window: takes what a program writes and shows what a person would see. Waiting looks at it
- * after each complete frame, never in the middle of one. Knows nothing of processes.
+ * A headless terminal: takes the output of a program and shows what a person would see. Waits check it after each complete
+ * frame, never in the middle of one. Knows nothing about processes.
  */
 import xterm from "@xterm/headless";
 import { Signal } from "../wait.ts";
@@ -22,12 +22,12 @@ export class Screen {
 		this.#timeoutMs = options.timeoutMs;
 	}
 
-	/** All that was written, since it was last forgotten. */
+	/** All output since the last `forget`. */
 	get raw(): string {
 		return this.#raw;
 	}
 
-	/** Drops it. What is on the screen stays. */
+	/** Drops the raw output. The screen stays. */
 	forget(): void {
 		this.#raw = "";
 	}
@@ -84,7 +84,7 @@ export class Screen {
 		this.#terminal.resize(cols, rows);
 	}
 
-	/** Nothing more will be written. Goes through the queue of writes, so that the last words are on the screen first. */
+	/** Nothing more will be written. Queued behind the writes, so that the last output is on the screen first. */
 	end(reason: string): void {
 		this.#terminal.write("", () => this.#signal.end(reason));
 	}

@@ -1,4 +1,4 @@
-/** Which pi runs where, with what: the same for all drivers. */
+/** Which pi to run, where and with which arguments. The same for all drivers. */
 import { type PiBinary, piUnderTest } from "../pi/pi-binary.ts";
 import type { PiEnv } from "../pi/pi-env.ts";
 

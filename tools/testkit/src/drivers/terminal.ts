@@ -22,9 +22,9 @@ export interface Terminal extends AsyncDisposable {
 	screen(): string[];
 	/** Everything: what has scrolled away and the screen. */
 	scrollback(): string;
-	/** All that the program has written, escape sequences included. */
+	/** The complete output of the program, with escape sequences. */
 	readonly raw: string;
-	/** Drops `raw`: what is written in an hour would not fit into a string. */
+	/** Drops `raw`: the output of an hour would not fit into a string. */
 	forget(): void;
 	/** The titles it has given the terminal so far. */
 	readonly titles: readonly string[];
@@ -35,7 +35,7 @@ export interface Terminal extends AsyncDisposable {
 	press(...keys: readonly Key[]): void;
 	resize(cols: number, rows: number): void;
 	readonly exit: Promise<TerminalExit>;
-	/** Ends the program: politely, then not. */
+	/** Ends the program: SIGTERM, then SIGKILL. */
 	close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The making of `fauxModel`; in a file of its own because importing pi takes most of a second. */
+/** Creates the faux model. A separate file, because importing pi takes most of a second. */
 import {
 	type AssistantMessageEventStream,
 	createAssistantMessageEventStream,
@@ -13,7 +13,7 @@ import {
 	type Usage,
 } from "@earendil-works/pi-ai";
 import { ModelRuntime } from "@earendil-works/pi-coding-agent";
-import { usageOf } from "../script/estimate.ts";
+import { usageOf } from "../script/reply.ts";
 import { type RequestView, viewOf } from "../script/request.ts";
 import { RequestLog } from "../script/request-log.ts";
 import { answer, type Rule } from "../script/rules.ts";
@@ -32,7 +32,7 @@ export async function createFauxModel(rules: readonly Rule[], options: FauxModel
 		const request = viewOf(log.entries.length + 1, partsOfContext(model.id, context));
 		log.add(request);
 		const reply = answer(rules, request);
-		// The core's queue is shared by all sessions; what is put in here is taken out before `stream` returns.
+		// All sessions share the core's queue; this reply is taken out before `stream` returns.
 		core.setResponses([() => messageOf(reply, request, streaming?.signal)]);
 		return withUsage(core.streamSimple(model, context, streaming), wireUsage(usageOf(reply, request), model));
 	};
@@ -64,7 +64,7 @@ async function isolatedRuntime(provider: Provider): Promise<ModelRuntime> {
 	return runtime;
 }
 
-/** The faux core always puts its own estimate; the script's numbers replace it in the final message. */
+/** Replaces the faux core's own estimate in the final message with the numbers of the script. */
 function withUsage(source: AssistantMessageEventStream, usage: Usage): AssistantMessageEventStream {
 	const target = createAssistantMessageEventStream();
 	const copy = async () => {
@@ -74,7 +74,7 @@ function withUsage(source: AssistantMessageEventStream, usage: Usage): Assistant
 		}
 		target.end();
 	};
-	// The core reports its failures as events, so there is nothing to catch but a fault of this bench.
+	// The core reports failures as events, so only a bug in this file can throw.
 	copy().catch((error: unknown) => queueMicrotask(() => Promise.reject(error)));
 	return target;
 }

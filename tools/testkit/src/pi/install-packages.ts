@@ -1,6 +1,6 @@
 /**
- * Puts exact npm packages into a directory, without their dependencies and without running anything of theirs.
- * Only what has the pinned checksum is unpacked. Several processes may do so at once: each fetches, one wins.
+ * Installs pinned npm packages into a directory, without dependencies and without running their scripts. Only tarballs with
+ * the pinned checksum are unpacked. Several processes may do so at once: each fetches, one wins.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * A world of its own for a pi process: home, settings, models, project and environment variables made from scratch,
- * so that nothing of the user's (keys, extensions, settings) gets in and nothing gets out.
+ * An isolated environment for a pi process: its own home, settings, models, project and environment variables, so that
+ * nothing of the user (keys, extensions, settings) gets in and nothing gets out.
  */
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -77,7 +77,7 @@ const SETTINGS = {
 	tuiMode: "regular",
 };
 
-/** What a program needs to start at all; never the user's API keys. */
+/** The variables that a program needs to start; never the user's API keys. */
 const INHERITED = ["PATH", "SystemRoot", "ComSpec", "PATHEXT"];
 
 export async function createPiEnv(options: PiEnvOptions): Promise<PiEnv> {
@@ -124,7 +124,7 @@ function provider(baseUrl: string, models: readonly object[]): object {
 	return {
 		baseUrl,
 		api: "openai-completions",
-		apiKey: "none", // without one pi takes the models for unavailable
+		apiKey: "none", // without one, pi treats the models as unavailable
 		compat: { supportsDeveloperRole: false, supportsReasoningEffort: false, supportsStore: false },
 		models,
 	};
@@ -154,8 +154,8 @@ function variables(dirs: { home: string; agentDir: string; temp: string }): Reco
 }
 
 /**
- * pi keeps the extensions it has compiled in the temporary directory. Ours is new each time, and compiling
- * again costs seconds at every start; the cache goes by content, so sharing it cannot mix anything up.
+ * pi caches compiled extensions in the temporary directory. Ours is new each time, and compiling again costs seconds at
+ * every start; the cache is keyed by content, so it can be shared safely.
  */
 async function shareExtensionCache(temp: string): Promise<void> {
 	const shared = workspaceCache("jiti");

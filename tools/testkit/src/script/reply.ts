@@ -2,6 +2,7 @@
  * What a scripted model answers. One vocabulary for the in-process model and for the HTTP server,
  * so a conversation written for one runs on the other.
  */
+import type { RequestView } from "./request.ts";
 
 /** A tool call in a reply. Without an id one is made from the request's number. */
 export interface ToolCallReply {
@@ -110,4 +111,12 @@ export function cutOff(reply: Reply, options: { readonly afterChunks: number }):
 /** An event stream that is none. */
 export function garbage(data = 'data: {"choices": [\n\ndata: [DONE]\n\n'): Reply {
 	return { fault: { kind: "garbage", data } };
+}
+
+/** The token counts of a reply; if it has none, about four characters per token, as pi estimates. */
+export function usageOf(reply: Reply, request: RequestView): ReplyUsage {
+	if (reply.usage) return reply.usage;
+	const asked = request.systemPrompt.length + request.messages.reduce((sum, message) => sum + message.text.length, 0);
+	const answered = [reply.thinking ?? "", reply.text ?? "", JSON.stringify(reply.toolCalls ?? "")].join("");
+	return { input: Math.ceil(asked / 4), output: Math.ceil(answered.length / 4) };
 }

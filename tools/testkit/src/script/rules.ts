@@ -13,7 +13,7 @@ export type RequestPredicate = (request: RequestView) => boolean;
 /** A reply, or how to make it from the request. */
 export type ReplySource = Reply | ((request: RequestView) => Reply);
 
-/** The first rule that applies answers; if none does, the model fails and says what it was asked. */
+/** The first rule that applies answers; if none does, the model fails with a description of the request. */
 export function answer(rules: readonly Rule[], request: RequestView): Reply {
 	try {
 		for (const rule of rules) {
@@ -34,7 +34,7 @@ export function when(condition: RequestPredicate, reply: ReplySource): Rule {
 	return (request) => (condition(request) ? replyFrom(reply, request) : undefined);
 }
 
-/** A conversation: the n-th reply is for the n-th turn after the user message, and then the rule is over. */
+/** A conversation: the n-th reply is for the n-th turn after the user message, after which the rule ends. */
 export function converse(condition: RequestPredicate, ...replies: readonly ReplySource[]): Rule {
 	return (request) => {
 		const reply = replies[request.turn - 1];
@@ -42,12 +42,12 @@ export function converse(condition: RequestPredicate, ...replies: readonly Reply
 	};
 }
 
-/** For whatever no earlier rule took. */
+/** For every request that no earlier rule answered. */
 export function otherwise(reply: ReplySource): Rule {
 	return (request) => replyFrom(reply, request);
 }
 
-/** Applies one time only; for failures that a retry gets over. */
+/** Applies only once; for failures that a retry recovers from. */
 export function once(rule: Rule): Rule {
 	let used = false;
 	return (request) => {

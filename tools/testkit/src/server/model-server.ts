@@ -1,6 +1,6 @@
 /**
  * A model endpoint for the real pi binary: OpenAI-compatible chat completions on the loopback interface,
- * answering by the rules of the test and remembering what it was asked by all pi processes.
+ * answering by the rules of the test and recording the requests of all pi processes.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { parseJson, partsOfBody } from "./openai-request.ts";
 import { sendReply, sendStatus } from "./send.ts";
 
 export interface ModelServerOptions {
-	/** Asked in order; the first that applies answers. If none does, the model fails and says what it was asked. */
+	/** Asked in order; the first that applies answers. If none does, the model fails with a description of the request. */
 	readonly rules: readonly Rule[];
 }
 
@@ -31,14 +31,14 @@ export interface ModelServer extends AsyncDisposable {
 	readonly baseUrl: string;
 	readonly requests: readonly ServedRequest[];
 	/**
-	 * The first request, already seen or still to come, for which the condition holds. It is looked at again when
+	 * The first request, already seen or still to come, for which the condition holds. It is checked again when
 	 * `aborted` or `answered` changes.
 	 */
 	nextRequest(
 		condition?: (request: ServedRequest) => boolean,
 		options?: { readonly timeoutMs?: number },
 	): Promise<ServedRequest>;
-	/** Drops what it was asked so far: a run of thousands of requests would not fit into memory. */
+	/** Drops the recorded requests: thousands of them would not fit into memory. */
 	forget(): void;
 	/** Ends all connections, also those that hang. */
 	close(): Promise<void>;
@@ -69,7 +69,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
 	};
 
 	const server = createServer((incoming, response) => {
-		// Only a client that leaves early gets here; without it there is nobody to tell.
+		// Happens only when the client disconnects early, so there is no client to report to.
 		serve(incoming, response).catch(() => response.destroy());
 	});
 	await new Promise<void>((resolve, reject) => {

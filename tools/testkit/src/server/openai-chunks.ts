@@ -1,6 +1,5 @@
 /** Writes a reply as the data of chat-completions events. Pure: the sending is in `send.ts`. */
-import { usageOf } from "../script/estimate.ts";
-import type { Reply, ReplyUsage, ToolCallReply } from "../script/reply.ts";
+import { type Reply, type ReplyUsage, type ToolCallReply, usageOf } from "../script/reply.ts";
 import { type RequestView, toolCallId } from "../script/request.ts";
 
 const DEFAULT_CHUNK_SIZE = 32;

@@ -1,11 +1,12 @@
-/** Keeps a child in a process of its own in the checkout that it has for itself. Which one, its environment says. */
+/** Keeps a child in its own process out of git directories and inside its checkout, which its environment names. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { RunSpec } from "../../runner.ts";
+import { gitRefusal } from "../../guards/git-guard.ts";
+import type { RunSpec } from "../../model/runner.ts";
 import { createGuard } from "../../worktree/guard.ts";
 
 const VARIABLE = "PI_SUBAGENTS_CONFINED_TO";
 
-/** What the child's environment must hold. */
+/** The variables for the child's environment. */
 export function confinementVariables({
 	confinedTo,
 	memoryDir,
@@ -16,9 +17,13 @@ export function confinementVariables({
 }
 
 export function guardCheckout(pi: ExtensionAPI, env: NodeJS.ProcessEnv): void {
+	pi.on("tool_call", ({ toolName: tool, input }, { cwd }) => {
+		const reason = gitRefusal({ tool, input, cwd });
+		return reason === undefined ? undefined : { block: true, reason };
+	});
 	const said = env[VARIABLE];
 	if (!said) return;
-	const [root, watches, alsoWritable] = JSON.parse(said) as [string, string[], string[]]; // our own words
+	const [root, watches, alsoWritable] = JSON.parse(said) as [string, string[], string[]]; // written by `confinementVariables`
 	const guard = createGuard({ root, watches }, { alsoWritable });
 	pi.on("tool_call", async ({ toolCallId: id, toolName: tool, input }, { cwd }) => {
 		const reason = await guard.before({ id, tool, input, cwd });

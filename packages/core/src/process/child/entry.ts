@@ -1,29 +1,44 @@
 /**
- * The one extension of ours that a child in a process of its own loads. It decides nothing: it asks the wrapper between
- * two turns and does what it is told. Nothing is imported at run time but what is bundled into this file.
+ * The only extension of ours that a child process loads. It decides nothing: it asks the wrapper between two turns
+ * and does what the reply says. Nothing is imported at run time but what is bundled into this file.
  */
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { offerAsking } from "./ask.ts";
+
+import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { guardOwnFiles } from "../../guards/own-files.ts";
+import { ASK_TOOL, type AskParameters, questionOf, replyOf } from "../../model/question-text.ts";
+import { countAsAgent } from "../../providers/initiator.ts";
+import { tapResponses } from "../../providers/response-tap.ts";
+import { RetryAfter } from "../../providers/retry-after.ts";
+import {
+	noticeMessage,
+	parseAnswer,
+	parseReply,
+	RESTART_COMMAND,
+	RUN_DIR_VARIABLE,
+	RUNS_DIR_VARIABLE,
+	requestTitle,
+	type TunnelRequest,
+	type TurnReply,
+} from "../pi/tunnel.ts";
 import { guardCheckout } from "./confine.ts";
-import { guardRunFiles } from "./path-guard.ts";
-import { ANEW_COMMAND, RUN_DIR_VARIABLE, type TunnelRequest, titleOf, type Word, wordIn } from "./tunnel.ts";
 
 export default function childEntry(pi: ExtensionAPI): void {
 	offerAsking(pi);
 	askBetweenTurns(pi);
 	offerToBeginAnew(pi);
-	countAsAgent(pi);
-	const runDir = process.env[RUN_DIR_VARIABLE];
-	if (runDir) guardRunFiles(pi, runDir);
+	pi.on("before_provider_headers", ({ headers }, ctx) => countAsAgent(ctx.model?.provider, headers));
+	tellRetryAfter(pi);
+	const { PI_CODING_AGENT_DIR: agentDir, [RUN_DIR_VARIABLE]: own, [RUNS_DIR_VARIABLE]: all } = process.env;
+	guardOwnFiles(pi, { agentDir, dirs: [own, all] });
 	guardCheckout(pi, process.env);
 }
 
-/** pi waits for each of these handlers before it goes on. */
+/** pi awaits each of these handlers. */
 function askBetweenTurns(pi: ExtensionAPI): void {
 	/** A tool of this turn has a result that the model should read. */
 	let wantsMore = false;
 	const obey = async (ctx: ExtensionContext, request: TunnelRequest) => {
-		const word: Word = wordIn(await ctx.ui.input(titleOf(request)));
+		const word: TurnReply = parseReply(await ctx.ui.input(requestTitle(request)));
 		if (word === "wrap_up") pi.setActiveTools([]);
 	};
 	pi.on("before_agent_start", async (_event, ctx) => {
@@ -38,7 +53,7 @@ function askBetweenTurns(pi: ExtensionAPI): void {
 	});
 	pi.on("turn_end", async (event, ctx) => {
 		const { message } = event;
-		// A failed request is no turn: it will be made again, or it was the last.
+		// A failed request is not a turn: it will be repeated, or it was the last.
 		if ("stopReason" in message && (message.stopReason === "error" || message.stopReason === "aborted")) return;
 		const percent = ctx.getContextUsage()?.percent;
 		await obey(ctx, {
@@ -49,30 +64,65 @@ function askBetweenTurns(pi: ExtensionAPI): void {
 	});
 }
 
-/** What was said since stays in the session file, on a branch of its own; the next model does not read it. */
+/** What was said since stays in the session file on another branch; the next model does not read it. */
 function offerToBeginAnew(pi: ExtensionAPI): void {
-	/** Where the conversation stood before the first task. */
+	/** The leaf before the first task. */
 	let beginning: string | null | undefined;
 	pi.on("before_agent_start", (_event, ctx) => {
 		if (beginning === undefined) beginning = ctx.sessionManager.getLeafId();
 	});
-	pi.registerCommand(ANEW_COMMAND, {
-		description: "Forgets what was last asked. Only for whoever runs this agent.",
+	pi.registerCommand(RESTART_COMMAND, {
+		description: "Forgets the last prompt. Only for the process that runs this agent.",
 		async handler(_args, ctx) {
 			const place = beginning ?? ctx.sessionManager.getBranch()[0]?.id;
 			if (place === undefined) return;
 			const tools = pi.getActiveTools();
 			await ctx.navigateTree(place, { summarize: false });
-			pi.setActiveTools(tools); // pi takes those that the conversation had there
+			pi.setActiveTools(tools); // pi restores those of the target
 		},
 	});
 }
 
-/** GitHub bills requests that a user made; what a child asks for was asked by an agent. */
-function countAsAgent(pi: ExtensionAPI): void {
-	pi.on("before_provider_headers", ({ headers }, ctx) => {
-		if (ctx.model?.provider !== "github-copilot") return;
-		for (const name of Object.keys(headers)) if (name.toLowerCase() === "x-initiator") delete headers[name];
-		headers["X-Initiator"] = "agent";
+function offerAsking(pi: ExtensionAPI): void {
+	const tool: Omit<ToolDefinition, "execute" | "parameters"> & { execute: Execute } = {
+		...ASK_TOOL,
+		async execute(_callId, parameters, signal, _onUpdate, ctx) {
+			const request = { ask: "question", question: questionOf(parameters) } as const;
+			const value = await ctx.ui.input(requestTitle(request), undefined, signal ? { signal } : {});
+			const answer = parseAnswer(value);
+			return { content: [{ type: "text", text: replyOf(answer) }], details: { by: answer.by } };
+		},
+	};
+	// pi accepts any JSON Schema; its types require a library that must not be loaded here.
+	pi.registerTool(tool as unknown as ToolDefinition);
+}
+
+type Execute = (
+	...call: [string, AskParameters, ...Tail<Parameters<ToolDefinition["execute"]>>]
+) => ReturnType<ToolDefinition["execute"]>;
+
+type Tail<T extends unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
+function tellRetryAfter(pi: ExtensionAPI): void {
+	const retryAfter = new RetryAfter();
+	/** Posts while pi waits for its model are requests to the provider: no tool runs meanwhile. */
+	let isAsking = false;
+	let close = (): void => undefined;
+	const hear = (response: Parameters<RetryAfter["hear"]>[0]) => retryAfter.hear(response, Date.now());
+	pi.on("session_start", () => {
+		close();
+		close = tapResponses(({ method }) => (isAsking && method === "POST" ? hear : undefined));
+	});
+	pi.on("session_shutdown", () => close());
+	pi.on("before_provider_headers", () => {
+		isAsking = true;
+		retryAfter.forget();
+	});
+	pi.on("after_provider_response", hear); // from providers not called with `fetch`
+	pi.on("message_end", ({ message }, ctx) => {
+		if (message.role !== "assistant") return;
+		isAsking = false;
+		if (message.stopReason === "error" && retryAfter.ms !== undefined)
+			ctx.ui.notify(noticeMessage({ retryAfterMs: retryAfter.ms }));
 	});
 }

@@ -1,15 +1,15 @@
 /**
- * When a child is done. What it says decides, not whether its process ends: one that lingers after its answer must not
- * keep anybody waiting, and one that pauses before a retry must not be cut off. Knows no process.
+ * Decides when a child is done: by what it says, not by when its process ends. A child that lingers after its answer
+ * must not delay anyone, and one that pauses before a retry must not be cut off. Knows no process.
  */
 import type { AssistantText, ChildEvent } from "@pi-subagents/progress";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 
-/** Something may still come right after what looks like the end. */
+/** Something may still follow what looks like the end. */
 export const GRACE_MS = 250;
 
-/** How long after its answer a pi that says when it is idle may take to say so: other extensions still do their work. */
-export const PATIENCE_MS = 60_000;
+/** How long a pi that reports being idle may take to do so after its answer: extensions may still be working. */
+export const IDLE_TIMEOUT_MS = 60_000;
 
 export class Completion {
 	readonly #clock: Pick<Clock, "after">;
@@ -19,18 +19,18 @@ export class Completion {
 	#saysWhenIdle = false;
 	#cancel = (): void => undefined;
 
-	/** `onDone` is called once, unless the child is then given more to do. */
+	/** `onDone` is called once, unless the child then gets more to do. */
 	constructor(clock: Pick<Clock, "after">, onDone: () => void) {
 		this.#clock = clock;
 		this.#onDone = onDone;
 	}
 
-	/** Whether there is an answer, should the child end now. */
+	/** Whether there is an answer if the child ends now. */
 	get hasAnswered(): boolean {
 		return this.#state !== "working";
 	}
 
-	/** This pi says when it has nothing left to do, so an answer alone is no end yet. */
+	/** This pi reports being idle, so an answer alone is not the end. */
 	expectIdle(): void {
 		this.#saysWhenIdle = true;
 	}
@@ -39,7 +39,7 @@ export class Completion {
 		switch (event.type) {
 			case "usage":
 			case "turn":
-				break; // they follow every answer, also the last
+				break; // they follow every answer, even the last
 			case "idle":
 				this.#isCompacting = false;
 				this.#enter("idle");
@@ -63,17 +63,17 @@ export class Completion {
 		}
 	}
 
-	/** It goes on, though no event says so yet. */
+	/** It continues, though no event says so yet. */
 	goOn(): void {
 		this.#enter("working");
 	}
 
-	/** It is idle and has just said that nothing is under way: there is nothing to wait for. */
+	/** It is idle and nothing is pending: no need to wait. */
 	confirm(): void {
 		if (this.#state === "idle") this.#finish();
 	}
 
-	/** Whatever happens, nobody wants to know any more. */
+	/** Ignores everything from now on. */
 	close(): void {
 		this.#enter("done");
 	}
@@ -82,7 +82,7 @@ export class Completion {
 		this.#cancel();
 		this.#state = state;
 		if (this.#isCompacting || state === "working" || state === "done") return;
-		const ms = state === "answered" && this.#saysWhenIdle ? PATIENCE_MS : GRACE_MS;
+		const ms = state === "answered" && this.#saysWhenIdle ? IDLE_TIMEOUT_MS : GRACE_MS;
 		this.#cancel = this.#clock.after(ms, () => this.#finish());
 	}
 

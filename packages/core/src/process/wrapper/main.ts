@@ -1,39 +1,41 @@
 /**
- * `node wrapper.js <directory of a run> [<socket>]`: runs pi for one run and outlives whoever started it. Ties the run to
- * this process: its arguments, signals, input and output. Its last act is the result.
+ * `node wrapper.js <run directory> [<socket>]`: runs pi for one run and outlives the process that started it.
+ * Connects the run to this process: arguments, signals, input and output. The result is written last.
  */
+
 import { fstatSync } from "node:fs";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { messageOf } from "../../best-effort.ts";
-import { systemClock } from "../../clock.ts";
-import type { Stop } from "../../runner.ts";
-import { createWhole } from "../create.ts";
-import { identityOf } from "../identity.ts";
-import { type ResultFile, RUN_FILES, type WrapperFile } from "../layout.ts";
-import { readMeta } from "../read.ts";
-import { writeResult } from "../result.ts";
-import { ignoreFlowControl } from "./flow-control.ts";
-import { readingTime } from "./reading-time.ts";
+import { Type } from "typebox";
+import { Check } from "typebox/value";
+import { messageOf } from "../../base/best-effort.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createWhole } from "../../files/create.ts";
+import type { Stop } from "../../model/runner.ts";
+import { identityOf } from "../../runs/identity.ts";
+import { type ResultFile, RUN_FILES, type WrapperFile } from "../../runs/layout.ts";
+import { parseJson, readMeta } from "../../runs/read.ts";
+import { writeResult } from "../../runs/write.ts";
 import { WrappedRun } from "./run.ts";
-import { progressTerminal, resultTerminal } from "./terminal.ts";
-import { takeEnvironment } from "./tie.ts";
+import { ignoreFlowControl, progressTerminal, readingTime, resultTerminal } from "./terminal.ts";
 import { withWorktree } from "./worktree.ts";
 
-/** How long a reader of our output may take before we go without it. */
+/** One line on the socket: an object of variables. */
+const environmentSchema = Type.Record(Type.String(), Type.String());
+/** How long to wait for a reader of our output. */
 const PRINT_MS = 2_000;
 const SHUTDOWN: Stop = { by: "shutdown" };
 const WINDOW_CLOSED: Stop = { by: "user", reason: "its window was closed" };
 const INTERRUPTED: Stop = { by: "user", reason: "Ctrl+C in its window" };
 const PARENT_LOST: Stop = { by: "lost", reason: "the session that waited for it ended" };
 
-// Ends also what would keep us: an input or a tie that is still open.
+// Exits even if an input or a socket is still open.
 process.exit(await main(resolve(process.argv[2] ?? "."), process.argv[3]));
 
 /** Returns the exit code. */
 async function main(dir: string, socket: string | undefined): Promise<number> {
-	const tie = socket === undefined ? undefined : await takeEnvironment(socket);
+	const parentSocket = socket === undefined ? undefined : await takeEnvironment(socket);
 	const meta = await readMeta(dir);
 	if (typeof meta === "string" || !meta.launch) {
 		const why = typeof meta === "string" ? meta : `${join(dir, RUN_FILES.meta)} does not say how to start pi`;
@@ -41,25 +43,25 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 		return 1;
 	}
 	const claimed = await claim(dir).catch((error: Error) => error);
-	if (claimed === false) return 0; // somebody runs it already, or nobody waits for it any more
+	if (claimed === false) return 0; // another wrapper runs it, or its watcher gave up
 	const { launch, spec } = meta;
-	const letGo = systemClock.hold?.(); // the timers of the clock alone would not keep us here
-	// Whoever read it is gone; the files are there.
+	const letGo = systemClock.hold?.(); // the clock's timers alone would not keep the process alive
+	// The reader is gone; the files remain.
 	for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 	const terminal = launch.showsProgress ? progressTerminal(meta, print) : resultTerminal(print);
 	const run = new WrappedRun({ dir, meta: { ...meta, launch }, clock: systemClock, onLine: terminal.line });
 	onSignals(run, launch.showsProgress);
-	if (spec.outlives !== true) onLostParent(tie, () => run.abort(PARENT_LOST));
+	if (spec.outlives !== true) onLostParent(parentSocket, () => run.abort(PARENT_LOST));
 	process.on("uncaughtException", (error) => run.crash(error));
-	if (claimed !== true) run.crash(claimed); // a directory that cannot be written to would hide the run from everybody
+	if (claimed !== true) run.crash(claimed); // in an unwritable directory the run would be invisible
 	if (launch.showsProgress) await ignoreFlowControl();
 	terminal.begin();
 	const result = await withWorktree(await run.live(), spec);
 	const isKept = await keep(dir, result);
-	if (tie) await send(tie, `${JSON.stringify(result)}\n`);
+	if (parentSocket) await send(parentSocket, `${JSON.stringify(result)}\n`);
 	await terminal.end(result);
 	const { status } = result.outcome;
-	// Whoever has only what we told them waits for our end.
+	// A reader without the result file waits for our exit.
 	if (launch.showsProgress && isKept && status !== "aborted") await readingTime(print, systemClock);
 	letGo?.();
 	return 0;
@@ -85,15 +87,15 @@ function onSignals(run: WrappedRun, hasWindow: boolean): void {
 	process.on("SIGHUP", () => run.abort(hasWindow ? WINDOW_CLOSED : SHUTDOWN));
 }
 
-/** Whoever started us holds the other end of the tie, or else of our input, for as long as it lives. */
-function onLostParent(tie: Socket | undefined, work: () => void): void {
-	if (tie) {
-		if (tie.destroyed) work();
-		else tie.once("close", work);
+/** The process that started us holds the other end of the socket, or of our input, while it lives. */
+function onLostParent(parentSocket: Socket | undefined, work: () => void): void {
+	if (parentSocket) {
+		if (parentSocket.destroyed) work();
+		else parentSocket.once("close", work);
 		return;
 	}
 	const input = fstatSync(0);
-	if (!input.isFIFO() && !input.isSocket()) return; // a terminal or nothing: it says nothing about anybody
+	if (!input.isFIFO() && !input.isSocket()) return; // a terminal or nothing: says nothing about our parent
 	process.stdin.on("end", work).on("error", work).resume();
 }
 
@@ -106,4 +108,27 @@ function send(to: Writable, text: string): Promise<void> {
 		systemClock.after(PRINT_MS, resolve);
 		to.write(text, () => resolve());
 	});
+}
+
+/** Replaces this process's environment. Rejects if no one provides one: then no one waits for the run. */
+async function takeEnvironment(path: string): Promise<Socket> {
+	const socket = connect(path);
+	const env = parseJson(await firstLine(socket));
+	if (!Check(environmentSchema, env)) throw new Error(`${path} gave no environment`);
+	for (const name of Object.keys(process.env)) delete process.env[name];
+	Object.assign(process.env, env);
+	return socket;
+}
+
+/** Keeps the socket flowing, so that its end is seen. */
+function firstLine(socket: Socket): Promise<string> {
+	const { promise, resolve, reject } = Promise.withResolvers<string>();
+	let text = "";
+	socket.setEncoding("utf8").on("data", (piece: string) => {
+		text += piece;
+		if (text.endsWith("\n")) resolve(text);
+	});
+	socket.on("error", reject);
+	socket.once("close", () => reject(new Error("the process that started this run is gone")));
+	return promise;
 }

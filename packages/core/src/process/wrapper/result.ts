@@ -1,8 +1,9 @@
-/** What `result.json` says of a run. Pure. */
+/** Builds `result.json` of a run. Pure. */
 import type { AssistantText, Outcome } from "@pi-subagents/progress";
-import type { AgentRecord } from "../../record.ts";
-import type { Meta, ResultFile } from "../layout.ts";
-import type { PiExit } from "./pi-process.ts";
+import type { AgentRecord } from "../../model/record.ts";
+import type { Meta, ResultFile } from "../../runs/layout.ts";
+import { timesOf } from "../../runs/run-totals.ts";
+import type { PiExit } from "../pi/pi-process.ts";
 
 export interface Ended {
 	meta: Meta;
@@ -11,11 +12,13 @@ export interface Ended {
 	last: AssistantText | undefined;
 	record: AgentRecord;
 	exit: PiExit;
+	startedAt: number;
 	completedAt: number;
+	durationMs: number;
 	lost: readonly string[];
 }
 
-export function resultOf({ meta, outcome, last, record, exit, completedAt, lost }: Ended): ResultFile {
+export function resultOf({ meta, outcome, last, record, exit, lost, ...times }: Ended): ResultFile {
 	const { runId, agentId, run, resolvedModel } = meta;
 	const finalText = outcome.status === "completed" ? outcome.text : outcome.partialText;
 	return {
@@ -28,8 +31,7 @@ export function resultOf({ meta, outcome, last, record, exit, completedAt, lost 
 		...(finalText === undefined ? {} : { finalText }),
 		...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
 		resolvedModel: record.model ?? resolvedModel,
-		startedAt: record.startedAt ?? record.queuedAt,
-		completedAt,
+		...timesOf(times),
 		turns: record.turns,
 		toolUses: record.toolUses,
 		usage: record.usage,

@@ -1,94 +1,103 @@
-/** One run from its task to its result: starts pi, hears what it says, obeys what is said to it, judges how it ended. */
+/** One run from task to result: starts pi, handles its events, obeys control lines, and judges how it ended. */
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
-import { messageOf } from "../../best-effort.ts";
-import type { Clock } from "../../clock.ts";
-import { LastWords } from "../../last-words.ts";
-import { abortedOutcome, outcomeOf } from "../../outcome.ts";
-import type { Stop } from "../../runner.ts";
-import { Sequel } from "../../sequel.ts";
-import type { TunnelRequest } from "../child/tunnel.ts";
-import { codeOf } from "../code-of.ts";
-import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../layout.ts";
-import { isWatched } from "../owner.ts";
-import { followLines } from "../tail.ts";
+import { messageOf } from "../../base/best-effort.ts";
+import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
+import { codeOf } from "../../base/error-code.ts";
+import { AnswerCheck } from "../../conversation/answer-check.ts";
+import { followLines } from "../../files/tail.ts";
+import { FinalMessage } from "../../model/final-message.ts";
+import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
+import type { Stop } from "../../model/runner.ts";
+import { RetryAfter } from "../../providers/retry-after.ts";
+import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
+import { parseControl } from "../../runs/control.ts";
+import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../../runs/layout.ts";
+import { isWatched } from "../../runs/owner.ts";
+import type { PiExit, PiProcess } from "../pi/pi-process.ts";
+import { Rpc } from "../pi/rpc.ts";
+import { RpcCommands } from "../pi/rpc-commands.ts";
+import { RunLog } from "../pi/run-log.ts";
+import { runPi } from "../pi/run-pi.ts";
+import type { TunnelRequest } from "../pi/tunnel.ts";
 import { Completion } from "./completion.ts";
-import { parseControl } from "./control.ts";
-import { Desk } from "./desk.ts";
 import { Dialogue } from "./dialogue.ts";
-import { Journal } from "./journal.ts";
-import type { PiExit, PiProcess } from "./pi-process.ts";
+import { PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
-import { Rpc } from "./rpc.ts";
-import { runPi } from "./run-pi.ts";
-import { Speech } from "./speech.ts";
-import { Stopwatch } from "./stopwatch.ts";
-import { type Judge, Turns } from "./turns.ts";
+import { TimeLimits } from "./time-limits.ts";
+import { type OutcomeOf, TurnControl } from "./turns.ts";
 
 export interface WrappedRunOptions {
 	dir: string;
 	meta: Meta & { launch: PiLaunch };
 	clock: Clock;
-	/** Hears each line that a person would read. */
+	/** Called for each transcript line. */
 	onLine: (line: string) => void;
 }
 
 export class WrappedRun {
 	readonly #options: WrappedRunOptions;
-	readonly #journal: Journal;
-	readonly #stopwatch: Stopwatch;
-	readonly #desk: Desk;
+	readonly #log: RunLog;
+	readonly #timeLimits: TimeLimits;
+	readonly #pending: PendingRequests;
 	readonly #rpc: Rpc;
-	readonly #speech: Speech;
-	readonly #turns: Turns;
+	readonly #commands: RpcCommands;
+	readonly #turns: TurnControl;
 	readonly #completion: Completion;
-	readonly #sequel: Sequel;
+	readonly #answerCheck: AnswerCheck;
 	readonly #dialogue: Dialogue;
-	readonly #words = new LastWords();
+	readonly #finalMessage = new FinalMessage();
+	readonly #retryAfter = new RetryAfter();
+	readonly #steady: Clock;
+	/** No request to the provider before this. */
+	#restUntil = 0;
 	#pi: PiProcess | undefined;
-	/** The first one counts. Nothing that pi says after it matters. */
+	/** The first one counts; later output of pi does not matter. */
 	#outcome: Outcome | undefined;
 	#contextPercent: number | undefined;
 
 	constructor(options: WrappedRunOptions) {
 		this.#options = options;
 		const { dir, meta, clock, onLine } = options;
-		this.#journal = new Journal({ dir, clock, onLine });
-		this.#stopwatch = new Stopwatch(meta, clock, (stop) => this.abort(stop));
+		this.#steady = steadyClock(clock);
+		this.#log = new RunLog({ dir, clock, onLine });
+		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
-		this.#sequel = new Sequel(meta.spec, clock);
-		this.#desk = new Desk({
+		this.#answerCheck = new AnswerCheck(meta.spec, clock);
+		this.#pending = new PendingRequests({
 			clock,
 			isWatched: () => isWatched(dir),
-			say: (event) => this.#journal.say(event),
-			hold: () => this.#stopwatch.hold(),
+			say: (event) => this.#log.say(event),
+			hold: () => this.#timeLimits.hold(),
 		});
 		this.#rpc = new Rpc({
 			send: (line) => this.#pi?.write(line),
 			onEvent: (raw) => this.#hear(raw),
 			onRequest: (request, reply) => this.#guard(this.#answer(request, reply)),
-			onNotice: (text) => this.#journal.notice(text),
+			onTunnelNotice: ({ retryAfterMs }) => this.#hearRetryAfter(retryAfterMs),
+			onNotice: (text) => this.#log.notice(text),
 		});
-		this.#speech = new Speech(this.#rpc, clock);
-		this.#turns = new Turns({
+		this.#commands = new RpcCommands(this.#rpc, clock);
+		this.#turns = new TurnControl({
 			limits: meta.spec.limits,
-			onGranted: (limits) => void this.#journal.say({ type: "granted", limits }),
-			checkpoint: () => this.#desk.checkpoint(),
-			usage: () => this.#stopwatch.record.usage,
+			onGranted: (limits) => void this.#log.say({ type: "granted", limits }),
+			checkpoint: () => this.#pending.checkpoint(),
+			rest: () => this.#rest(),
+			usage: () => this.#timeLimits.record.usage,
 			steer: (text) => this.#steer(text),
 		});
 		this.#dialogue = new Dialogue({
-			sequel: this.#sequel,
-			speech: this.#speech,
+			answerCheck: this.#answerCheck,
+			commands: this.#commands,
 			turns: this.#turns,
 			completion: this.#completion,
 			thinking: meta.spec.thinking,
 			isOver: () => this.#outcome !== undefined,
-			verdict: () => ({ outcome: this.#judge(), last: this.#words.last }),
+			verdict: () => ({ outcome: this.#currentOutcome(), last: this.#finalMessage.last }),
 			end: (judge) => this.#end(judge),
 			failed: (why) => this.#failed(why),
-			tell: (event) => this.#observe(event),
+			emit: (event) => this.#observe(event),
 		});
 	}
 
@@ -97,11 +106,11 @@ export class WrappedRun {
 		const { dir, clock, meta } = this.#options;
 		const control = followLines(join(dir, RUN_FILES.control), (line) => this.#obey(line), {
 			clock,
-			report: (message) => this.#journal.notice(message),
+			report: (message) => this.#log.notice(message),
 		});
 		let exit: PiExit = {};
 		try {
-			await control.flush(); // what was said before there is a child to hear it
+			await control.flush(); // what arrived before there was a child
 			if (!this.#outcome) exit = await this.#converse();
 		} catch (error) {
 			this.crash(error);
@@ -109,33 +118,35 @@ export class WrappedRun {
 		}
 		control.close();
 		await this.#closeConversation();
-		this.#stopwatch.close();
-		this.#journal.close();
+		this.#timeLimits.close();
+		this.#log.close();
 		return resultOf({
 			meta,
 			exit,
-			outcome: this.#outcome ?? this.#judge(),
-			last: this.#words.last,
-			record: this.#stopwatch.record,
+			outcome: this.#outcome ?? this.#currentOutcome(),
+			last: this.#finalMessage.last,
+			record: this.#timeLimits.record,
+			startedAt: this.#timeLimits.startedAt,
 			completedAt: clock.now(),
-			lost: this.#journal.lost,
+			durationMs: this.#timeLimits.elapsedMs,
+			lost: this.#log.lost,
 		});
 	}
 
-	/** pi lets others read what it writes, as far as the user's own settings do. This is for the user alone. */
+	/** pi's files have the user's default permissions. This one is for the user alone. */
 	async #closeConversation(): Promise<void> {
 		try {
 			await chmod(join(this.#options.dir, RUN_FILES.session), 0o600);
 		} catch (error) {
-			if (codeOf(error) !== "ENOENT") this.#journal.notice(`${RUN_FILES.session}: ${messageOf(error)}`);
+			if (codeOf(error) !== "ENOENT") this.#log.notice(`${RUN_FILES.session}: ${messageOf(error)}`);
 		}
 	}
 
 	abort(stop: Stop): void {
-		this.#settle(abortedOutcome(stop, this.#words.said), "now");
+		this.#settle(abortedOutcome(stop, this.#finalMessage.partial), "now");
 	}
 
-	/** We are at fault, not the child; what there is of its work is kept. */
+	/** Our fault, not the child's; its partial work is kept. */
 	crash(error: unknown): void {
 		this.#settle(this.#failed(`The agent's wrapper failed: ${messageOf(error)}`), "now");
 	}
@@ -146,8 +157,9 @@ export class WrappedRun {
 			dir,
 			meta,
 			clock,
-			journal: this.#journal,
+			log: this.#log,
 			rpc: this.#rpc,
+			onText: (delta) => this.#finalMessage.write(delta),
 			onStart: (pi) => {
 				this.#pi = pi;
 				if (pi.pid !== undefined) this.#guard(this.#dialogue.begin());
@@ -173,51 +185,65 @@ export class WrappedRun {
 				break;
 			case "answer":
 			case "pass":
-				this.#desk.deliver(line);
+				this.#pending.deliver(line);
 		}
 	}
 
 	#hear(raw: Record<string, unknown>): void {
 		if (raw.type === "auto_retry_start") this.#turns.retry();
 		if (raw.type === "agent_start") {
-			this.#speech.begun();
+			this.#retryAfter.forget();
+			this.#commands.begun();
 			this.#completion.goOn();
 		}
-		for (const event of normalize(raw)) this.#observe(event);
+		for (const event of normalize(raw)) this.#observe(this.#retryAfter.addTo(event));
 	}
 
 	#observe(event: ChildEvent): void {
 		if (this.#outcome) return;
-		this.#speech.begun();
-		this.#words.hear(event);
-		this.#sequel.hear(event);
+		this.#commands.begun();
+		this.#finalMessage.hear(event);
+		this.#answerCheck.hear(event);
 		const percent = this.#contextPercent;
 		const full = event.type === "turn" && percent !== undefined ? { ...event, contextPercent: percent } : event;
-		this.#journal.childDid(full);
-		this.#stopwatch.observe(full);
+		this.#log.childDid(full);
+		this.#timeLimits.observe(full);
 		this.#completion.hear(event);
 		if (event.type === "idle") this.#guard(this.#confirmIdle());
 	}
 
-	/** An extension may have begun something new in the very moment in which pi was idle. */
+	/** An extension may have begun something just when pi became idle. */
 	async #confirmIdle(): Promise<void> {
-		if (await this.#speech.isBusy()) this.#completion.goOn();
+		if (await this.#commands.isBusy()) this.#completion.goOn();
 		else this.#completion.confirm();
 	}
 
-	async #steer(text: string): Promise<void> {
-		const error = await this.#speech.steer(text);
-		if (error !== undefined) this.#journal.notice(`A message could not be given to the agent: ${error}`);
+	#hearRetryAfter(ms: number): void {
+		this.#retryAfter.note(ms);
+		this.#restUntil = this.#steady.now() + Math.min(this.#retryAfter.ms ?? 0, LONGEST_PAUSE_MS);
 	}
 
-	/** The child waits until it gets its reply. One that must not go on gets none: then its pi is being ended. */
+	async #rest(): Promise<void> {
+		const ms = this.#restUntil - this.#steady.now();
+		if (ms <= 0) return;
+		const goOn = this.#timeLimits.hold();
+		await sleep(ms, this.#steady);
+		goOn();
+	}
+
+	async #steer(text: string): Promise<void> {
+		const error = await this.#commands.steer(text);
+		if (error !== undefined) this.#log.notice(`A message could not be delivered to the agent: ${error}`);
+	}
+
+	/** The child waits for its reply. If it must stop, it gets none: its pi is being ended. */
 	async #answer(request: TunnelRequest, reply: (value: string) => void): Promise<void> {
-		this.#speech.begun();
+		this.#commands.begun();
 		this.#completion.expectIdle();
 		if (request.ask !== "turn_end" || this.#turns.goesOn(request)) this.#completion.goOn();
 		switch (request.ask) {
 			case "question":
-				return reply(JSON.stringify(await this.#desk.ask(request.question)));
+				return reply(JSON.stringify(await this.#pending.ask(request.question)));
 			case "begin":
 				return reply(await this.#turns.begin());
 			case "loop": {
@@ -228,23 +254,23 @@ export class WrappedRun {
 				this.#contextPercent = request.contextPercent;
 				const word = await this.#turns.afterTurn(request);
 				if (typeof word === "string") return reply(word);
-				this.#observe({ type: "turn" }); // pi would say so only after our reply
+				this.#observe({ type: "turn" }); // pi would report it only after our reply
 				return this.#end(word);
 			}
 		}
 	}
 
-	#end(judge: Judge): void {
-		this.#settle(judge(this.#words), "gently");
+	#end(judge: OutcomeOf): void {
+		this.#settle(judge(this.#finalMessage), "gently");
 	}
 
-	#judge(): Outcome {
-		const outcome = this.#words.outcome();
+	#currentOutcome(): Outcome {
+		const outcome = this.#finalMessage.outcome();
 		return outcome.status === "completed" && this.#turns.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
 	}
 
 	#failed(error: string): Outcome {
-		return outcomeOf({ type: "assistant_text", text: "", error }, this.#words.said);
+		return outcomeOf({ type: "assistant_text", text: "", error }, this.#finalMessage.said);
 	}
 
 	#settle(outcome: Outcome, how: "gently" | "now"): void {

@@ -1,39 +1,40 @@
-/** What happens between a child's turns: steers, wrapping up, the turn limit, checkpoints. Knows no process. */
+/** What happens between a child's turns: steers, wrap-up, turn limit, checkpoints. Knows no process. */
 import type { Outcome, Usage } from "@pi-subagents/progress";
-import { overrun } from "../../budget.ts";
-import type { LastWords } from "../../last-words.ts";
-import { abortedOutcome, outcomeOf } from "../../outcome.ts";
-import type { Limits, Stop } from "../../runner.ts";
-import { wrapUpMessage } from "../../session/prompt.ts";
-import { TurnLimit } from "../../session/turn-limit.ts";
-import type { TunnelRequest, Word } from "../child/tunnel.ts";
-import type { PassLine } from "./desk.ts";
+import { TurnLimit, wrapUpMessage } from "../../conversation/turn-limit.ts";
+import { overrun } from "../../model/budget.ts";
+import type { FinalMessage } from "../../model/final-message.ts";
+import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
+import type { Limits, Stop } from "../../model/runner.ts";
+import type { TunnelRequest, TurnReply } from "../pi/tunnel.ts";
+import type { PassLine } from "./pending-requests.ts";
 
-/** How a run ended that was not let go on. */
-export type Judge = (words: LastWords) => Outcome;
+/** The outcome of a run that may not continue. */
+export type OutcomeOf = (message: FinalMessage) => Outcome;
 
-export interface TurnsOptions {
+export interface TurnControlOptions {
 	limits: Limits;
-	/** Called when other limits than before count, since whoever watches granted more. */
+	/** Called when the watcher granted more. */
 	onGranted: (limits: Limits) => void;
-	/** What whoever watches says; undefined without anybody. */
+	/** The watcher's reply; undefined without a watcher. */
 	checkpoint: () => Promise<PassLine | undefined>;
+	/** Waits as long as the provider asked for. A watcher does that for all its agents together. */
+	rest: () => Promise<void>;
 	/** What the run has used so far. */
 	usage: () => Usage;
 	/** Resolves when pi has the message; the child reads it before its next turn. */
 	steer: (text: string) => Promise<void>;
 }
 
-export class Turns {
-	readonly #options: TurnsOptions;
+export class TurnControl {
+	readonly #options: TurnControlOptions;
 	readonly #limit: TurnLimit;
-	/** What the child was told and has not been given yet. */
+	/** Messages that the child has not been given yet. */
 	readonly #steers: string[] = [];
 	#limits: Limits;
 	#wrapUpReason = "the turn limit is reached";
 	#isRetry = false;
 
-	constructor(options: TurnsOptions) {
+	constructor(options: TurnControlOptions) {
 		this.#options = options;
 		this.#limits = options.limits;
 		this.#limit = new TurnLimit(options.limits);
@@ -43,26 +44,22 @@ export class Turns {
 		return this.#limit.isWrappingUp;
 	}
 
-	get hasSteers(): boolean {
-		return this.#steers.length > 0;
-	}
-
 	steer(message: string): void {
 		this.#steers.push(message);
 	}
 
-	/** Takes effect between two turns: a child that is just giving its answer is not asked for it again. */
+	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
 	wrapUp(reason: string | undefined): void {
 		if (reason !== undefined && !this.#limit.isDue) this.#wrapUpReason = reason;
 		this.#limit.hurry();
 	}
 
-	/** The request that comes next repeats a failed one. */
+	/** The next request repeats a failed one. */
 	retry(): void {
 		this.#isRetry = true;
 	}
 
-	/** All that was said at once, or a wish to wrap up would wait in line behind other messages, one turn for each. */
+	/** All messages at once: otherwise a wrap-up would wait behind the others, one turn for each. */
 	takeSteers(): string | undefined {
 		return this.#steers.length === 0 ? undefined : this.#steers.splice(0).join("\n\n");
 	}
@@ -73,45 +70,46 @@ export class Turns {
 	}
 
 	/** A prompt begins. */
-	begin(): Promise<Word> {
-		return this.#tell();
+	begin(): Promise<TurnReply> {
+		return this.#steerNow();
 	}
 
-	/** The loop begins. Returns how the run ends, if it may not. */
-	async loop(): Promise<Judge | undefined> {
+	/** The loop begins. Returns how the run ends if it may not continue. */
+	async loop(): Promise<OutcomeOf | undefined> {
 		if (!this.#isRetry) return undefined;
 		this.#isRetry = false;
 		return this.#pass();
 	}
 
-	/** A turn is over. Returns how the run ends, if the child may not go on. */
-	async afterTurn(request: TunnelRequest & { ask: "turn_end" }): Promise<Word | Judge> {
+	/** A turn is over. Returns how the run ends if the child may not continue. */
+	async afterTurn(request: TunnelRequest & { ask: "turn_end" }): Promise<TurnReply | OutcomeOf> {
 		this.#limit.count();
 		if (!this.goesOn(request)) return "go";
 		if (this.#limit.verdict === "end") {
 			return stoppedBy({ by: "turns", reason: `no answer after ${this.#limit.turns} turns` });
 		}
-		return (await this.#pass()) ?? this.#tell();
+		return (await this.#pass()) ?? this.#steerNow();
 	}
 
-	/** It has answered and should mend that. Returns how the run ends, if it may not be asked again. */
-	async again(answered: Outcome): Promise<Judge | undefined> {
+	/** It has answered and should correct that. Returns how the run ends if it may not be asked again. */
+	async again(answered: Outcome): Promise<OutcomeOf | undefined> {
 		return this.#limit.verdict === "end" ? () => answered : this.#pass(() => answered);
 	}
 
-	async #pass(ended: Judge = (words) => words.outcome()): Promise<Judge | undefined> {
-		const { checkpoint, usage } = this.#options;
+	async #pass(ended: OutcomeOf = (message) => message.outcome()): Promise<OutcomeOf | undefined> {
+		const { checkpoint, usage, rest } = this.#options;
 		const pass = await checkpoint();
 		if (!pass) {
-			// Nobody is left who could grant more.
+			await rest();
+			// No one is left to grant more.
 			const over = overrun(usage(), this.#limits);
 			return over && stoppedBy({ by: "budget", reason: `it used ${over.used}` });
 		}
 		this.#adopt(pass.limits);
-		// A checkpoint that fails may guard money, so nothing passes it.
+		// A failed checkpoint may guard money, so nothing passes it.
 		const { error, word } = pass;
 		if (error !== undefined) return ({ said }) => outcomeOf({ type: "assistant_text", text: "", error }, said);
-		// What a child says on the way is not its answer: ended early, the run has failed, with that as its partial text.
+		// Interim text is not the answer: ended early, the run has failed, with that as its partial text.
 		return word === "end" ? ended : undefined;
 	}
 
@@ -127,7 +125,7 @@ export class Turns {
 		if (isOther) this.#options.onGranted(this.#limits);
 	}
 
-	async #tell(): Promise<Word> {
+	async #steerNow(): Promise<TurnReply> {
 		const isDue = this.#limit.verdict === "wrap_up";
 		if (isDue) {
 			this.#limit.startGrace();
@@ -139,6 +137,6 @@ export class Turns {
 	}
 }
 
-function stoppedBy(stop: Stop): Judge {
+function stoppedBy(stop: Stop): OutcomeOf {
 	return ({ said }) => abortedOutcome(stop, said);
 }

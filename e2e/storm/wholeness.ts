@@ -1,0 +1,80 @@
+/** Whether the answers that a session was told of are whole: in the message itself, or in the file that it names. */
+import { textOf } from "../support/detached.ts";
+
+/** A result as a message brought it. */
+export interface ToldResult {
+	runId: string;
+	status: string;
+	/** What the model reads about this run. */
+	text: string;
+	/** The file that the message names for all of it. */
+	resultPath?: string;
+}
+
+interface Message {
+	content?: unknown;
+	customType?: string;
+	details?: { runIds?: string[]; agents?: { id: string; status: string; resultPath?: string }[] };
+}
+
+/** Every result that a session's entries tell of, also if they tell of it twice. */
+export function toldResults(entries: readonly Record<string, unknown>[]): ToldResult[] {
+	return (entries as readonly Message[])
+		.filter(({ customType }) => customType === "subagent-notification")
+		.flatMap(({ content, details }) => {
+			const elements = elementsIn(contentText(content));
+			return (details?.runIds ?? []).map((runId) => {
+				// Those that are only counted are not among them.
+				const agent = details?.agents?.find(({ id }) => runId === id || runId.startsWith(`${id}-`));
+				const text = elements.find((element) => element.includes(`<task-id>${agent?.id}</task-id>`)) ?? "";
+				const path = /(\/\S+\/result\.json)<\/rest>/.exec(text)?.[1] ?? agent?.resultPath;
+				return { runId, status: agent?.status ?? "", text, ...(path === undefined ? {} : { resultPath: path }) };
+			});
+		});
+}
+
+/**
+ * What is wrong with an answer as it was told, as a sentence; nothing if all of it can be read. A model that reads a
+ * part must see in the same text that there is more, and where: in a file, or in the entry from which
+ * `get_subagent_result` takes it. `entries` are those of the session.
+ */
+export async function cutAnswer(
+	{ runId, text, resultPath }: ToldResult,
+	answer: string,
+	entries: readonly Record<string, unknown>[],
+): Promise<string | undefined> {
+	if (text.includes(answer)) return undefined;
+	const shown = /<result>\n([\s\S]*)\n<\/result>/.exec(text)?.[1]?.length ?? 0;
+	const part = `${runId} answered ${answer.length} characters; the message shows ${shown}`;
+	if (!/<rest>.*get_subagent_result/.test(text)) return `${part}, and does not say that there is more.`;
+	if (resultPath === undefined)
+		return answerAmong(entries, runId) === answer ? undefined : `${part}, names no file, and the session holds less.`;
+	return (await answerIn(resultPath)) === answer ? undefined : `${part}, and ${resultPath} does not hold it.`;
+}
+
+/** What the session itself keeps of it. */
+function answerAmong(entries: readonly Record<string, unknown>[], runId: string): unknown {
+	const all = entries.map(({ data }) => data as Record<string, unknown> | undefined);
+	const end = all.find((data) => data?.type === "settled" && data.runId === runId);
+	return end?.text ?? end?.preview;
+}
+
+async function answerIn(path: string): Promise<unknown> {
+	try {
+		const result: { outcome?: { text?: unknown } } = JSON.parse((await textOf(path)) ?? "{}");
+		return result.outcome?.text;
+	} catch (error) {
+		if (error instanceof SyntaxError) return undefined; // spoiled: it holds no answer
+		throw error;
+	}
+}
+
+function elementsIn(content: string): string[] {
+	return content.match(/<task-notification>[\s\S]*?<\/task-notification>/g) ?? [];
+}
+
+function contentText(content: unknown): string {
+	if (typeof content === "string") return content;
+	if (!Array.isArray(content)) return "";
+	return content.map((part: { text?: unknown }) => (typeof part?.text === "string" ? part.text : "")).join("\n");
+}

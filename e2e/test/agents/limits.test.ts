@@ -1,0 +1,122 @@
+/** Limits that a preset sets, obeyed in real pi, each end saying which one it was. */
+import {
+	availablePis,
+	callTool,
+	createGate,
+	hang,
+	runJson,
+	say,
+	systemPromptSays,
+	when,
+} from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
+
+const preset = (fields: string) =>
+	`---\nname: limited\ndescription: has limits\nmodel: fake/fake-1\ntools: read\n${fields}---\nYou are limited.\n`;
+const parent = parentSays(callTool("subagent", { preset: "limited", task: "Go on for ever." }), say("I see."));
+const reads = callTool("read", { path: "notes.txt" });
+
+async function resultOf(it: Scene, pi: Awaited<ReturnType<typeof availablePis>>[number]) {
+	const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
+	const end = events.find((event) => event.type === "tool_execution_end");
+	const request = it.server.requests.find(({ lastToolResults }) =>
+		lastToolResults.some(({ name }) => name === "subagent"),
+	);
+	return {
+		isError: end?.type === "tool_execution_end" && end.isError,
+		text: unfenced(request?.lastToolResults[0]?.text),
+	};
+}
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("max_turns: the child is told to finish, without tools, and its answer counts", async () => {
+		await using it = await scene(
+			[
+				parent,
+				when(
+					({ systemPrompt, tools }) => systemPrompt.includes("You are limited.") && tools.length === 0,
+					say("This is all I have."),
+				),
+				when(systemPromptSays("You are limited."), reads),
+			],
+			{ files: { ".pi/subagents/limited.md": preset("max_turns: 2\n") } },
+		);
+		const { isError, text } = await resultOf(it, pi);
+		expect(isError).toBe(false);
+		expect(text).toMatch(
+			/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its turn limit after .*, 2 tool calls\]$/,
+		);
+	});
+
+	test("timeout: a model that never answers does not hold the parent for ever", async () => {
+		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {
+			files: { ".pi/subagents/limited.md": preset("timeout: 1s\n") },
+		});
+		const { isError, text } = await resultOf(it, pi);
+		expect(isError).toBe(true);
+		expect(text).toMatch(/^\[agent \w+ \(limited\): Timed out after .*it ran longer than 1s, 0 tool calls\]$/);
+		await it.server.nextRequest(({ aborted }) => aborted);
+	});
+});
+
+test("timeout: what the model had written of its answer is kept, whatever runs the agent", {
+	timeout: 90_000,
+}, async () => {
+	const written = `The launch code is ${"very ".repeat(40)}`;
+	const runners = ["session", "process"];
+	const limited = (runner: string) =>
+		preset(`timeout: 8s\nrunner: ${runner}\n`).replace("name: limited", `name: ${runner}-limited`);
+	await using it = await scene(
+		[
+			parentSays(
+				{
+					toolCalls: runners.map((runner) => ({
+						name: "subagent",
+						args: { preset: `${runner}-limited`, task: "Go on for ever." },
+					})),
+				},
+				say("I see."),
+			),
+			when(
+				systemPromptSays("You are limited."),
+				say(`${written}secret`, { gate: createGate(), chunksBeforeGate: 6, chunkSize: 16 }),
+			),
+		],
+		{ agentFiles: Object.fromEntries(runners.map((runner) => [`agents/${runner}-limited.md`, limited(runner)])) },
+	);
+	await runJson({ env: it.env }, "Please delegate.");
+	const results = it.server.requests.find(({ lastToolResults }) => lastToolResults.length === 2)?.lastToolResults;
+	for (const { text } of results ?? [])
+		expect(text).toMatch(
+			/Timed out after .*ran longer than 8s.*\n\nWhat it had said until then.*\n<partial-\w+>\nThe launch code is very/,
+		);
+	expect(results).toHaveLength(2);
+});
+
+test("maxConcurrent in the settings: the second waits, and both are done in the end", async () => {
+	let running = 0;
+	let most = 0;
+	await using it = await scene(
+		[
+			parentSays(
+				{
+					toolCalls: ["one", "two"].map((task) => ({ name: "subagent", args: { preset: "limited", task } })),
+				},
+				({ lastToolResults }) => say(lastToolResults.map(({ text }) => unfenced(text).split("\n")[0]).join(" and ")),
+			),
+			when(systemPromptSays("You are limited."), ({ lastUserText, turn }) => {
+				if (turn === 1) most = Math.max(most, ++running);
+				else running--;
+				return turn === 1 ? reads : say(`done ${lastUserText}`);
+			}),
+		],
+		{
+			files: { ".pi/subagents/limited.md": preset("") },
+			agentFiles: { "subagents.json": JSON.stringify({ maxConcurrent: 1 }) },
+		},
+	);
+	const { events } = await runJson({ env: it.env }, "Please delegate.");
+	expect(JSON.stringify(events.at(-2))).toContain("done one and done two");
+	expect(most).toBe(1);
+});

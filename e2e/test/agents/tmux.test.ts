@@ -1,0 +1,100 @@
+/** Agents in tmux windows, as a person in real pi meets them. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import {
+	callTool,
+	createGate,
+	createTempDir,
+	gatePis,
+	hang,
+	type PiBinary,
+	type Rule,
+	requireTool,
+	say,
+	startTerminal,
+	startTui,
+} from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { delegate, parentSays, type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
+
+/** Nobody else's tmux is in reach: all servers are found below `home`. */
+async function tmuxScene(rules: readonly Rule[]): Promise<Scene & { home: string }> {
+	const home = await createTempDir("tmux-"); // a socket's path must be short
+	const it = await scene(rules, {
+		agentFiles: { "subagents.json": JSON.stringify({ runner: "tmux" }) },
+		variables: { TMUX_TMPDIR: home.path },
+	});
+	const call = async (...args: string[]) => (await promisify(execFile)("tmux", args, { env: it.env.variables })).stdout;
+	it.env.onCleanup(async () => {
+		for (const server of [
+			["-L", "pi-subagents"],
+			["-S", join(home.path, "users")],
+		]) {
+			const pids = await call(...server, "list-panes", "-a", "-F", "#{pane_pid}").catch(() => ""); // it is gone
+			if (pids !== "") await call(...server, "kill-server");
+			await expect.poll(() => pids.split("\n").filter(Boolean).some(isRunning), { timeout: 30_000 }).toBe(false);
+		}
+		await home.remove();
+	});
+	return { ...it, home: home.path };
+}
+
+function isRunning(pid: string): boolean {
+	try {
+		return process.kill(Number(pid), 0);
+	} catch {
+		return false;
+	}
+}
+
+/** pi in a window of its user's tmux. */
+function inTmux(pi: PiBinary, home: string): PiBinary {
+	const server = ["-S", join(home, "users"), "-f", "/dev/null"];
+	return { ...pi, command: ["tmux", ...server, "new-session", "-s", "work", ...pi.command] };
+}
+
+const isScout = ({ systemPrompt }: { systemPrompt: string }) => systemPrompt.includes("You are the repo scout.");
+const wide = { cols: 200 };
+const prefix = "\x02";
+
+describe.skipIf(!requireTool("tmux")).each(await gatePis())("pi $version", (pi) => {
+	test("a person is told how to watch an agent, and sees it work until its end", async () => {
+		const gate = createGate();
+		await using it = await tmuxScene([
+			parentSays(delegate(), ({ lastToolResults }) => say(`My scout reports: ${unfenced(lastToolResults[0]?.text)}`)),
+			scoutSays(callTool("read", { path: "notes.txt" }, { gate }), say("Found: heliotrope.")),
+		]);
+		await using tui = await startTui({ env: it.env, pi }, wide);
+		tui.type("Please delegate.");
+		tui.press("enter");
+		const screen = await tui.waitForText(/`tmux .*`/);
+		const [program = "", ...args] = /`(tmux .*)`/.exec(screen.join("\n"))?.[1]?.split(" ") ?? [];
+		await using watcher = startTerminal([program, ...args], { variables: it.env.variables });
+		await watcher.waitForText("(repo-scout): Find the launch code.");
+		gate.open();
+		await watcher.waitForText("Reading notes.txt");
+		await watcher.waitForText("Press Enter to close this window.");
+		await tui.waitForText("My scout reports: Found: heliotrope.");
+		watcher.press("enter");
+		await watcher.exit;
+	});
+
+	test("a person who works in tmux finds the agent in the next window, and closing that stops it", async () => {
+		await using it = await tmuxScene([parentSays(delegate(), say("So be it.")), scoutSays(hang())]);
+		// tmux shows the title that pi gives its terminal when it is ready.
+		await using tui = await startTui({ env: it.env, pi: inTmux(pi, it.home) }, { ...wide, ready: "- project" });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		await tui.waitForText("in window 1 of your tmux session work");
+		await it.server.nextRequest(isScout);
+		tui.type(`${prefix}1`);
+		await tui.waitForText("(repo-scout): Find the launch code.");
+		tui.type(`${prefix}&`);
+		await tui.waitForText("(y/n)");
+		tui.type("y");
+		await tui.waitForText("So be it.");
+		expect(tui.screen().join("\n")).toContain("its window was closed");
+		await it.server.nextRequest((request) => isScout(request) && request.aborted);
+	});
+});

@@ -1,0 +1,40 @@
+/** `npm run demo` as a newcomer meets it, without and with a terminal. */
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createTempDir, startTerminal } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+
+const demo = join(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))), "examples/demo/demo.ts");
+const args = ["--disable-warning=ExperimentalWarning", demo];
+
+test("without a terminal it prints agents at work and the final answer", async () => {
+	const running = promisify(execFile)(process.execPath, args);
+	running.child.stdin?.end();
+	const { stdout, stderr } = await running;
+	expect(stderr).toBe("");
+	const lines = stdout.split("\n");
+	expect(lines.filter((line) => line.startsWith("▶"))).toHaveLength(3);
+	expect(lines.filter((line) => line.startsWith("✓")).sort()).toEqual(["✓ cartographer", "✓ critic", "✓ tester"]);
+	expect(lines).toEqual(expect.arrayContaining(["  cartographer  Listing src", "  tester        node --test"]));
+	expect(stdout).toContain("All 2 tests pass; moving a parcel that was never added is not covered.");
+	expect(stdout).not.toMatch(/tool_call|undefined|\[object/);
+});
+
+test("in a terminal it opens pi, one can type to it, and it leaves nothing behind", async () => {
+	await using temp = await createTempDir();
+	await using screen = startTerminal([process.execPath, ...args], {
+		cols: 110,
+		rows: 45,
+		variables: { ...process.env, TMPDIR: temp.path },
+	});
+	await screen.waitForText("Fix Store.move first");
+	screen.type("What does the Critic say?");
+	screen.press("enter");
+	await screen.waitForText("I hand this to the critic.");
+	await screen.waitForText("There you have it.");
+	await screen.close();
+	expect((await readdir(temp.path)).filter((name) => name.startsWith("pi-env-"))).toEqual([]);
+});

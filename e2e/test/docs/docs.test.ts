@@ -1,0 +1,83 @@
+/** The pages of `docs` say what is so: tools as pi offers them, links that lead somewhere, commands that exist. */
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { runPrint, type ToolView } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { root } from "../../support/packages/packed.ts";
+import { parentDelegates, scene, scoutReadsNotes } from "../../support/scene.ts";
+import { about, toolsMarkdown } from "../../support/tools-doc.ts";
+
+const PI_TOOLS = new Set(["read", "bash", "edit", "write", "grep", "find", "ls", "powershell"]);
+
+/** What the session and its agents are offered beside pi's own. */
+async function offeredTools(): Promise<ToolView[]> {
+	// So many that no parameter names them all.
+	const models = Array.from({ length: 13 }, (_, index) => ({ id: `fake-${index + 1}` }));
+	await using it = await scene([parentDelegates, scoutReadsNotes], { models });
+	const { code, stderr } = await runPrint({ env: it.env }, "Please delegate.");
+	expect([code, stderr]).toEqual([0, ""]);
+	const byName = new Map(it.server.requests.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool])));
+	const session = new Map(it.server.requests[0]?.tools.map((tool) => [tool.name, tool]));
+	return [...byName.keys()]
+		.filter((name) => !PI_TOOLS.has(name))
+		.flatMap((name) => session.get(name) ?? byName.get(name) ?? []);
+}
+
+test("docs/tools.md has every tool with every parameter, as the model gets them", async () => {
+	const tools = await offeredTools();
+	expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(about).sort());
+	for (const { name, parameters } of tools) {
+		const { properties, required = [] } = parameters as { properties: object; required?: string[] };
+		const example = Object.keys(about[name]?.example ?? {});
+		expect(Object.keys(properties), name).toEqual(expect.arrayContaining(example));
+		expect(example, name).toEqual(expect.arrayContaining(required));
+	}
+	await expect(toolsMarkdown(tools)).toMatchFileSnapshot(join(root, "docs/tools.md"));
+});
+
+/** Every page that people read, the generated ones included. */
+async function pages(): Promise<string[]> {
+	const places = ["", "docs", "docs/decisions", "examples"];
+	const nested = await Promise.all(
+		["packages", "examples"].map(async (parent) =>
+			(await readdir(join(root, parent))).map((name) => `${parent}/${name}`),
+		),
+	);
+	const found = [...places, ...nested.flat()].map(async (place) => {
+		const dir = join(root, place);
+		const names = (await readdir(dir, { withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile());
+		return names.filter(({ name }) => name.endsWith(".md")).map(({ name }) => join(dir, name));
+	});
+	return (await Promise.all(found)).flat();
+}
+
+test("every link between the pages leads somewhere", async () => {
+	const broken: string[] = [];
+	for (const page of await pages()) {
+		const text = (await readFile(page, "utf8")).replace(/^```.*?^```$/gms, "");
+		const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? "");
+		for (const target of targets.filter((each) => !/^(?:\w+:|#)/.test(each))) {
+			if (!existsSync(join(dirname(page), target.split("#")[0] ?? "")))
+				broken.push(`${relative(root, page)}: ${target}`);
+		}
+	}
+	expect(broken).toEqual([]);
+});
+
+test("every `npm run` and every script that the pages name exists", async () => {
+	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+	for (const page of await pages()) {
+		const text = await readFile(page, "utf8");
+		for (const [command, name] of text.matchAll(/\b(?:npm|pnpm) run ([\w:-]+)/g))
+			expect(Object.keys(scripts), `${relative(root, page)}: ${command}`).toContain(name);
+	}
+});
+
+test("docs/README.md lists every page of docs", async () => {
+	const index = await readFile(join(root, "docs/README.md"), "utf8");
+	for (const name of await readdir(join(root, "docs"))) {
+		if (name === "README.md" || name === "images") continue;
+		expect(index).toContain(`](${name}`);
+	}
+});

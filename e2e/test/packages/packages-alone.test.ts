@@ -1,0 +1,133 @@
+/** Each package installed alone, by both package managers, on every Node there is: its own README's example must work. */
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+	createTempDir,
+	isFullRun,
+	type PiBinary,
+	piUnderTest,
+	runPrint,
+	type TempDir,
+} from "@pi-subagents-dev/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { availableNodes } from "../../support/packages/nodes.ts";
+import { packOnce } from "../../support/packages/pack-once.ts";
+import {
+	installed,
+	lend,
+	type PackageName,
+	packageNames,
+	root,
+	run,
+	type Tarballs,
+	typecheck,
+} from "../../support/packages/packed.ts";
+import { parentDelegates, scene, scoutReadsNotes } from "../../support/scene.ts";
+
+const nodes = await availableNodes();
+let temp: TempDir;
+let tarballs: Tarballs;
+
+beforeAll(async () => {
+	temp = await createTempDir("pi-alone-");
+	tarballs = await packOnce();
+}, 120_000);
+afterAll(() => temp.remove());
+
+const firstBlock = (readme: string, language: string) =>
+	new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(readme)?.[1];
+
+/** Without what package managers put there for themselves. */
+const visible = async (dir: string) => (await readdir(dir)).filter((entry) => !entry.startsWith("."));
+
+const libraries = packageNames.filter((name) => name !== "extension");
+
+/** What the user of a package has installed beside it, because its README says so. */
+const BORROWED: Partial<Record<PackageName, readonly string[]>> = {
+	delivery: ["typebox"],
+	launch: ["typebox"],
+	tools: ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"],
+	widget: ["@earendil-works/pi-tui"],
+};
+
+describe.each(isFullRun ? (["npm", "pnpm"] as const) : (["npm"] as const))("installed with %s", (manager) => {
+	test.each(libraries)("%s works alone", async (name) => {
+		const dir = await installed(join(temp.path, `${manager}-${name}`), [name], { tarballs, manager });
+		for (const library of BORROWED[name] ?? []) await lend(dir, library, name);
+		const readme = await readFile(join(dir, "node_modules/@pi-subagents", name, "README.md"), "utf8");
+		await writeFile(join(dir, "example.ts"), firstBlock(readme, "ts") ?? "");
+		const types = ["--types", "node", "--typeRoots", join(root, "e2e/node_modules/@types")];
+		// pi's own declarations do not pass a strict check.
+		await typecheck(dir, ["example.ts"], name === "tools" ? [...types, "--skipLibCheck"] : types);
+		for (const node of nodes) {
+			const printed = await run(node.path, ["--disable-warning=ExperimentalWarning", "example.ts"], { cwd: dir });
+			const expected = firstBlock(readme, "text") ?? expect.stringMatching(/^scout: \w/);
+			expect(printed, `on Node ${node.version}`).toEqual(expected);
+		}
+	});
+});
+
+test("the commands of progress and presets work", async () => {
+	const dir = await installed(join(temp.path, "commands"), ["presets", "progress"], { tarballs });
+	const event = { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "npm test" } };
+	const input = `${JSON.stringify(event)}\n`;
+	expect(await run("npx", ["--no-install", "pi-progress"], { cwd: dir, input })).toBe("npm test\n");
+	await mkdir(join(dir, ".pi/subagents"), { recursive: true });
+	await writeFile(join(dir, ".pi/subagents/mapper.md"), "---\nname: mapper\ndescription: Draws maps\n---\nLook.\n");
+	expect(await run("npx", ["--no-install", "pi-presets", "list"], { cwd: dir })).toContain("mapper");
+});
+
+test("every entry of every package loads where there is a pi, so nothing that it imports is missing", async () => {
+	const dir = await installed(join(temp.path, "entries"), libraries, { tarballs });
+	for (const library of ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"])
+		await lend(dir, library, "extension");
+	const entries = libraries.map(async (name) => {
+		const { exports } = JSON.parse(
+			await readFile(join(dir, "node_modules/@pi-subagents", name, "package.json"), "utf8"),
+		);
+		const paths = Object.keys(exports).filter((path) => path !== "./package.json");
+		return paths.map((path) => `@pi-subagents/${name}${path.slice(1)}`);
+	});
+	const names = (await Promise.all(entries)).flat();
+	await writeFile(join(dir, "all.mjs"), names.map((name) => `import "${name}";`).join("\n"));
+	for (const node of nodes) await run(node.path, ["all.mjs"], { cwd: dir });
+	expect(names).toContain("@pi-subagents/core/session");
+});
+
+test("progress brings no dependency, and core only progress", async () => {
+	const dir = await installed(join(temp.path, "few"), ["core"], { tarballs });
+	expect(await visible(join(dir, "node_modules"))).toEqual(["@pi-subagents"]);
+	expect(await visible(join(dir, "node_modules/@pi-subagents"))).toEqual(["core", "progress"]);
+});
+
+test("the extension works in pi from its tarball on every Node, and brings no dependency", async () => {
+	const dir = await installed(join(temp.path, "extension"), ["extension"], { tarballs });
+	expect(await visible(join(dir, "node_modules"))).toEqual(["@pi-subagents"]);
+	expect(await visible(join(dir, "node_modules/@pi-subagents"))).toEqual(["extension"]);
+	for (const node of nodes) {
+		await using it = await scene([parentDelegates, scoutReadsNotes], {
+			extensions: [join(dir, "node_modules/@pi-subagents/extension")],
+		});
+		const { version, command } = piUnderTest();
+		const pi: PiBinary = { version, command: [node.path, ...command.slice(1)] };
+		const { stdout, code } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("The launch code is heliotrope.") });
+	}
+});
+
+test("pi installs the unpacked extension, lists it, uses it, and removes it", async () => {
+	await using it = await scene([parentDelegates, scoutReadsNotes], { extensions: [] });
+	const { cwd, variables: env } = it.env;
+	const dir = join(cwd, "packed-extension");
+	await mkdir(dir);
+	await run("tar", ["-xzf", tarballs.extension, "-C", dir, "--strip-components=1"], { cwd });
+	const [program, ...leading] = piUnderTest().command;
+	const pi = (...args: string[]) => run(program, [...leading, ...args], { cwd, env });
+	expect(await pi("list")).not.toContain("packed-extension");
+	await pi("install", "./packed-extension");
+	expect(await pi("list")).toContain("packed-extension");
+	const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
+	expect(stdout).toContain("The launch code is heliotrope.");
+	await pi("remove", "./packed-extension");
+	expect(await pi("list")).not.toContain("packed-extension");
+});

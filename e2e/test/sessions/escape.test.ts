@@ -1,0 +1,178 @@
+/** What Escape does to agents, by the setting `interrupt`. And what must never follow it: a turn behind the user's back. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+	all,
+	availablePis,
+	callTool,
+	callTools,
+	converse,
+	createGate,
+	type Gate,
+	hang,
+	lastUserSays,
+	offersTool,
+	type PiBinary,
+	type Reply,
+	say,
+	startTui,
+	systemPromptSays,
+	type Terminal,
+	when,
+} from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { until } from "../../support/detached.ts";
+import { enter } from "../../support/keys.ts";
+import { type Scene, scene } from "../../support/scene.ts";
+
+const NEWS = "<task-notification>";
+const isSession = offersTool("Agent");
+const isDigger = all(systemPromptSays("You are the repo scout."), lastUserSays("Dig slowly."));
+const isAwaited = all(systemPromptSays("You are the repo scout."), lastUserSays("Be waited for."));
+
+const digs = callTool("Agent", { prompt: "Dig slowly.", description: "dig", subagent_type: "repo-scout" });
+const waits = callTool("subagent", { preset: "repo-scout", task: "Be waited for." });
+
+/** A session whose digger works in the background until the gate opens. */
+interface Dig extends Scene {
+	tui: Terminal;
+	gate: Gate;
+}
+
+interface Plan {
+	/** What the session does besides. Default: it waits for another agent. */
+	session?: readonly Reply[];
+	/** What the digger does when the gate is open. Default: it finds gold. */
+	digger?: (gate: Gate) => readonly Reply[];
+	/** What the agent that is waited for answers. Default: nothing, ever. */
+	awaited?: (gate: Gate) => Reply;
+	settings?: Record<string, unknown>;
+}
+
+async function dig(pi: PiBinary, plan: Plan = {}): Promise<Dig> {
+	const gate = createGate();
+	const { session = [callTools(digs, waits)], digger = (shut: Gate) => [say("Found gold.", { gate: shut })] } = plan;
+	const it = await scene(
+		[
+			converse(all(isSession, lastUserSays("Please dig.")), ...session),
+			when(all(isSession, lastUserSays(NEWS)), ({ lastUserText }) => say(`News: ${lastUserText.match(/Found \w+/g)}`)),
+			when(all(isSession, lastUserSays("<subagent-question")), say("The user decides how deep.")),
+			when(all(isSession, lastUserSays("Are you there?")), say("Yes, here.")),
+			converse(isDigger, ...digger(gate)),
+			when(isAwaited, plan.awaited?.(gate) ?? hang()),
+		],
+		{ agentFiles: { "subagents.json": JSON.stringify(plan.settings ?? {}) } },
+	);
+	const tui = await startTui({ env: it.env, pi }, { rows: 60 });
+	enter(tui, "Please dig.");
+	await it.server.nextRequest(isDigger);
+	return { ...it, tui, gate };
+}
+
+/** Resolves when so many agents have ended. */
+async function ended({ env }: Scene, count: number): Promise<void> {
+	const runs = join(env.cwd, ".pi", "subagents", "runs");
+	await until(`${count} agents have ended`, async () => {
+		const files = await readdir(runs, { recursive: true });
+		return files.filter((name) => name.endsWith("result.json")).length === count || undefined;
+	});
+}
+
+/** The turns that began with a message from an agent, each with whether the user had spoken before. */
+function toldTurns({ server }: Scene): { text: string; hasSpoken: boolean }[] {
+	return server.requests
+		.filter(({ lastUserText }) => /<task-notification>|<subagent-question/.test(lastUserText))
+		.map(({ lastUserText: text, messages }) => ({
+			text,
+			hasSpoken: messages.some((message) => message.text.includes("Are you there?")),
+		}));
+}
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("what the turn waits for stops; what is in the background goes on, and is told when the user has spoken", async () => {
+		await using it = await dig(pi);
+		const { tui, server, gate } = it;
+		await server.nextRequest(isAwaited);
+		tui.press("escape");
+		await tui.waitForText("Stopped by you");
+		await server.nextRequest((request) => isAwaited(request) && request.aborted);
+		gate.open();
+		await ended(it, 2);
+		enter(tui, "/subagent list");
+		await tui.waitForText("2 agents: 1 completed, 1 aborted");
+		enter(tui, "Are you there?");
+		await tui.waitForText("News: Found gold");
+		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
+	});
+
+	test("the same when it is the session's own words that are broken off", async () => {
+		await using it = await dig(pi, { session: [digs, hang()] });
+		const { tui, server, gate } = it;
+		const talking = await server.nextRequest((request) => isSession(request) && request.turn === 2);
+		tui.press("escape");
+		await server.nextRequest((request) => request.number === talking.number && request.aborted);
+		await tui.waitForText("aborted");
+		gate.open();
+		await ended(it, 1);
+		enter(tui, "/subagent list");
+		await tui.waitForText("1 agent: 1 completed");
+		enter(tui, "Are you there?");
+		await tui.waitForText("News: Found gold");
+		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
+	});
+
+	test("a question from the background waits for the user as well", async () => {
+		await using it = await dig(pi, {
+			digger: (gate) => [callTool("ask_main_session", { question: "How deep?" }, { gate }), say("Found gold.")],
+		});
+		const { tui, server, gate } = it;
+		await server.nextRequest(isAwaited);
+		tui.press("escape");
+		await tui.waitForText("Stopped by you");
+		gate.open();
+		await until(
+			"the digger asks",
+			async () => {
+				enter(tui, "/subagent list");
+				return tui.screen().join("\n").includes("asks: How deep?") || undefined;
+			},
+			250,
+		);
+		enter(tui, "Are you there?");
+		await tui.waitForText("The user decides how deep.");
+		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("How deep?"), hasSpoken: true }]);
+	});
+
+	test("interrupt all: what is in the background stops, too, and that starts no turn", async () => {
+		await using it = await dig(pi, { settings: { interrupt: "all" } });
+		const { tui, server } = it;
+		await server.nextRequest(isAwaited);
+		tui.press("escape");
+		await server.nextRequest((request) => isAwaited(request) && request.aborted);
+		await server.nextRequest((request) => isDigger(request) && request.aborted);
+		await ended(it, 2);
+		enter(tui, "/subagent list");
+		await tui.waitForText("2 agents: 2 aborted");
+		enter(tui, "Are you there?");
+		await tui.waitForText(/■ repo-scout dig .*\n +Stopped by you/);
+		expect(toldTurns(it)).toEqual([]);
+	});
+
+	test("interrupt none: what the turn waited for goes on in the background, and both are told", async () => {
+		await using it = await dig(pi, {
+			awaited: (gate) => say("Found iron.", { gate }),
+			settings: { interrupt: "none" },
+		});
+		const { tui, server, gate } = it;
+		await server.nextRequest(isAwaited);
+		tui.press("escape");
+		await tui.waitForText(/Not waited for any more: \w+\. A message will bring the result\./);
+		gate.open();
+		await ended(it, 2);
+		enter(tui, "/subagent list");
+		await tui.waitForText("2 agents: 2 completed");
+		enter(tui, "Are you there?");
+		await tui.waitForText(/News: Found (gold,Found iron|iron,Found gold)/);
+		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found iron."), hasSpoken: true }]);
+	});
+});

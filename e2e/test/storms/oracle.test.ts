@@ -1,0 +1,74 @@
+/** The oracle of storms itself: what it lets pass, and what not. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createPiEnv, startModelServer } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { ownFiles } from "../../storm/files.ts";
+import { accountOf, unbalanced, unsaid } from "../../storm/oracle.ts";
+import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
+
+const entry = (data: object) => ({ id: "x", customType: "subagents:record", data });
+const launch = (run: number) => ({
+	...{
+		type: "launched",
+		runId: run === 1 ? "a" : `a-r${run}`,
+		agentId: "a",
+		run,
+		description: "x",
+		isBackground: true,
+	},
+});
+const settled = (runId: string, more: object = {}) => ({ type: "settled", runId, status: "aborted", ...more });
+const said = (...words: string[]) => words.map((what) => ({ what, id: "a" }));
+
+test("an agent may end again without a word of its beginning where its later run was stopped in the queue, once", () => {
+	const runs = [launch(1), settled("a"), launch(2), settled("a-r2", { neverStarted: true })];
+	const account = accountOf(runs.map(entry));
+	const first = ["created", "started", "completed"];
+	expect(unbalanced(said(...first, "failed"), account, new Set())).toEqual([]);
+	expect(unbalanced(said(...first, "failed", "failed"), account, new Set())).toEqual(["a ended once more: failed."]);
+});
+
+test("an agent that began ends, and no more often than it began", () => {
+	const account = accountOf([launch(1), settled("a")].map(entry));
+	expect(unbalanced(said("created", "started"), account, new Set())).toEqual(["a began and never ended."]);
+	expect(unbalanced(said("created", "failed", "failed"), account, new Set())).toEqual(["a ended once more: failed."]);
+	expect(unbalanced(said("created", "started", "completed"), account, new Set())).toEqual([]);
+});
+
+test("what could not be kept of a run has to be said: to the user, as its failure, or that the run is lost", async () => {
+	const faults = [{ code: "EACCES", call: "open", path: "/runs/a/events.jsonl" }];
+	const ended = (more: object) => accountOf([{ ...launch(1), artifacts: "/runs/a" }, settled("a", more)].map(entry));
+	expect(await unsaid(faults, ended({}), [])).toEqual([expect.stringMatching(/^a .*EACCES.*nobody said so/)]);
+	expect(await unsaid(faults, ended({}), ["Nothing of run a is kept: EACCES"])).toEqual([]);
+	expect(await unsaid(faults, ended({ error: "EACCES: no" }), [])).toEqual([]);
+	expect(await unsaid(faults, ended({ by: "lost", reason: "its process is gone" }), [])).toEqual([]);
+	expect(await unsaid([], ended({}), [])).toEqual([]);
+});
+
+test("what hides runs from git is not among the files that a storm spoils", async () => {
+	await using server = await startModelServer({ rules: [] });
+	await using env = await createPiEnv({ server });
+	const runs = join(env.cwd, ".pi", "subagents", "runs");
+	await mkdir(join(runs, "a"), { recursive: true });
+	for (const name of [".gitignore", "a/meta.json"]) await writeFile(join(runs, name), "*\n");
+	expect(await ownFiles(env)).toEqual([join(runs, "a", "meta.json")]);
+});
+
+test("an answer that a message cuts is whole only where the message says that there is more, and that is there", async () => {
+	const answer = "All that was found. ".repeat(100).trim();
+	const told = (shown: string, rest = "") => ({
+		customType: "subagent-notification",
+		content: `<task-notification>\n<task-id>a</task-id>\n<result>\n${shown}\n</result>\n${rest}</task-notification>`,
+		details: { runIds: ["a"], agents: [{ id: "a", status: "completed" }] },
+	});
+	const judge = async (message: object, ...entries: Record<string, unknown>[]) => {
+		const [result] = toldResults([message as Record<string, unknown>]);
+		return result && cutAnswer(result, answer, entries);
+	};
+	const rest = "<rest>1,500 more characters: get_subagent_result a</rest>";
+	expect(await judge(told(answer))).toBeUndefined();
+	expect(await judge(told(answer.slice(0, 500)))).toContain("does not say that there is more");
+	expect(await judge(told(answer.slice(0, 500), rest))).toContain("the session holds less");
+	expect(await judge(told("", rest), entry(settled("a", { preview: "All", text: answer })))).toBeUndefined();
+});

@@ -1,0 +1,41 @@
+/** A few storms of each kind, the same ones every time. `npm run test:faults` runs as many as one likes. */
+import { isFullRun } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { startStorms } from "../../storm/driver.ts";
+import { planKill } from "../../storm/kill-plan.ts";
+import { startKills } from "../../storm/kills.ts";
+import { planStorm } from "../../storm/plan.ts";
+
+async function weather(seeds: readonly number[], isFull: boolean, agents = 20): Promise<void> {
+	await using storms = await startStorms({ join: "async" });
+	for (const seed of seeds) {
+		const { violations } = await storms.run(planStorm(seed, { agents, isFull }));
+		expect({ seed, violations }).toEqual({ seed, violations: [] });
+	}
+	expect((await storms.end()).violations).toEqual([]);
+}
+
+test("agents inside pi: each settles once, is told once, and nothing is left", { timeout: 180_000 }, () =>
+	weather([9], false),
+);
+
+test("the same on disks that are full or read-only, and by a clock that is set", { timeout: 180_000 }, () =>
+	weather(isFullRun ? [8, 11, 21] : [8, 21], false),
+);
+
+test("the same with processes of their own and kills", { timeout: 180_000 }, () => weather([7], true));
+
+/** A quit, SIGTERM, SIGHUP and SIGKILL while the session is busy and agents of both kinds have answered up to 40 KB. */
+const KILLS = [8, 35, 84, 92];
+
+test("pi ends at some moment, in every way: each answer is told once, and whole", { timeout: 180_000 }, async () => {
+	await using kills = await startKills();
+	for (const seed of KILLS) {
+		const { violations } = await kills.run(planKill(seed));
+		expect({ seed, violations }).toEqual({ seed, violations: [] });
+	}
+});
+
+test("the same when files were spoiled before pi is started again", { timeout: 180_000 }, () =>
+	weather(isFullRun ? [6, 18] : [6], true),
+);

@@ -1,0 +1,102 @@
+/** What the model reads when a call cannot be done or a run goes wrong: always an error, always with a way on. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { callTool, cutOff, fail, runJson, say } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { delegate, parentSays, scene, scoutSays } from "../../support/scene.ts";
+
+/** The tool results that went back to the parent's model, and whether pi flagged them. */
+async function resultOf(
+	call: ReturnType<typeof delegate>,
+	scout = scoutSays(say("fine")),
+	files: Record<string, string> = {},
+) {
+	await using it = await scene([parentSays(call, say("I see.")), scout], { files });
+	const { events } = await runJson({ env: it.env }, "Please delegate.");
+	const end = events.find((event) => event.type === "tool_execution_end");
+	if (end?.type !== "tool_execution_end") throw new Error("the tool was not run");
+	const reply = it.server.requests.find(({ lastToolResults }) =>
+		lastToolResults.some(({ name }) => name === "subagent"),
+	);
+	return { isError: end.isError, text: reply?.lastToolResults[0]?.text.replaceAll(it.env.root, "<root>") };
+}
+
+test("an unknown preset names the known ones", async () => {
+	expect(await resultOf(callTool("subagent", { preset: "nobodyy", task: "x" }))).toEqual({
+		isError: true,
+		text: expect.stringMatching(/^There is no preset "nobodyy"\. Known: .*general-purpose, .*repo-scout, /),
+	});
+});
+
+test("a word that presets mention finds them", async () => {
+	expect((await resultOf(callTool("subagent", { preset: "exploration", task: "x" }))).text).toContain(
+		"It is mentioned by: repo-scout (Fast repo exploration).",
+	);
+});
+
+test("an unknown model names the available ones", async () => {
+	expect(await resultOf(delegate("x", { model: "gpt-99" }))).toEqual({
+		isError: true,
+		text: expect.stringMatching(/No available model matches "gpt-99"\. Available: fake\/fake-1\./),
+	});
+});
+
+test("a preset without a model needs one in the call", async () => {
+	const files = { ".pi/subagents/bare.md": "---\nname: bare\ndescription: no model\n---\nBe brief.\n" };
+	const text = /No model: the call gives none and preset "bare" has no default\..*Available: fake\/fake-1\./;
+	expect(await resultOf(callTool("subagent", { preset: "bare", task: "x" }), undefined, files)).toEqual({
+		isError: true,
+		text: expect.stringMatching(text),
+	});
+});
+
+test("a working directory that does not exist is named", async () => {
+	expect(await resultOf(delegate("x", { cwd: "no/such/dir" }))).toEqual({
+		isError: true,
+		text: "The working directory <root>/project/no/such/dir does not exist.",
+	});
+});
+
+test("a relative working directory cannot lead out of the session's", async () => {
+	expect(await resultOf(delegate("x", { cwd: ".pi/../../agent" }))).toEqual({
+		isError: true,
+		text: "The working directory <root>/agent lies outside this session's directory; give an absolute path if that is what you mean.",
+	});
+});
+
+test("a model that fails is a failure, not an answer", async () => {
+	const result = await resultOf(
+		delegate(),
+		scoutSays({ ...callTool("ls"), text: "Let me look." }, fail("out of credit")),
+	);
+	expect(result.isError).toBe(true);
+	expect(result.text).toMatch(/^\[agent [0-9a-z]{8} \(repo-scout\): Failed after .*out of credit.*, 1 tool call\]/);
+	expect(result.text).toMatch(/What it had said until then \(partial\):\n<(partial-\w+)>\nLet me look\.\n<\/\1>/);
+});
+
+test("a model that breaks off in its answer: what it said and why are told, also in the log", async () => {
+	await using it = await scene([
+		parentSays(delegate(), say("I see.")),
+		scoutSays(cutOff(say("The launch code is helio, or so it seems to me"), { afterChunks: 2 })),
+	]);
+	await runJson({ env: it.env }, "Please delegate.");
+	const reply = it.server.requests.find(({ lastToolResults }) => lastToolResults.length > 0);
+	expect(reply?.lastToolResults[0]?.text).toMatch(/Failed after .*: \S[\s\S]*partial.*\nThe launch code is helio/);
+	const runs = join(it.env.cwd, ".pi", "subagents", "runs");
+	const [run = ""] = (await readdir(runs)).filter((name) => !name.startsWith("."));
+	expect(await readFile(join(runs, run, "transcript.log"), "utf8")).toMatch(
+		/^The launch code is helio.* · Model error: \S.*\n$/,
+	);
+});
+
+test("an empty answer is a failure too", async () => {
+	expect(await resultOf(delegate(), scoutSays(say("")))).toMatchObject({
+		isError: true,
+		text: expect.stringContaining("The agent's answer was empty."),
+	});
+});
+
+test("a broken preset file harms nothing else", async () => {
+	const files = { ".pi/subagents/broken.md": "---\nname: [unclosed\n---\n" };
+	expect(await resultOf(delegate(), undefined, files)).toMatchObject({ isError: false });
+});

@@ -1,0 +1,144 @@
+/** Whether presets, settings, models and tools work on this machine. */
+import {
+	AgentError,
+	type Facts,
+	matchModel,
+	matchPresetModel,
+	type ParentFields,
+	resolveTools,
+} from "@pi-subagents/core";
+import type { FileNote, PresetReport, StoredTrust } from "@pi-subagents/launch";
+import { agentDescription } from "@pi-subagents/launch";
+import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";
+import { formatCount } from "@pi-subagents/progress";
+import type { Finding } from "./finding.ts";
+
+/** More findings would bury the first ones. */
+const MAX_LISTED = 10;
+
+const KINDS: readonly SourceKind[] = ["builtin", "package", "import", "global", "project"];
+
+export function checkPresets({ presets, problems }: Pick<PresetReport, "presets" | "problems">): Finding[] {
+	if (presets.length === 0) return [NO_PRESETS, ...capped(problems.map(problemFinding))];
+	const counts = KINDS.map((kind) => ({ kind, count: presets.filter(({ source }) => source.kind === kind).length }));
+	const sources = counts.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`);
+	const off = presets.filter(({ enabled }) => !enabled).length;
+	const text = `${formatCount(presets.length, "preset")}: ${sources.join(", ")}${off > 0 ? `; ${off} switched off` : ""}`;
+	return [{ level: "ok", text }, ...capped(problems.map(problemFinding))];
+}
+
+const NO_PRESETS: Finding = {
+	level: "problem",
+	text: "There are no presets.",
+	fix: "Put markdown files into .pi/subagents/, or set builtins to true.",
+};
+
+/** No fix: the message itself says what to change. */
+function problemFinding({ path, line, message, severity }: Problem): Finding {
+	const place = line === undefined ? path : `${path}:${line}`;
+	return { level: severity === "error" ? "problem" : "hint", text: `${place}: ${message}` };
+}
+
+export function checkSettings({ config, presets, overrideOf, knows }: PresetReport): Finding[] {
+	const unused = Object.keys(config.settings.agentOverrides).filter((name) => !knows(name));
+	const findings: Finding[] = [
+		...config.problems.map((text): Finding => ({ level: "problem", text })),
+		...presets.flatMap((preset) => overrideOf(preset).faults.map((fault) => overrideFault(preset.name, fault))),
+		...unused.map((name) => overrideFault(name, "there is no such preset")),
+	];
+	const verdict: Finding[] = findings.length === 0 ? [{ level: "ok", text: "no problems" }] : capped(findings);
+	return [...verdict, ...capped(config.notes.map(noteFinding))];
+}
+
+/** Keys of other extensions need no fix: they either work or have no effect. */
+function noteFinding({ path, key, own, why }: FileNote): Finding {
+	const text = own === undefined ? `has no effect here: ${why}` : `is read as \`${own}\``;
+	return { level: "ok", text: `${path}: \`${key}\` ${text}` };
+}
+
+function overrideFault(name: string, fault: string): Finding {
+	return { level: "problem", text: `agentOverrides.${name}: ${fault}`, fix: "Fix it in your settings." };
+}
+
+export function checkModels(survey: PresetReport, { models }: Facts, parent: ParentFields): Finding[] {
+	if (models.length === 0) return [NO_MODELS];
+	const using = parent.model ? `; this session uses ${parent.model.provider}/${parent.model.id}` : "";
+	const findings = usable(survey).flatMap((preset) => modelFindings(preset, survey, models, parent));
+	return [{ level: "ok", text: `${formatCount(models.length, "model")} available${using}` }, ...capped(findings)];
+}
+
+const NO_MODELS: Finding = {
+	level: "problem",
+	text: "No model is available.",
+	fix: "Log in with /login, or set the API key of a provider.",
+};
+
+function modelFindings(preset: Preset, survey: PresetReport, models: Facts["models"], parent: ParentFields): Finding[] {
+	const { name, path, source } = preset;
+	const fields = survey.overrideOf(preset).fields;
+	const wanted = fields.model ?? preset.model ?? survey.config.settings.defaultModel;
+	const isFromFile = fields.model === undefined && preset.model !== undefined;
+	if (wanted.trim() !== "" && wanted.toLowerCase() !== "inherit") {
+		let hint: string | undefined;
+		const problems = problemsOf(
+			() => {
+				if (isFromFile) hint = matchPresetModel(wanted, preset, models, parent).warning;
+				else matchModel(wanted, models, parent.model?.provider);
+			},
+			(message) => ({ text: `${name}: ${message}`, fix: `Change \`model\` in ${path}.` }),
+		);
+		return hint === undefined ? problems : [{ level: "hint", text: hint }];
+	}
+	const mustBeNamed = source.flavour === "subagents" && (source.kind === "global" || source.kind === "project");
+	if (wanted !== "" || !mustBeNamed) return [];
+	const text = `${name} names no model, so subagent and background_agent calls must.`;
+	return [{ level: "hint", text, fix: `Add \`model\` to ${path}; \`inherit\` uses the session's.` }];
+}
+
+/** The user's own description of the `Agent` tool, read as at session start. */
+export function checkDescription(
+	survey: PresetReport,
+	{ agentDir, ...session }: { cwd: string; agentDir: string; trust: StoredTrust },
+): Finding[] {
+	const facts = { presets: usable(survey), agentDir, ...survey.config.settings };
+	const { path, problems } = agentDescription(session, facts);
+	const text = path === undefined ? "Agent uses its default text" : `Agent uses the text in ${path}`;
+	const fix = "Fix the file, then /reload.";
+	return [{ level: "ok", text }, ...problems.map((problem): Finding => ({ level: "problem", text: problem, fix }))];
+}
+
+export function checkTools(survey: PresetReport, { tools }: Facts): Finding[] {
+	const findings = usable(survey).flatMap((preset) => {
+		const { name, path, source } = preset;
+		const asked = { ...preset, ...survey.overrideOf(preset).fields, preset: name, isFromProject: source.inProject };
+		return problemsOf(
+			() => resolveTools(asked, tools),
+			(text) => ({ text, fix: `Change \`tools\` in ${path}.` }),
+		);
+	});
+	const ok: Finding = { level: "ok", text: `agents can use ${tools.map(({ name }) => name).join(", ")}` };
+	return [ok, ...capped(findings)];
+}
+
+/** Uses the functions of a launch, so that the errors are the same. */
+function problemsOf(check: () => unknown, toFinding: (message: string) => Omit<Finding, "level">): Finding[] {
+	try {
+		check();
+		return [];
+	} catch (error) {
+		if (error instanceof AgentError) return [{ level: "problem", ...toFinding(error.message) }];
+		throw error;
+	}
+}
+
+function usable({ presets, overrideOf }: PresetReport): Preset[] {
+	return presets.filter((preset) => overrideOf(preset).fields.enabled ?? preset.enabled);
+}
+
+function capped(findings: readonly Finding[]): Finding[] {
+	const more = findings.length - MAX_LISTED;
+	if (more <= 0) return [...findings];
+	const level =
+		(["problem", "hint"] as const).find((each) => findings.some((finding) => finding.level === each)) ?? "ok";
+	return [...findings.slice(0, MAX_LISTED), { level, text: `and ${more} more` }];
+}

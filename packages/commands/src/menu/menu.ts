@@ -1,0 +1,107 @@
+/** `/agents`: the menu of agents, presets, jobs, worktrees and settings. */
+
+import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, isSettled, type Manager, systemClock } from "@pi-subagents/core";
+import type { Item } from "@pi-subagents/widget/dialogs";
+import type { CommandCode, CommandHost, PiLauncher, PiSchedules } from "../host.ts";
+import type { Dialogs } from "../questions/dialogs.ts";
+import type { Menu } from "../screen/navigation.ts";
+import { runMenu } from "../screen/navigation.ts";
+import { rpcScreen } from "../screen/screen-rpc.ts";
+import { tuiScreen } from "../screen/screen-tui.ts";
+import { presetBlocks } from "../subagent/agents.ts";
+import { listBlocks } from "../subagent/list.ts";
+import { show } from "../text/note.ts";
+import { openViewer } from "../viewer/viewer.ts";
+import { agentsMenu } from "./agents/agents.ts";
+import { presetsMenu } from "./presets/presets.ts";
+import { scheduleMenu } from "./schedule/schedule.ts";
+import { settingsMenu } from "./settings/settings.ts";
+import { worktreesMenu } from "./worktrees/worktrees.ts";
+
+export interface MenuDeps {
+	host: CommandHost;
+	launcher: PiLauncher;
+	manager: Manager;
+	schedules: PiSchedules;
+	dialogs: Dialogs;
+	states: { whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> };
+}
+
+export function menuCommand(pi: ExtensionAPI, { states, ...deps }: MenuDeps): Pick<CommandCode, "handler"> {
+	const { host, launcher, manager } = deps;
+	return {
+		handler: (_args, ctx) =>
+			bestEffort("The menu", host.tell, async () => {
+				if (ctx.hasUI) return states.whileAsking(() => topMenu(menuFor(ctx, deps)));
+				const agents = listBlocks(manager.store.snapshot().records, systemClock.now());
+				show(pi, ctx, [...agents, ...presetBlocks(await launcher.survey(ctx)), { text: NEEDS_SCREEN, tone: "muted" }]);
+			}),
+	};
+}
+
+const NEEDS_SCREEN = "The menu needs a terminal: type /agents in interactive pi.";
+
+function menuFor(ctx: ExtensionCommandContext, { dialogs, ...parts }: Omit<MenuDeps, "states">): Menu {
+	const clock = systemClock;
+	if (ctx.mode !== "tui") return { ...parts, ctx, clock, screen: rpcScreen(ctx, dialogs) };
+	return {
+		...parts,
+		ctx,
+		clock,
+		screen: tuiScreen(ctx, dialogs, parts.host.tell),
+		view: (agentId) => openViewer(ctx, { ...parts, dialogs, clock }, agentId),
+	};
+}
+
+export function topMenu(menu: Menu): Promise<void> {
+	const { screen, manager, launcher, schedules, ctx } = menu;
+	return runMenu(
+		screen,
+		async () => {
+			const { presets, config } = await launcher.survey(ctx);
+			const jobs = config.settings.scheduling ? (await schedules.list(ctx)).length : undefined;
+			return { title: "Agents", items: () => topItems(manager, presets.length, jobs), isLive: true };
+		},
+		(value) => LEVELS[value as Level](menu),
+	);
+}
+
+type Level = "running" | "settled" | "presets" | "jobs" | "worktrees" | "settings";
+
+const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
+	running: (menu) => agentsMenu(menu, "running"),
+	settled: (menu) => agentsMenu(menu, "settled"),
+	presets: presetsMenu,
+	jobs: scheduleMenu,
+	worktrees: worktreesMenu,
+	settings: settingsMenu,
+};
+
+/** `jobs` is undefined when scheduling is off. */
+function topItems(manager: Manager, presets: number, jobs: number | undefined): (Item & { value: Level })[] {
+	const agents = manager.store.snapshot().records;
+	const settled = agents.filter(({ status }) => isSettled(status)).length;
+	const waiting = agents.filter(({ status }) => status === "waiting").length;
+	const asking = waiting === 0 ? "" : `${waiting === 1 ? "one waits" : `${waiting} wait`} for your answer; `;
+	return [
+		{ value: "running", label: `Running agents (${agents.length - settled})`, about: `${asking}open, steer, stop` },
+		{ value: "settled", label: `Finished agents (${settled})`, about: "read results, resume one" },
+		{ value: "presets", label: `Presets (${presets})`, about: "view, edit, switch on and off, create" },
+		...(jobs === undefined
+			? []
+			: [
+					{
+						value: "jobs" as const,
+						label: `Scheduled jobs (${jobs})`,
+						about: "next runs, pause, run, history, create",
+					},
+				]),
+		{
+			value: "worktrees",
+			label: "Worktrees",
+			about: "changes agents made on their own branches: diff, apply, discard",
+		},
+		{ value: "settings", label: "Settings", about: "limits, results, models, agent tree" },
+	];
+}

@@ -1,0 +1,90 @@
+/** Presets as menu items, and the actions of each. Pure. */
+
+import type { PresetReport } from "@pi-subagents/launch";
+import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";
+import type { Item } from "@pi-subagents/widget/dialogs";
+import { isError, problemText } from "./preset-file.ts";
+
+/** Not valid as preset names, so they cannot collide. */
+export const [NEW, DESCRIBE, FILE] = ["(new)", "(describe)", "(file)"];
+
+type Surveyed = Pick<PresetReport, "presets" | "problems" | "overrideOf">;
+
+export function presetItems(survey: Surveyed): Item[] {
+	return [
+		...survey.presets.map((preset) => presetItem(preset, survey)),
+		...brokenFiles(survey).map(([path, problems]) => brokenItem(path, problems)),
+		{ value: NEW, mark: { text: "+", tone: "accent" }, label: "New preset", about: "create one step by step" },
+		{
+			value: DESCRIBE,
+			mark: { text: "+", tone: "accent" },
+			label: "Describe a preset",
+			about: "describe it, and an agent drafts it for your approval",
+		},
+	];
+}
+
+export function isOn(preset: Preset, { overrideOf }: Pick<PresetReport, "overrideOf">): boolean {
+	return overrideOf(preset).fields.enabled ?? preset.enabled;
+}
+
+const KINDS: Record<SourceKind, string> = {
+	builtin: "built-in",
+	package: "package",
+	import: "import",
+	global: "global",
+	project: "project",
+};
+
+function presetItem(preset: Preset, survey: Surveyed): Item {
+	const { name, description, source, path } = preset;
+	const { faults } = survey.overrideOf(preset);
+	const on = isOn(preset, survey);
+	return {
+		value: name,
+		mark: faults.length > 0 ? { text: "!", tone: "warn" } : { text: on ? "●" : "○", tone: on ? "good" : "muted" },
+		label: name,
+		tag: { text: on ? KINDS[source.kind] : `${KINDS[source.kind]}, off`, tone: on ? "muted" : "warn" },
+		about: description,
+		...(faults.length > 0 || source.kind !== "builtin"
+			? { note: [...faults.map((fault) => `agentOverrides: ${fault}`), path].join("\n") }
+			: {}),
+	};
+}
+
+function brokenItem(path: string, problems: readonly Problem[]): Item {
+	const name = problems.find(({ preset }) => preset !== undefined)?.preset ?? path.slice(path.lastIndexOf("/") + 1);
+	return {
+		value: FILE + path,
+		mark: { text: "✗", tone: "bad" },
+		label: name,
+		tag: { text: "not used", tone: "bad" },
+		about: problems.map(problemText).join("; "),
+		note: path,
+	};
+}
+
+/** Files that could not be parsed, each with its problems. */
+function brokenFiles({ presets, problems }: Surveyed): [path: string, problems: Problem[]][] {
+	const used = new Set(presets.map(({ path }) => path));
+	const broken = problems.filter(
+		(problem) => isError(problem) && /\.md$/i.test(problem.path) && !used.has(problem.path),
+	);
+	return [...Map.groupBy(broken, ({ path }) => path)];
+}
+
+export type PresetAction = "view" | "explain" | "edit" | "eject" | "toggle";
+
+export function presetActions(preset: Preset, on: boolean): (Item & { value: PresetAction })[] {
+	const isOwn = preset.source.kind === "global" || preset.source.kind === "project";
+	return [
+		{ value: "view", label: "View", about: "its fields and prompt" },
+		{ value: "explain", label: "Explain", about: "the resolved values and where each comes from" },
+		...(isOwn
+			? [{ value: "edit" as const, label: "Edit", about: preset.path }]
+			: [{ value: "eject" as const, label: "Make it yours", about: "write an editable copy that replaces it" }]),
+		on
+			? { value: "toggle", label: "Switch off", about: "it can no longer be started; its file is unchanged" }
+			: { value: "toggle", label: "Switch on", about: "it can be started again" },
+	];
+}

@@ -1,0 +1,246 @@
+/**
+ * Routes agents' questions: to the session as a message if it can take a turn, otherwise to the user, one dialog at a
+ * time. A background agent that the user started asks with a message that starts no turn: a dialog would capture the
+ * keys the user is typing.
+ */
+import type { ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
+import { type Component, Text } from "@earendil-works/pi-tui";
+import {
+	type AgentRecord,
+	type AskedQuestion,
+	type Audience,
+	bestEffort,
+	fencedQuestion,
+	type Manager,
+} from "@pi-subagents/core";
+import type { SessionStates } from "@pi-subagents/delivery";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import type { CommandHost } from "../host.ts";
+import type { Dialogs } from "./dialogs.ts";
+
+export interface Questions {
+	audience: Audience;
+	/** Delivers a question if its addressee is the session or the user. */
+	ask(question: AskedQuestion, manager: Manager): void;
+	/** The undelivered questions as one message. They count as delivered from now on. */
+	takeMessage(): QuestionMessage | undefined;
+	hasUndelivered(): boolean;
+	/** Calls the listener when there is a message to take. */
+	onMessage(listener: () => void): void;
+}
+
+/** The custom type of a question message. */
+export const QUESTION = "subagent-feedback-request";
+
+interface QuestionMessage {
+	customType: typeof QUESTION;
+	display: true;
+	content: string;
+	details: { questions: { agentId: string; question: string }[] };
+}
+
+/** Without this tool, the session cannot answer. */
+const ANSWER_TOOL = "reply_subagent";
+
+export function createQuestions(
+	pi: ExtensionAPI,
+	host: CommandHost,
+	states: Pick<SessionStates, "onState">,
+	dialogs: Dialogs,
+): Questions {
+	const undelivered: Undelivered[] = [];
+	const undeliveredToUser: Undelivered[] = [];
+	const listeners: (() => void)[] = [];
+	let isIdle = false;
+
+	const nextMessage = () => messageOfOpen(undelivered, adviceToSession);
+	/** Only when idle: pi then writes the message to the session file at once. */
+	const sendToUser = () => {
+		const message = isIdle ? messageOfOpen(undeliveredToUser, adviceToUser) : undefined;
+		if (!message) return;
+		undeliveredToUser.splice(0);
+		void bestEffort("showing a question to the user", host.tell, () => pi.sendMessage(message, { triggerTurn: false }));
+	};
+	/** A question still undelivered when the session is idle again was lost and is sent again. */
+	const sendToSession = () => {
+		const message = isIdle ? nextMessage() : undefined;
+		if (!message) return;
+		isIdle = false; // a turn begins; new questions wait for its end
+		void bestEffort("sending a question to the session", host.tell, () =>
+			pi.sendMessage(message, { triggerTurn: true, deliverAs: "followUp" }),
+		);
+	};
+	const markDelivered = ({ details }: Pick<QuestionMessage, "details">) => {
+		const delivered = new Set(details.questions.map(({ agentId }) => agentId));
+		undelivered.splice(
+			0,
+			undelivered.length,
+			...undelivered.filter(({ question }) => !delivered.has(question.agentId)),
+		);
+	};
+	states.onState((state) => {
+		isIdle = state === "idle";
+		sendToUser();
+		sendToSession();
+	});
+	pi.on("message_end", ({ message: delivered }) => {
+		if (delivered.role === "custom" && delivered.customType === QUESTION)
+			markDelivered(delivered as Pick<QuestionMessage, "details">);
+	});
+
+	return {
+		audience: {
+			// A session waiting in the call that launched the agent cannot take a turn.
+			// An agent that the user started is answered by the user.
+			sessionCanAnswer: (root) =>
+				root.isBackground &&
+				!isLaunchedByUser(root) &&
+				host.session() !== undefined &&
+				pi.getActiveTools().includes(ANSWER_TOOL),
+			userCanAnswer: () => host.session()?.hasUI ?? false,
+		},
+		ask(question, manager) {
+			if (question.addressee.who === "session") {
+				undelivered.push({ question, manager });
+				sendToSession();
+				for (const listener of listeners) listener();
+			}
+			if (question.addressee.who !== "user") return;
+			if (isLaunchedByUser(rootOf(question, manager))) {
+				undeliveredToUser.push({ question, manager });
+				if (!isIdle) notifyUser(question, manager, host.session());
+				return sendToUser();
+			}
+			void bestEffort("asking the user", host.tell, () =>
+				dialogs.inTurn(() => askUser(question, manager, host.session())),
+			);
+		},
+		hasUndelivered: () => nextMessage() !== undefined,
+		takeMessage() {
+			const message = nextMessage();
+			if (message) markDelivered(message);
+			return message;
+		},
+		onMessage: (listener) => void listeners.push(listener),
+	};
+}
+
+interface Undelivered {
+	question: AskedQuestion;
+	manager: Manager;
+}
+
+interface Asked {
+	question: AskedQuestion;
+	asker: AgentRecord;
+}
+
+/** A message with the open questions; answered ones are dropped. */
+function messageOfOpen(undelivered: Undelivered[], advice: (id: string) => string): QuestionMessage | undefined {
+	const open = undelivered.filter(({ question, manager }) => isOpen(question, manager));
+	undelivered.splice(0, undelivered.length, ...open);
+	const asked = open.flatMap(({ question, manager }): Asked[] => {
+		const asker = manager.store.record(question.agentId);
+		return asker ? [{ question, asker }] : [];
+	});
+	return asked.length > 0 ? messageFor(asked, advice) : undefined;
+}
+
+/** Whether the user started it in the background. */
+function isLaunchedByUser(root: AgentRecord | undefined): boolean {
+	return root?.launchedBy === "user" && root.isBackground;
+}
+
+/** The top-level ancestor of the asking agent. */
+function rootOf({ agentId, aboutId = agentId }: AskedQuestion, { store }: Manager): AgentRecord | undefined {
+	let record = store.record(aboutId);
+	while (record?.parentAgentId !== undefined) record = store.record(record.parentAgentId);
+	return record;
+}
+
+/** The session is busy and the message waits until it is idle: the user is notified now. */
+function notifyUser(question: AskedQuestion, manager: Manager, session: ExtensionContext | undefined): void {
+	const asker = manager.store.record(question.agentId);
+	if (!asker) return;
+	const text = sanitize(headOf(question, asker)).slice(0, NOTICE_CHARACTERS);
+	session?.ui.notify(`${text} Answer with /subagent reply ${asker.id} <text>.`, "warning");
+}
+
+const NOTICE_CHARACTERS = 500;
+
+function isOpen(question: AskedQuestion, manager: Manager): boolean {
+	return manager.questions().includes(question);
+}
+
+function adviceToSession(id: string): string {
+	return `Answer with ${ANSWER_TOOL} (id ${id}) if you know the answer from the user or the task; otherwise ask the user, who can also type /subagent reply ${id} <answer>.`;
+}
+
+function adviceToUser(id: string): string {
+	return `The user started this agent and answers it: /subagent reply ${id} <answer>. If they tell you the answer instead, pass it on with ${ANSWER_TOOL} (id ${id}).`;
+}
+
+function messageFor(asked: readonly Asked[], advice: (id: string) => string): QuestionMessage {
+	const elements = asked.map(({ question, asker: { id, type } }) => [
+		`<subagent-question agent="${id}" preset="${sanitize(type).replace(/["<>]/g, "'")}">`,
+		fencedQuestion(question),
+		"</subagent-question>",
+	]);
+	const [only, ...others] = asked;
+	const id = only && others.length === 0 ? only.asker.id : "<id>";
+	return {
+		customType: QUESTION,
+		display: true,
+		content: [...elements.flat(), advice(id)].join("\n"),
+		details: {
+			questions: asked.map(({ question, asker }) => ({
+				agentId: asker.id,
+				question: sanitize(question.question).slice(0, 500),
+			})),
+		},
+	};
+}
+
+async function askUser(
+	question: AskedQuestion,
+	manager: Manager,
+	session: ExtensionContext | undefined,
+): Promise<void> {
+	const record = manager.store.record(question.agentId);
+	if (!session || !record || !isOpen(question, manager)) return; // answered, stopped or rerouted meanwhile
+	const over = new AbortController();
+	const unsubscribe = manager.store.subscribe((event) => {
+		if (event.agentId === question.agentId && event.type === "agent_answered") over.abort();
+	});
+	try {
+		const answer = await session.ui.input(titleOf(question, record), "Your answer", { signal: over.signal });
+		if (over.signal.aborted || !isOpen(question, manager)) return; // an answer must never reach another question
+		if (answer === undefined || answer.trim() === "") manager.decline(question.agentId);
+		else manager.answer(question.agentId, answer, "user");
+	} finally {
+		unsubscribe();
+	}
+}
+
+function titleOf(asked: AskedQuestion, asker: AgentRecord): string {
+	const head = headOf(asked, asker);
+	return asked.context === undefined ? head : `${head}\n${sanitizeBlock(asked.context)}`;
+}
+
+function headOf({ question }: AskedQuestion, { type, id }: AgentRecord): string {
+	return `Agent ${sanitize(type)} (${id}) asks: ${sanitizeBlock(question)}`;
+}
+
+/** Renders a question message. Its details come from a session file that may be old or edited. */
+export function renderQuestion({ details }: { details?: unknown }, _options: object, theme: Theme): Component {
+	const { questions } = Object(details) as { questions?: unknown };
+	const lines = (Array.isArray(questions) ? questions : []).flatMap((asked) => {
+		const { agentId, question } = Object(asked) as { agentId?: unknown; question?: unknown };
+		const id = sanitize(String(agentId ?? "?"));
+		return [
+			`${theme.fg("warning", "?")} ${theme.fg("customMessageText", `Agent ${id} asks: ${sanitize(String(question ?? ""))}`)}`,
+			theme.fg("dim", `/subagent reply ${id} <answer>`),
+		];
+	});
+	return new Text(lines.join("\n") || "An agent asks.", 1, 1, (line) => theme.bg("customMessageBg", line));
+}

@@ -1,0 +1,72 @@
+/** The menu in the TUI: each dialog replaces the editor, like pi's own. */
+import { copyToClipboard, type ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { Component } from "@earendil-works/pi-tui";
+import { messageOf, type Report, systemClock } from "@pi-subagents/core";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import type { Choice, Decision, DialogContext, Screen, Work } from "@pi-subagents/widget/dialogs";
+import { BusyView, InputView, ListView, ReadView } from "@pi-subagents/widget/dialogs";
+import type { Dialogs } from "../questions/dialogs.ts";
+
+export function tuiScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs, report: Report): Screen {
+	const show = <Answer>(
+		view: (context: DialogContext, done: (answer: Answer) => void) => Component & { dispose?(): void },
+	) =>
+		dialogs.inTurn(() =>
+			ui.custom<Answer>((tui, theme, keys, done) =>
+				view({ theme, keys, rows: () => tui.terminal.rows, redraw: () => tui.requestRender() }, done),
+			),
+		);
+	const choose = (choice: Choice) =>
+		show<string | undefined>((context, done) => new ListView({ choice, context, clock: systemClock, report, done }));
+	const notify: Screen["notify"] = (text, level = "info") => ui.notify(sanitizeBlock(text), level);
+	return {
+		choose,
+		notify,
+		input: (question) => show<string | undefined>((context, done) => new InputView({ question, context, done })),
+		confirm: async (decision) => (await choose(decisionList(decision))) === YES,
+		edit: (title, text) => dialogs.inTurn(() => ui.editor(sanitize(title), sanitizeBlock(text))),
+		read: (title, blocks) => show<void>((context, done) => new ReadView({ title, blocks, context, done })),
+		async busy<Result>(title: string, work: Work<Result>) {
+			const settled = await show<Settled<Result>>((context, done) => {
+				const controller = new AbortController();
+				const view = new BusyView({ title, context, onCancel: () => controller.abort() });
+				void finish(work, controller.signal, view).then(done);
+				return view;
+			});
+			if ("error" in settled) throw settled.error;
+			return settled.result;
+		},
+		async copy(text) {
+			try {
+				await copyToClipboard(text);
+				notify(`Copied: ${text}`);
+			} catch (error) {
+				notify(`${text}\nIt could not be copied: ${messageOf(error)}`, "warning");
+			}
+		},
+	};
+}
+
+const YES = "yes";
+
+function decisionList({ title, intro, yes, no }: Decision): Choice {
+	return {
+		title,
+		intro,
+		items: () => [
+			{ value: YES, label: yes },
+			{ value: "no", label: no },
+		],
+	};
+}
+
+type Settled<Result> = { result: Result } | { error: unknown };
+
+/** Never rejects, so that the waiting dialog always closes. */
+async function finish<Result>(work: Work<Result>, signal: AbortSignal, view: BusyView): Promise<Settled<Result>> {
+	try {
+		return { result: await work(signal, (lines) => view.setLines(lines)) };
+	} catch (error) {
+		return { error };
+	}
+}

@@ -1,0 +1,112 @@
+/** `/subagent start` launches an agent in the background; `/subagent stop` stops one and its sub-agents. */
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
+import type { PresetReport } from "@pi-subagents/launch";
+import { DEFAULT_PRESET } from "@pi-subagents/launch";
+import { outcomeText } from "@pi-subagents/progress";
+import { type Block, fields } from "@pi-subagents/widget/dialogs";
+import type { CommandDeps, Subcommand } from "../subcommand.ts";
+import { agentLabel, durationOf, isActive } from "../text/agent-text.ts";
+import { agentCompletions, presetCompletions } from "./completions.ts";
+
+export function startCommand({ launcher, manager }: CommandDeps): Subcommand {
+	return {
+		name: "start",
+		args: "[preset:] <task>",
+		about: `start an agent on a task in the background; ${DEFAULT_PRESET} unless a preset is named`,
+		completions: () => presetCompletions(launcher.known()),
+		async run(rest, ctx) {
+			const { preset, task } = parseStart(rest, namesIn(await launcher.survey(ctx)));
+			if (task === "") throw new AgentError("no_task", missingTask(preset));
+			const { spec } = await launcher.resolve({ preset, task }, ctx);
+			const record = manager.spawn(spec, { isBackground: true, launchedBy: "user" });
+			return startedBlocks(record, [...spec.warnings, ...warningsOf(ctx)]);
+		},
+	};
+}
+
+/**
+ * A first word that is not a preset belongs to the task, unless a colon follows: then it must be a preset, so that a typo
+ * does not start a different agent. `names` are the known presets, in any letter case.
+ */
+export function parseStart(text: string, names: readonly string[]): { preset: string; task: string } {
+	const trimmed = text.trim();
+	const [, word = "", rest = ""] = /^([^\s:]+)(?:\s*:|\s|$)(.*)$/s.exec(trimmed) ?? [];
+	const key = nameKey(word);
+	const preset = names.find((name) => nameKey(name) === key);
+	if (preset !== undefined) return { preset, task: rest.trim() };
+	const [, meant] = NAMED.exec(trimmed) ?? [];
+	if (meant !== undefined) throw new AgentError("unknown_preset", noSuchPreset(meant, names));
+	return { preset: DEFAULT_PRESET, task: trimmed };
+}
+
+/** URLs (`https://…`) and paths (`src/a.ts:12`, `C:\…`) are not preset names. */
+const NAMED = /^([\p{L}\p{N}_][\p{L}\p{N}_-]*)\s*:(?!\/\/|\\)/u;
+
+function noSuchPreset(word: string, names: readonly string[]): string {
+	const hint = nearest(word, names);
+	return [
+		`There is no preset ${quoted(word)}.`,
+		...(hint === undefined ? [] : [`Did you mean "${hint}"?`]),
+		"/subagent agents lists the presets.",
+		`If the task begins with that word: /subagent start ${DEFAULT_PRESET}: ${word}: …`,
+	].join(" ");
+}
+
+/** Includes disabled and broken presets: naming one is an error, never a fallback to another. */
+function namesIn({ presets, problems }: PresetReport): string[] {
+	const broken = problems.filter(({ severity }) => severity === "error").flatMap(({ preset }) => preset ?? []);
+	return [...presets.map(({ name }) => name), ...broken];
+}
+
+function missingTask(preset: string): string {
+	const named = preset === DEFAULT_PRESET ? "" : `${preset}: `;
+	return `Say what the agent should do: /subagent start ${named}<task>`;
+}
+
+function warningsOf({ mode }: ExtensionCommandContext): string[] {
+	if (mode !== "print" && mode !== "json") return [];
+	return ["In this mode pi exits after its last message and stops the agent."];
+}
+
+export function startedBlocks(record: AgentRecord, warnings: readonly string[]): Block[] {
+	const { id, type, status, model = "", cwd, task } = record;
+	return [
+		{ text: `${status === "queued" ? "Queued" : "Started"} ${type} as ${id}.`, tone: "strong" },
+		fields([
+			["task", task],
+			["model", model],
+			["cwd", cwd],
+		]),
+		...warnings.map((text): Block => ({ text, tone: "warn" })),
+		{
+			text: `The result will appear here. /subagent view ${id} shows it, /subagent stop ${id} stops it.`,
+			tone: "muted",
+		},
+	];
+}
+
+export function stopCommand({ manager }: CommandDeps): Subcommand {
+	const agents = allAgents(manager, "user");
+	return {
+		name: "stop",
+		args: "[id]",
+		about: "stop an agent; the id is optional if only one is running",
+		completions: () => agentCompletions(agents.list().filter(isActive)),
+		run(rest) {
+			const found = findCandidate(agents.list(), rest, { is: isActive, none: "No agent is running." });
+			const wasActive = isActive(found);
+			if (wasActive) agents.abort(found.id, { by: "user" });
+			return stopBlocks(manager.store.record(found.id) ?? found, { wasActive });
+		},
+	};
+}
+
+export function stopBlocks(record: AgentRecord, { wasActive }: { wasActive: boolean }): Block[] {
+	const { id, outcome } = record;
+	const how = outcome ? outcomeText(outcome, { durationMs: durationOf(record) }) : record.status;
+	if (!wasActive) return [{ text: `${agentLabel(record)} had already ended. ${how}.` }];
+	const hasText = outcome !== undefined && outcome.status !== "completed" && outcome.partialText !== undefined;
+	const hint: Block = { text: `Its output until then: /subagent view ${id}`, tone: "muted" };
+	return [{ text: `${agentLabel(record)}: ${how}.`, tone: "strong" }, ...(hasText ? [hint] : [])];
+}

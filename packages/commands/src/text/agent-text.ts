@@ -1,0 +1,50 @@
+/** Texts and ordering of agents shared by all commands. Pure. */
+import { type AgentRecord, isSettled, type Status, wholeMs } from "@pi-subagents/core";
+import { outcomeText } from "@pi-subagents/progress";
+import type { Tone } from "@pi-subagents/widget/dialogs";
+
+export const STATUS_TONES: Record<Status, Tone> = {
+	queued: "muted",
+	running: "accent",
+	waiting: "warn",
+	completed: "good",
+	failed: "bad",
+	aborted: "warn",
+};
+
+/** Active agents first, then the most recently launched. */
+export function sortByActivity(agents: readonly AgentRecord[]): AgentRecord[] {
+	return agents.toReversed().sort((a, b) => (RANKS[a.status] ?? LAST) - (RANKS[b.status] ?? LAST));
+}
+
+const RANKS: Partial<Record<Status, number>> = { running: 0, waiting: 1, queued: 2 };
+const LAST = 3;
+
+export function isActive({ status }: AgentRecord): boolean {
+	return !isSettled(status);
+}
+
+/** How long it has been running or queued. */
+export function durationOf(record: AgentRecord, now = record.lastEventAt): number {
+	const { queuedAt, startedAt, completedAt, durationMs } = record;
+	return durationMs ?? wholeMs(startedAt ?? queuedAt, completedAt ?? now);
+}
+
+/** Its activity, question or outcome; empty where the status says it all. */
+export function activityText({ status, activity, question, outcome }: AgentRecord): string {
+	if (question !== undefined) return `asks: ${question}`;
+	if (!outcome) return status === "queued" ? "" : (activity ?? "");
+	return outcome.status === "completed" && !outcome.wrappedUp ? "" : outcomeText(outcome);
+}
+
+/** `scout a1b2c3d4`, with the agent's name if it has one. */
+export function agentLabel({ id, name, type }: AgentRecord): string {
+	return name === undefined ? `${type} ${id}` : `${type} "${name}" (${id})`;
+}
+
+/** The first word, and everything after it as it was typed. */
+export function firstWord(text: string): [word: string, rest: string] {
+	const trimmed = text.trim();
+	const [word = ""] = trimmed.split(/\s/, 1);
+	return [word, trimmed.slice(word.length).trim()];
+}

@@ -1,0 +1,1 @@
+export { registerNotes } from "./note.ts";

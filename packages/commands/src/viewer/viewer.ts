@@ -1,0 +1,254 @@
+/** Opens an agent's live conversation as an overlay, connecting the widget's viewer to the manager. */
+import {
+	copyToClipboard,
+	type ExtensionContext,
+	getMarkdownTheme,
+	type Theme,
+	type ThemeColor,
+} from "@earendil-works/pi-coding-agent";
+import { truncateToWidth } from "@earendil-works/pi-tui";
+import {
+	AgentError,
+	type AgentRecord,
+	bestEffort,
+	type Clock,
+	findAgent,
+	isSettled,
+	type Manager,
+} from "@pi-subagents/core";
+import { attemptsText } from "@pi-subagents/core/report";
+import { sanitize } from "@pi-subagents/progress";
+import type { ViewerTheme } from "@pi-subagents/widget";
+import {
+	ConversationViewer,
+	piTheme,
+	type Relative,
+	renderTree,
+	type ViewerActions,
+	type ViewerQuestion,
+} from "@pi-subagents/widget";
+import type { CommandHost } from "../host.ts";
+import type { Dialogs } from "../questions/dialogs.ts";
+import { agentLabel } from "../text/agent-text.ts";
+import { type AgentConversation, openConversation } from "./viewer-source.ts";
+
+export interface ViewerDeps {
+	manager: Manager;
+	host: Pick<CommandHost, "session" | "sessionDir" | "tell">;
+	dialogs: Dialogs;
+	clock: Clock;
+	/** Lines above the conversation; by default the agent's position in the tree. */
+	head?: (agentId: string, width: number, theme: Theme) => readonly string[];
+	/** Copies text; by default with pi's clipboard. */
+	copy?: (text: string) => Promise<void>;
+}
+
+/** Debounce of file reads after an event. */
+const DEBOUNCE_MS = 100;
+/** For the timers on the screen, and for file systems that do not report growth. */
+const TICK_MS = 1_000;
+const MAX_HEAD_LINES = 6;
+
+/**
+ * Resolves when the user closes it. The user may move from agent to agent, one overlay after the other, because pi shows
+ * one at a time.
+ */
+export async function openViewer(ctx: ExtensionContext, deps: ViewerDeps, agentId: string): Promise<void> {
+	const { manager, dialogs } = deps;
+	const { id } = findAgent(manager.store.snapshot().records, agentId);
+	if (ctx.mode !== "tui") {
+		const message = `The live conversation needs pi's own screen. Use /subagent view ${id} instead.`;
+		throw new AgentError("bad_request", message);
+	}
+	for (let next: string | undefined = id; next !== undefined; ) {
+		const current: string = next;
+		next = await dialogs.inTurn(() => show(ctx, deps, current));
+	}
+}
+
+/** Resolves with the agent to open next, if any. */
+async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promise<string | undefined> {
+	const { manager, host } = deps;
+	const record = manager.store.record(id);
+	if (!record) return undefined;
+	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.tell });
+	let stop = () => {};
+	try {
+		return await ctx.ui.custom<string | undefined>(
+			(tui, theme, keys, done) => {
+				const redraw = () => tui.requestRender();
+				const viewer = new ConversationViewer({
+					source: conversation,
+					theme: viewerTheme(theme),
+					keys,
+					rows: () => tui.terminal.rows,
+					title: agentLabel(record),
+					head: headOf(id, deps, theme),
+					isLive: () => isLive(manager, id),
+					question: () => questionOf(manager, id),
+					empty: () => emptyText(manager.store.record(id) ?? record),
+					relatives: () => relativesOf(manager.store.snapshot().records, id),
+					actions: actionsOf(id, conversation, deps, done),
+					requestRender: redraw,
+					close: () => done(undefined),
+				});
+				stop = follow(id, conversation, deps, { redraw, onGone: () => viewer.dispose() });
+				return viewer;
+			},
+			{ overlay: true, overlayOptions: { width: "100%", maxHeight: "100%", anchor: "top-left" } },
+		);
+	} finally {
+		stop();
+	}
+}
+
+interface FollowCallbacks {
+	redraw: () => void;
+	/** pi removed the overlay without notice, as it does when another session is opened. */
+	onGone: () => void;
+}
+
+/** Refreshes after events and while the agent is active. Returns a function that stops it. */
+function follow(
+	id: string,
+	conversation: AgentConversation,
+	{ manager, host, clock }: ViewerDeps,
+	{ redraw, onGone }: FollowCallbacks,
+): () => void {
+	const session = host.session();
+	let cancelRefresh: (() => void) | undefined;
+	let cancelTick: (() => void) | undefined;
+	const stop = () => {
+		unsubscribe();
+		cancelRefresh?.();
+		cancelTick?.();
+	};
+	const refresh = () => {
+		if (host.session() !== session) {
+			stop();
+			return onGone();
+		}
+		redraw();
+		const record = manager.store.record(id);
+		void bestEffort("reading a conversation", host.tell, () => record && conversation.refresh(record));
+	};
+	const tick = () => {
+		cancelTick = undefined;
+		if (!isLive(manager, id)) return;
+		cancelTick = clock.after(TICK_MS, () => {
+			tick();
+			refresh();
+		});
+	};
+	const onEvent = () => {
+		cancelRefresh ??= clock.after(DEBOUNCE_MS, () => {
+			cancelRefresh = undefined;
+			refresh();
+		});
+		if (!cancelTick) tick(); // it may have been resumed
+	};
+	const unsubscribe = manager.store.subscribe(onEvent);
+	tick();
+	return stop;
+}
+
+function isLive(manager: Manager, id: string): boolean {
+	const status = manager.store.record(id)?.status;
+	return status !== undefined && !isSettled(status);
+}
+
+function questionOf(manager: Manager, id: string): ViewerQuestion | undefined {
+	const open = manager.questions().find(({ agentId }) => agentId === id);
+	return open && { text: open.question, id: open };
+}
+
+function emptyText({ status, task }: AgentRecord): string {
+	const state = status === "queued" ? "Waiting for a slot." : "No answer yet.";
+	return `${isSettled(status) ? "Its conversation was not kept." : state}\n\nTask: ${task}`;
+}
+
+function relativesOf(records: readonly AgentRecord[], id: string): Relative[] {
+	const parentId = records.find((record) => record.id === id)?.parentAgentId;
+	return records.flatMap((record): Relative[] => {
+		const label = `${agentLabel(record)} ${record.status}: ${sanitize(record.description)}`;
+		if (record.id === parentId) return [{ id: record.id, relation: "parent", label }];
+		return record.parentAgentId === id ? [{ id: record.id, relation: "child", label }] : [];
+	});
+}
+
+function actionsOf(
+	id: string,
+	conversation: AgentConversation,
+	{ manager, copy = copyToClipboard }: ViewerDeps,
+	open: (id: string) => void,
+): ViewerActions {
+	return {
+		steer: (text) => {
+			manager.steer(id, text);
+			return "Message sent";
+		},
+		stop: () => {
+			manager.abort(id, { by: "user" });
+			return undefined;
+		},
+		answer: (text, question) => {
+			if (!manager.questions().some((asked) => asked === question.id))
+				throw new AgentError("wrong_state", "It is no longer waiting for this answer.");
+			manager.answer(id, text, "user");
+			return "Answer sent";
+		},
+		copyPath: async () => {
+			const path = await conversation.path();
+			if (path === undefined) throw new AgentError("wrong_state", "There is no file yet.");
+			await copy(path);
+			return `Copied ${path}`;
+		},
+		open: (other) => {
+			open(other);
+			return undefined;
+		},
+	};
+}
+
+/** Cached until an event or a tick, because drawing many agents is slow. */
+function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme): (width: number) => readonly string[] {
+	if (head) return (width) => head(id, width, theme);
+	let drawn: { key: string; lines: readonly string[] } | undefined;
+	return (width) => {
+		const now = clock.now();
+		const key = `${manager.store.seq} ${width} ${Math.floor(now / TICK_MS)} ${theme.fg("accent", "")}`;
+		if (drawn?.key !== key) {
+			const options = { mode: "focused", width, maxLines: MAX_HEAD_LINES, now, focusId: id } as const;
+			const lines = renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) });
+			drawn = { key, lines: [...lines, ...attemptLines(manager.store.record(id), width, theme)] };
+		}
+		return drawn.lines;
+	};
+}
+
+/** Why it runs with another model than the preset's first. */
+function attemptLines(record: AgentRecord | undefined, width: number, theme: Theme): string[] {
+	const attempts = record ? attemptsText(record) : "";
+	return attempts === "" ? [] : [truncateToWidth(theme.fg("warning", `${record?.model}, ${attempts}`), width)];
+}
+
+function viewerTheme(theme: Theme): ViewerTheme {
+	const fg = (colour: ThemeColor) => (text: string) => theme.fg(colour, text);
+	return {
+		text: fg("text"),
+		userText: fg("userMessageText"),
+		thinking: (text) => theme.italic(theme.fg("thinkingText", text)),
+		toolTitle: (text) => theme.bold(theme.fg("toolTitle", text)),
+		toolOutput: fg("toolOutput"),
+		muted: fg("muted"),
+		dim: fg("dim"),
+		accent: fg("accent"),
+		warning: fg("warning"),
+		error: fg("error"),
+		border: fg("borderMuted"),
+		thumb: fg("accent"),
+		match: (text) => theme.bg("selectedBg", theme.underline(text)),
+		currentMatch: (text) => theme.inverse(theme.fg("warning", text)),
+		markdown: getMarkdownTheme(),
+	};
+}

@@ -1,0 +1,164 @@
+/** The menu over real presets, settings and a real manager; children are puppets, and the person is a script. */
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type Clock, Manager, type RunSpec } from "@pi-subagents/core";
+import { requireResources } from "@pi-subagents/core/session";
+import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { createLauncher, type LaunchHost, type Settings, type StoredTrust } from "@pi-subagents/launch";
+import type { Choice, Screen } from "@pi-subagents/widget/dialogs";
+import { hostIn } from "../../../launch/test/fixture.ts";
+import type { CommandHost, PiLauncher, PiSchedules } from "../../src/host.ts";
+import { topMenu } from "../../src/menu/menu.ts";
+import type { Menu } from "../../src/screen/navigation.ts";
+import { text } from "../fixture.ts";
+
+/** What the person does next: chooses, types, edits, says yes or no, or goes back. */
+export type Step =
+	| { choose: string }
+	| { type: string }
+	| { edit: (before: string) => string }
+	| { say: "yes" | "no" }
+	| "back";
+
+export interface World extends AsyncDisposable {
+	cwd: string;
+	agentDir: string;
+	manager: Manager;
+	runner: ReturnType<typeof fakeRunner>;
+	schedules: PiSchedules;
+	ctx: ExtensionCommandContext;
+	/** The settings that whoever listens heard of. */
+	heard: Settings[];
+	/** Opens the menu and goes through it; what is left of it is left with Escape. Everything that was shown. */
+	runMenu(...steps: readonly (Step | (() => void | Promise<void>))[]): Promise<string[]>;
+	write(path: string, content: string): Promise<void>;
+	read(path: string): Promise<string>;
+}
+
+type TestHost = CommandHost & LaunchHost<ExtensionContext>;
+
+export interface WorldOptions {
+	trust?: StoredTrust;
+	/** Whoever has real schedules to show; without it there are none. */
+	schedule?(parts: {
+		manager: Manager;
+		launcher: PiLauncher;
+		host: TestHost;
+		clock: Clock;
+	}): PiSchedules & Partial<AsyncDisposable>;
+}
+
+const noSchedules = { list: async () => [], configure: () => undefined } as unknown as PiSchedules;
+
+export async function world({ trust = "unasked", schedule = () => noSchedules }: WorldOptions = {}): Promise<World> {
+	const root = await mkdtemp(join(tmpdir(), "menu-"));
+	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
+	await Promise.all([mkdir(cwd), mkdir(agentDir)]);
+	const runner = fakeRunner();
+	let ids = 0;
+	const manager: Manager = new Manager({
+		runners: { session: runner },
+		clock: handClock(),
+		newId: () => `agent${++ids}`,
+		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },
+	});
+	const heard: Settings[] = [];
+	const ctx = contextIn(cwd);
+	const host: TestHost = {
+		...hostIn<ExtensionContext>({ cwd, agentDir, trust }),
+		session: () => ctx,
+		isProjectTrusted: () => trust === "yes",
+		requireResources: (spec: RunSpec) => requireResources(host, spec),
+	} as unknown as TestHost;
+	const launcher = createLauncher(host, (settings) => {
+		heard.push(settings);
+		schedules.configure(settings);
+	});
+	const clock = handClock(60_000);
+	const schedules: PiSchedules & Partial<AsyncDisposable> = schedule({ manager, launcher, host, clock });
+	return {
+		cwd,
+		agentDir,
+		manager,
+		runner,
+		schedules,
+		ctx,
+		heard,
+		async runMenu(...steps) {
+			const shown: string[] = [];
+			const screen = scripted([...steps], shown);
+			await topMenu({ host, launcher, manager, schedules, ctx, screen, clock } satisfies Menu);
+			return shown;
+		},
+		async write(path, content) {
+			await mkdir(dirname(join(root, path)), { recursive: true });
+			await writeFile(join(root, path), content);
+		},
+		read: (path) => readFile(join(root, path), "utf8"),
+		async [Symbol.asyncDispose]() {
+			await schedules[Symbol.asyncDispose]?.();
+			await rm(root, { recursive: true });
+		},
+	};
+}
+
+/** A session without a file, in a terminal. */
+function contextIn(cwd: string): ExtensionCommandContext {
+	const sessionManager = { getSessionId: () => "s1", getSessionFile: () => undefined };
+	return { cwd, mode: "tui", hasUI: true, sessionManager } as unknown as ExtensionCommandContext;
+}
+
+/** Notes what is shown, and answers with the next step; Escape, once there are no more. */
+function scripted(steps: (Step | (() => void | Promise<void>))[], shown: string[]): Screen {
+	const next = async (): Promise<Step> => {
+		const step = steps.shift() ?? "back";
+		if (typeof step !== "function") return step;
+		await step();
+		return next();
+	};
+	const answer = async <Key extends string, Value>(key: Key, title: string): Promise<Value | undefined> => {
+		const step = await next();
+		if (step === "back") return undefined;
+		if (!(key in step)) throw new Error(`Asked to ${key} at "${title}", but the script says ${JSON.stringify(step)}.`);
+		return (step as unknown as Record<Key, Value>)[key];
+	};
+	const headed = (title: string, ...texts: readonly (string | undefined)[]) =>
+		shown.push([title, ...texts.filter(Boolean)].join("\n"));
+	return {
+		async choose({ title, intro, items, empty }: Choice) {
+			const labels = items().map(({ mark, label, tag }) => [mark?.text, label, tag?.text].filter(Boolean).join(" "));
+			headed(title, intro, labels.join(" | ") || empty);
+			const wanted = await answer<"choose", string>("choose", title);
+			if (wanted === undefined) return undefined;
+			const found = items().find(({ label, value }) => label === wanted || value === wanted);
+			if (!found) throw new Error(`There is no "${wanted}" at "${title}", only ${labels.join(" | ")}.`);
+			return found.value;
+		},
+		async input({ title, intro, value, fault }) {
+			headed(title, intro, fault && `! ${fault}`, value && `> ${value}`);
+			return answer("type", title);
+		},
+		async confirm({ title, intro }) {
+			headed(title, intro);
+			return (await answer<"say", string>("say", title)) === "yes";
+		},
+		async edit(title, before) {
+			headed(title, before);
+			return (await answer<"edit", (before: string) => string>("edit", title))?.(before);
+		},
+		async read(title, blocks) {
+			headed(title, text(blocks));
+		},
+		busy: (title, work) => {
+			headed(title);
+			return work(new AbortController().signal, () => undefined);
+		},
+		async copy(copied) {
+			headed(`copied ${copied}`);
+		},
+		notify: (said, level = "info") => headed(`${level}: ${said}`),
+	};
+}

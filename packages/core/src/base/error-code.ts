@@ -1,0 +1,9 @@
+/** The system's code for an error, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+	return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The path does not exist, or cannot: something above it is not a directory. */
+export function isMissing(error: unknown): boolean {
+	return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
+}

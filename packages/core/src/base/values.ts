@@ -1,0 +1,15 @@
+/** Small helpers for values. Pure. */
+
+/** Creates the value on the first call and returns the same one afterwards: most processes never need all of them. */
+export function once<T>(make: () => T): () => T {
+	let made: T | undefined;
+	return () => {
+		made ??= make();
+		return made;
+	};
+}
+
+/** A JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,75 @@
+/**
+ * Appends lines to a file in the background: in order, in batches, with bounded memory. What cannot be written is
+ * left out, and nothing else fails because of it.
+ */
+import { basename } from "node:path";
+import { MAX_LINE_BYTES } from "@pi-subagents/progress";
+import type { Report } from "../base/best-effort.ts";
+import type { FileThread } from "./file-thread.ts";
+
+export interface AppendLogOptions {
+	path: string;
+	/** Does the writing. */
+	thread: Pick<FileThread, "take">;
+	/** Whether the directory exists; without it nothing is written or reported here. */
+	hasPlace: Promise<boolean>;
+	/** Called once when something is missing from the file, with the reason. */
+	onLost: Report;
+}
+
+const MAX_WAITING_BYTES = 2 * MAX_LINE_BYTES;
+
+export class AppendLog {
+	readonly #options: AppendLogOptions;
+	readonly #lines: string[] = [];
+	/** Bytes of the lines that wait or are being written. */
+	#bytes = 0;
+	#writing: Promise<void> | undefined;
+	#hasLost = false;
+	/** The file may end with half a line. */
+	#isTorn = false;
+
+	constructor(options: AppendLogOptions) {
+		this.#options = options;
+	}
+
+	/** Never blocks and never throws. */
+	add(line: string): void {
+		const bytes = Buffer.byteLength(line) + 1;
+		if (bytes > MAX_LINE_BYTES) this.#lose(`a line of ${bytes} bytes is too long to be read again`);
+		else if (this.#bytes + bytes > MAX_WAITING_BYTES) this.#lose("the disk is too slow");
+		else {
+			this.#bytes += bytes;
+			this.#lines.push(`${line}\n`);
+			this.#writing ??= this.#write();
+		}
+	}
+
+	/** Resolves when all lines are written, or could not be. */
+	async flush(): Promise<void> {
+		await this.#writing;
+	}
+
+	async #write(): Promise<void> {
+		const hasPlace = await this.#options.hasPlace;
+		while (this.#lines.length > 0) {
+			const batch = this.#lines.splice(0).join("");
+			if (hasPlace) await this.#append(batch);
+			this.#bytes -= Buffer.byteLength(batch);
+		}
+		this.#writing = undefined;
+	}
+
+	async #append(batch: string): Promise<void> {
+		const { path, thread } = this.#options;
+		const [fault] = await thread.take([{ does: "append", path, text: this.#isTorn ? `\n${batch}` : batch }]);
+		this.#isTorn = fault !== undefined; // tried again with the next batch: space may become free
+		if (fault !== undefined) this.#lose(fault);
+	}
+
+	#lose(why: string): void {
+		if (this.#hasLost) return;
+		this.#hasLost = true;
+		this.#options.onLost(`${basename(this.#options.path)}: ${why}`);
+	}
+}

@@ -1,0 +1,98 @@
+/** The file operations of a run, as plain data that can be sent to another thread. */
+import { randomUUID } from "node:crypto";
+import {
+	appendFileSync,
+	closeSync,
+	existsSync,
+	fsyncSync,
+	linkSync,
+	mkdirSync,
+	openSync,
+	renameSync,
+	rmSync,
+	writeSync,
+} from "node:fs";
+import { messageOf } from "../base/best-effort.ts";
+import { codeOf } from "../base/error-code.ts";
+import { hasNoLinks, UNFINISHED } from "./create.ts";
+
+export type FileStep =
+	/** Fails if it exists. */
+	| { does: "mkdir"; path: string }
+	/** With missing parents. */
+	| { does: "mkdirs"; path: string }
+	/** Also an empty file. Fails if it exists. */
+	| { does: "create"; path: string; text: string }
+	| { does: "append"; path: string; text: string }
+	/** As `createWhole`. An existing file is not an error. */
+	| { does: "publish"; path: string; text: string; isDurable: boolean };
+
+/** Why each step failed, in order; undefined for those that succeeded. */
+export type Faults = (string | undefined)[];
+
+/**
+ * In order. After a directory that could not be created, the remaining steps are skipped and missing from the answer.
+ */
+export function takeSteps(steps: readonly FileStep[]): Faults {
+	const faults: Faults = [];
+	for (const step of steps) {
+		const fault = faultOf(step);
+		faults.push(fault);
+		if (step.does.startsWith("mkdir") && fault !== undefined) break;
+	}
+	return faults;
+}
+
+function faultOf(step: FileStep): string | undefined {
+	try {
+		take(step);
+		return undefined;
+	} catch (error) {
+		return messageOf(error);
+	}
+}
+
+function take(step: FileStep): void {
+	switch (step.does) {
+		case "mkdir":
+			mkdirSync(step.path, { mode: 0o700 });
+			break;
+		case "mkdirs":
+			mkdirSync(step.path, { recursive: true, mode: 0o700 });
+			break;
+		case "create":
+			write(step.path, step.text, false);
+			break;
+		case "append":
+			appendFileSync(step.path, step.text, { mode: 0o600 });
+			break;
+		case "publish":
+			publish(step);
+	}
+}
+
+function publish({ path, text, isDurable }: Extract<FileStep, { does: "publish" }>): void {
+	const unfinished = `${path}.${process.pid}-${randomUUID()}${UNFINISHED}`;
+	try {
+		write(unfinished, text, isDurable);
+		linkSync(unfinished, path);
+	} catch (error) {
+		if (codeOf(error) === "EEXIST") return;
+		if (!hasNoLinks(error)) throw error;
+		if (!existsSync(path)) renameSync(unfinished, path);
+	} finally {
+		rmSync(unfinished, { force: true });
+	}
+}
+
+function write(path: string, text: string, isDurable: boolean): void {
+	const file = openSync(path, "wx", 0o600);
+	try {
+		const bytes = Buffer.from(text);
+		let written = 0;
+		while (written < bytes.length) written += writeSync(file, bytes, written); // a full disk writes a part, then fails
+		if (isDurable) fsyncSync(file);
+	} finally {
+		closeSync(file);
+	}
+}

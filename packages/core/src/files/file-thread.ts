@@ -1,0 +1,132 @@
+/**
+ * A thread that writes small files. Otherwise each of some forty steps per agent would go through Node's shared
+ * thread pool, and everything else that needs the pool would queue behind them. Here steps that arrive together go in
+ * one message and run in order.
+ */
+import { Worker } from "node:worker_threads";
+import { type Faults, type FileStep, takeSteps } from "./file-steps.ts";
+import { workerFile } from "./worker-file.ts";
+
+interface Job {
+	steps: readonly FileStep[];
+	done: (faults: Faults) => void;
+}
+
+const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
+
+/** Waking a thread is the expensive part, and usually nothing waits for a file. */
+const GATHER_MS = 10;
+
+/** Starting takes a moment, so the thread stays while agents come and go. */
+const IDLE_MS = 60_000;
+const YOUNG_MEGABYTES = 4;
+
+export class FileThread {
+	readonly #program: string | undefined;
+	/** Queued, not sent yet. */
+	#next: Job[] = [];
+	#sending: NodeJS.Timeout | undefined;
+	#hurried = 0;
+	/** Sent and not answered, one list per message. */
+	readonly #sent: Job[][] = [];
+	#thread: Worker | undefined;
+	/** No thread can be started: this one does the work. */
+	#isAlone = false;
+	#idle: NodeJS.Timeout | undefined;
+
+	/** The thread's program, where it is not found beside this file. */
+	constructor({ program }: { program?: string } = {}) {
+		this.#program = program;
+	}
+
+	/** Resolves with the faults when the steps are done. Never rejects. */
+	take(steps: readonly FileStep[]): Promise<Faults> {
+		return new Promise((done) => {
+			this.#next.push({ steps, done });
+			this.#sending ??= setTimeout(this.#send, this.#hurried > 0 ? 0 : GATHER_MS);
+		});
+	}
+
+	/** Until this work is done, steps are sent immediately. */
+	async hurry<Result>(work: Promise<Result>): Promise<Result> {
+		this.#hurried++;
+		if (this.#next.length > 0) this.#send();
+		try {
+			return await work;
+		} finally {
+			this.#hurried--;
+		}
+	}
+
+	/** Ends the thread after its work. It starts again when needed. */
+	async close(): Promise<void> {
+		if (this.#next.length > 0 || this.#sent.length > 0) await this.hurry(this.take([]));
+		await this.#end();
+	}
+
+	readonly #send = (): void => {
+		clearTimeout(this.#sending);
+		this.#sending = undefined;
+		const jobs = this.#next;
+		this.#next = [];
+		clearTimeout(this.#idle);
+		if (!this.#isAlone) this.#thread ??= this.#start();
+		const thread = this.#thread;
+		if (!thread) {
+			doHere(jobs);
+			return;
+		}
+		this.#sent.push(jobs);
+		thread.ref(); // the process must not end before the files are written
+		thread.postMessage(jobs.map(({ steps }) => steps));
+	};
+
+	#start(): Worker | undefined {
+		try {
+			// Isolated: no loaders, no environment, no output on our streams.
+			const thread = new Worker(this.#program ?? workerFile(import.meta.url, PROGRAM), {
+				...{ execArgv: [], env: {}, stdout: true, stderr: true },
+				resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+			});
+			thread.on("message", this.#hear);
+			thread.on("error", () => this.#despair(thread));
+			thread.on("exit", () => this.#despair(thread));
+			return thread;
+		} catch {
+			this.#isAlone = true; // slower, but nothing is lost
+			return undefined;
+		}
+	}
+
+	readonly #hear = (answers: readonly Faults[]): void => {
+		const jobs = this.#sent.shift() ?? [];
+		for (const [index, { done }] of jobs.entries()) done(answers[index] ?? []);
+		if (this.#sent.length > 0) return;
+		this.#thread?.unref();
+		this.#idle = setTimeout(() => void this.#end(), IDLE_MS);
+		this.#idle.unref();
+	};
+
+	async #end(): Promise<void> {
+		clearTimeout(this.#idle);
+		const thread = this.#thread;
+		if (!thread || this.#sent.length > 0) return;
+		this.#thread = undefined;
+		await thread.terminate();
+	}
+
+	/** The thread died. A file that it had begun exists already and stays as it is. */
+	#despair(thread: Worker): void {
+		if (this.#thread !== thread) return;
+		this.#thread = undefined;
+		this.#isAlone = true;
+		doHere(this.#sent.splice(0).flat());
+	}
+}
+
+function doHere(jobs: readonly Job[]): void {
+	for (const { steps, done } of jobs) done(takeSteps(steps));
+}
+
+/** Shared by all agents, so that their steps go in one message. */
+export const fileThread = new FileThread();

@@ -1,0 +1,4 @@
+export { isMissing } from "../base/error-code.ts";
+export { leadsInto } from "../guards/path-guard.ts";
+export { editSmallFile, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";
+export { isWithin } from "./within.ts";

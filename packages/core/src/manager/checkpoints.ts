@@ -1,0 +1,79 @@
+/**
+ * What a run passes between two turns: the provider's pause, then the budgets of the agent and of all above it.
+ * Private to the run life cycle.
+ */
+import type { AssistantText, Retrying, Usage } from "@pi-subagents/progress";
+import type { Clock } from "../base/clock.ts";
+import type { Store } from "../model/store.ts";
+import { RateGate } from "../queue/rate-gate.ts";
+import { pauseAfter } from "../queue/retry-hint.ts";
+import { splitModelName } from "../resolve/models.ts";
+import type { AgentTree } from "./agent-tree.ts";
+import type { BudgetTracker } from "./budget-tracker.ts";
+import type { LiveAgent } from "./live-agents.ts";
+
+/** The pause after a "too many requests" that names no duration. */
+const DEFAULT_PAUSE_MS = 5_000;
+
+export interface CheckpointsOptions {
+	store: Store;
+	tree: AgentTree;
+	budgets: BudgetTracker;
+	/** Stops the agent's clocks until the returned function is called. */
+	hold: (live: LiveAgent) => () => void;
+	/** Unaffected by changes of the time of day. */
+	clock: Clock;
+	random: () => number;
+}
+
+export class Checkpoints {
+	readonly gate: RateGate;
+	readonly #options: CheckpointsOptions;
+
+	constructor(options: CheckpointsOptions) {
+		this.#options = options;
+		this.gate = new RateGate({ clock: options.clock, random: options.random });
+	}
+
+	/** A run begins with its whole budget. */
+	open(id: string): void {
+		this.#options.budgets.open(id);
+	}
+
+	spend(id: string, usage: Usage): void {
+		this.#options.budgets.spend(id, usage);
+	}
+
+	/**
+	 * Pauses the provider if the event asks for a pause. `happenedAt` is the event's time of day, `ageMs` how long ago
+	 * that was.
+	 */
+	observe(live: LiveAgent, event: AssistantText | Retrying, happenedAt: number, ageMs: number): void {
+		const pauseMs = pauseAfter(event, happenedAt, DEFAULT_PAUSE_MS);
+		if (pauseMs !== undefined) this.gate.pause(this.#providerOf(live), this.#options.clock.now() - ageMs + pauseMs);
+	}
+
+	/** Resolves with `end` if a budget is used up and was not extended. */
+	async pass(live: LiveAgent): Promise<"go" | "end"> {
+		const { budgets, hold, tree } = this.#options;
+		const release = hold(live);
+		try {
+			await this.gate.whenOpen(this.#providerOf(live), live.abort.signal);
+			for (const id of [live.id, ...tree.ancestorsOf(live.id).map((record) => record.id)]) {
+				if (!(await budgets.check(live, id))) return "end";
+			}
+			return "go";
+		} finally {
+			release();
+		}
+	}
+
+	/** The provider of the model in use: the run may have fallen back to another one. */
+	#providerOf({ id, spec }: LiveAgent): string {
+		return providerOf(this.#options.store.record(id)?.model ?? spec.model);
+	}
+}
+
+export function providerOf(model: string): string {
+	return splitModelName(model).provider;
+}

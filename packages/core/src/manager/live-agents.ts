@@ -1,0 +1,198 @@
+/** The manager's private state of agents that have not settled: handles, waiters, open questions. */
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { Clock } from "../base/clock.ts";
+import { endsTools } from "../model/deadlines.ts";
+import type { AgentIdentity } from "../model/event.ts";
+import type { Addressee, Answer, Question } from "../model/question.ts";
+import type { Limits, Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
+
+export interface LiveAgent {
+	readonly id: string;
+	readonly spec: RunSpec & RunIdentity;
+	/** The spec's limits, until a budget is extended. */
+	limits: Limits;
+	/** Absent while it is queued. */
+	run?: Run;
+	/** How it was stopped, if there was no run yet to stop. */
+	stop?: Stop;
+	/** Aborts what waits on behalf of this agent: a checkpoint, a question. */
+	readonly abort: AbortController;
+	/** Messages from before there was a run. */
+	readonly early: ((run: Run) => void)[];
+	/** The child's last non-blank text, for partial output. */
+	said?: string;
+	/** Running tools, by call. */
+	readonly tools: Map<string, { tool: string; startedAt: number }>;
+	readonly waiters: Set<Waiter>;
+	question?: OpenQuestion;
+	/** When it was started and last active, by the steady clock. */
+	beganAt: number;
+	movedAt: number;
+	/** How many things it waits for: a child, an answer, a provider. Its clocks stop meanwhile. */
+	holds: number;
+	/** When the last of these ended; its clocks restart from there. */
+	restedAt: number;
+	/** No deadline counts before this: what a rejoined run did meanwhile, perhaps its end, is still being read. */
+	sparedUntil: number;
+	/** The timer of its next deadline. */
+	cancelDeadline?: () => void;
+}
+
+interface Waiter {
+	resolve: (outcome: Outcome) => void;
+	/** The agent continues, but this process will not see it settle. */
+	reject: (error: Error) => void;
+	/** Gives a waiting agent its slot back, before the slot of the agent it waited for is freed. */
+	takeBack: () => void;
+}
+
+/** A question with its addressee. */
+export interface AskedQuestion extends Question {
+	agentId: string;
+	/** The ancestor that the question is about, if not the asker: only those above that ancestor may answer. */
+	aboutId?: string;
+	addressee: Addressee;
+}
+
+/** An unanswered question. It may be passed on to another addressee. */
+export interface OpenQuestion {
+	asked: AskedQuestion;
+	answer(answer: Answer): void;
+}
+
+/** What a launch says about an agent besides its spec. */
+export type LaunchInfo = Pick<AgentIdentity, "name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy">;
+
+/** A run that an earlier process started. Times are milliseconds since the epoch. */
+export interface AdoptedRun extends LaunchInfo {
+	/** The agent's. */
+	id: string;
+	run: number;
+	spec: RunSpec;
+	queuedAt: number;
+	/** `queuedAt` when absent. */
+	startedAt?: number;
+	/** The directory of the run's files. */
+	artifacts: string;
+}
+
+export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
+	return {
+		id: spec.agentId,
+		spec,
+		limits: spec.limits,
+		abort: new AbortController(),
+		early: [],
+		tools: new Map(),
+		waiters: new Set(),
+		beganAt: 0,
+		movedAt: 0,
+		holds: 0,
+		restedAt: 0,
+		sparedUntil: 0,
+	};
+}
+
+/** Keeps what the child last said and which of its tools run. `at` is when it happened, by the steady clock. */
+export function noteEvent(live: LiveAgent, event: ChildEvent, at: number): void {
+	if (event.type === "assistant_text" && event.text.trim() !== "") live.said = event.text;
+	if (endsTools(event)) live.tools.clear();
+	if (event.type === "tool_call") live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: at });
+	if (event.type === "tool_result") live.tools.delete(event.callId ?? event.tool);
+}
+
+/** Resolves when the agent settles; `takeBack` gives a waiting agent its slot back. Rejects when `signal` fires. */
+export function untilSettled(live: LiveAgent, takeBack: () => void, signal?: AbortSignal): Promise<Outcome> {
+	return new Promise((resolve, reject) => {
+		const onAbort = () => {
+			live.waiters.delete(waiter);
+			takeBack();
+			reject(signal?.reason);
+		};
+		const waiter: Waiter = {
+			takeBack,
+			resolve: (outcome) => {
+				signal?.removeEventListener("abort", onAbort);
+				resolve(outcome);
+			},
+			reject: (error) => {
+				signal?.removeEventListener("abort", onAbort);
+				reject(error);
+			},
+		};
+		signal?.addEventListener("abort", onAbort, { once: true });
+		live.waiters.add(waiter);
+	});
+}
+
+/** What is still done for settled runs. Shutdown waits for it, and so does the agent's next run. */
+export class Cleanups {
+	readonly #byAgent = new Map<string, Promise<unknown>>();
+
+	add(agentId: string, work: Promise<unknown> | undefined): void {
+		const forget = () => this.#byAgent.delete(agentId);
+		if (work) this.#byAgent.set(agentId, work.then(forget, forget));
+	}
+
+	of(agentId: string): Promise<unknown> | undefined {
+		return this.#byAgent.get(agentId);
+	}
+
+	async done(): Promise<void> {
+		await Promise.all(this.#byAgent.values());
+	}
+}
+
+/** The agent as the `agent_queued` event describes it. */
+export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdentity {
+	const { type, description, task, cwd, runner, model, requestedModel, limits, outlives, artifacts, isolation } = spec;
+	return {
+		...launch,
+		type,
+		description,
+		task,
+		cwd,
+		runner,
+		model,
+		...(requestedModel === undefined ? {} : { requestedModel }),
+		...(limits.maxTurns === undefined ? {} : { maxTurns: limits.maxTurns }),
+		...(outlives === undefined ? {} : { outlives }),
+		...(artifacts === undefined ? {} : { artifacts }),
+		...(isolation === undefined ? {} : { isolation: isolation.kind }),
+	};
+}
+
+/** All live agents. The process stays alive as long as one of them needs it; detached ones do not. */
+export class LiveAgents {
+	readonly #clock: Clock;
+	readonly #byId = new Map<string, LiveAgent>();
+	#attached = 0;
+	#letProcessEnd: (() => void) | undefined;
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	get(id: string): LiveAgent | undefined {
+		return this.#byId.get(id);
+	}
+
+	all(): LiveAgent[] {
+		return [...this.#byId.values()];
+	}
+
+	/** Whether this run is still live; the agent may be in a later one. */
+	has(live: LiveAgent): boolean {
+		return this.#byId.get(live.id) === live;
+	}
+
+	add(live: LiveAgent): void {
+		this.#byId.set(live.id, live);
+		if (!live.spec.outlives && this.#attached++ === 0) this.#letProcessEnd = this.#clock.hold?.();
+	}
+
+	remove(live: LiveAgent): void {
+		this.#byId.delete(live.id);
+		if (!live.spec.outlives && --this.#attached === 0) this.#letProcessEnd?.();
+	}
+}

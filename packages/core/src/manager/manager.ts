@@ -1,0 +1,281 @@
+/**
+ * The operations on agents: launch, wait, steer, stop, ask, answer, resume. Only the manager dispatches events;
+ * everything else about an agent is in its record in the store.
+ */
+import type { Outcome } from "@pi-subagents/progress";
+import type { Clock } from "../base/clock.ts";
+import { AgentError } from "../base/error.ts";
+import { visibleName } from "../base/names.ts";
+import { isYes } from "../model/budget.ts";
+import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
+import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
+import type { AgentRecord } from "../model/record.ts";
+import type { RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import { Store } from "../model/store.ts";
+import type { SlotLimits } from "../queue/limits.ts";
+import type { SlotsSnapshot } from "../queue/slots.ts";
+import { type AdoptedRun, type AskedQuestion, type LiveAgent, untilSettled } from "./live-agents.ts";
+import { Questions } from "./questions.ts";
+import { RunLifecycle } from "./run-lifecycle.ts";
+import { ManagerScope } from "./scope.ts";
+
+export interface ManagerOptions {
+	runners: Partial<Record<RunnerName, Runner>>;
+	clock: Clock;
+	newId: () => string;
+	/** From 0 to below 1; `Math.random` when absent. */
+	random?: () => number;
+	store?: Store;
+	/** How many may run at once; when absent, 8, and the rest queue. */
+	slots?: SlotLimits;
+	/** The maximum depth of agents, read at each launch; 4 when absent. */
+	maxDepth?: () => number;
+	/** Who outside the tree can answer questions; when absent, questions get no answer. */
+	audience?: Audience;
+	/** Called for each question, with its addressee. */
+	onQuestion?: (question: AskedQuestion) => void;
+}
+
+/** What a launch says besides the spec. */
+export interface LaunchOptions {
+	name?: string;
+	/** The launching call does not wait for the result. */
+	isBackground?: boolean;
+	parentAgentId?: string;
+	/** `model` when absent, and always for what an agent launches. */
+	launchedBy?: LaunchedBy;
+}
+
+export interface WaitOptions {
+	signal?: AbortSignal;
+	/** The waiting agent, if one does: it lends its slot meanwhile. */
+	waiterId?: string;
+}
+
+/** Shown in lists and messages beside many others. */
+const LONGEST_NAME = 100;
+
+export class Manager {
+	readonly store: Store;
+	readonly #options: ManagerOptions;
+	readonly #lifecycle: RunLifecycle;
+	readonly #questions: Questions;
+	#isShutDown = false;
+
+	constructor(options: ManagerOptions) {
+		this.#options = options;
+		this.store = options.store ?? new Store();
+		this.#lifecycle = new RunLifecycle({
+			store: this.store,
+			runners: options.runners,
+			clock: options.clock,
+			random: options.random ?? Math.random,
+			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
+			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
+		});
+		const { clock, audience, onQuestion } = options;
+		this.#questions = new Questions({ store: this.store, lifecycle: this.#lifecycle, clock, audience, onQuestion });
+	}
+
+	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
+	spawn(spec: RunSpec, options: LaunchOptions = {}): AgentRecord {
+		const { name: asked = "", parentAgentId, isBackground = false, launchedBy = "model" } = options;
+		this.#assertOpen();
+		const name = visibleName(asked, "name");
+		if (name.length > LONGEST_NAME)
+			throw new AgentError(
+				"bad_request",
+				`The name is too long: ${name.length} characters, and at most ${LONGEST_NAME} can be used.`,
+			);
+		const depth = parentAgentId === undefined ? 1 : this.#recordOf(parentAgentId).depth + 1;
+		const maxDepth = this.#options.maxDepth?.() ?? 4;
+		if (depth > maxDepth) {
+			const message = `Agents may launch agents down to level ${maxDepth}, and this would be level ${depth}. Do the work here instead.`;
+			throw new AgentError("too_deep", message);
+		}
+		if (parentAgentId !== undefined) this.#liveOf(parentAgentId, "launch agents");
+		const id = this.#unusedId();
+		this.#lifecycle.queue(id, spec, {
+			...(name === "" ? {} : { name }),
+			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			depth,
+			isBackground,
+			launchedBy: parentAgentId === undefined ? launchedBy : "model",
+		});
+		return this.#recordOf(id);
+	}
+
+	/** Runs a settled agent again with a new task. Its runner continues the conversation if that was saved. */
+	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground" | "launchedBy"> = {}): AgentRecord {
+		this.#assertOpen();
+		const { outcome, status, name, parentAgentId, depth, isBackground } = this.#recordOf(id);
+		if (!outcome) throw new AgentError("wrong_state", `Agent ${id} is ${status}; steer it instead of resuming it.`);
+		this.#lifecycle.queue(id, spec, {
+			...(name === undefined ? {} : { name }),
+			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			depth,
+			isBackground: options.isBackground ?? isBackground,
+			launchedBy: parentAgentId === undefined ? (options.launchedBy ?? "model") : "model",
+		});
+		return this.#recordOf(id);
+	}
+
+	/**
+	 * Adopts an agent whose run an earlier process started, and rejoins that run. A run that cannot be rejoined
+	 * settles as aborted by `lost`.
+	 */
+	adopt(adopted: AdoptedRun): AgentRecord {
+		this.#assertOpen();
+		const known = this.store.record(adopted.id);
+		if (known && !(known.outcome && adopted.run === known.run + 1)) {
+			const message = `Agent ${adopted.id} is ${known.status} here, in run ${known.run}; its run ${adopted.run} cannot be adopted.`;
+			throw new AgentError("wrong_state", message);
+		}
+		this.#lifecycle.adopt(adopted);
+		return this.#recordOf(adopted.id);
+	}
+
+	/** A live agent's spec, and where its current run's files are. */
+	specOf(id: string): (RunSpec & RunIdentity) | undefined {
+		return this.#lifecycle.live(id)?.spec;
+	}
+
+	/**
+	 * Resolves when the agent has settled, immediately if it has. Rejects when `signal` fires, and on shutdown if the
+	 * agent continues.
+	 */
+	wait(id: string, { signal, waiterId }: WaitOptions = {}): Promise<Outcome> {
+		const { outcome } = this.#recordOf(id);
+		const live = this.#lifecycle.live(id);
+		if (outcome) return Promise.resolve(outcome);
+		if (!live) throw new AgentError("wrong_state", `Agent ${id} has not settled, and this process does not run it.`);
+		if (signal?.aborted) return Promise.reject(signal.reason);
+		return untilSettled(live, this.#questions.block(waiterId), signal);
+	}
+
+	/** The caller stops waiting: the agent continues in the background. */
+	moveToBackground(id: string): void {
+		this.#liveOf(id, "continue in the background");
+		this.#lifecycle.dispatch(id, { type: "moved_to_background" });
+	}
+
+	/** Sends a live agent a message; a queued one gets it when it starts. */
+	steer(id: string, message: string): void {
+		this.#lifecycle.steer(this.#liveOf(id, "be steered"), message);
+	}
+
+	/** Asks a live agent to answer now with what it has. */
+	wrapUp(id: string, reason?: string): void {
+		this.#lifecycle.whenRunning(this.#liveOf(id, "be asked to finish"), (run) => run.wrapUp(reason));
+	}
+
+	/** Stops the agent and its descendants. They have settled when this returns; cleanup continues in the background. */
+	abort(id: string, stop: Stop): void {
+		this.#recordOf(id);
+		this.#lifecycle.stop(id, stop);
+	}
+
+	/** The whole result is in the run's files: from now on the record holds only the start of a long answer. */
+	markArchived({ agentId, run }: RunIdentity): void {
+		if (this.store.record(agentId)?.run === run) this.#lifecycle.dispatch(agentId, { type: "result_archived" });
+	}
+
+	/** A running agent asks. Resolves with the answer, or immediately with `nobody` if no one can answer. */
+	ask(id: string, question: Question, signal?: AbortSignal): Promise<Answer> {
+		const live = this.#liveOf(id, "ask");
+		if (live.question)
+			throw new AgentError("wrong_state", `Agent ${id} already waits for the answer to another question.`);
+		return this.#questions.ask(live, question, { signal });
+	}
+
+	/** Answers an agent's open question. */
+	answer(id: string, text: string, by: "agent" | "session" | "user"): void {
+		const { status } = this.#recordOf(id);
+		const question = this.#lifecycle.live(id)?.question;
+		if (!question) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it does not wait for an answer.`);
+		question.answer({ by, text });
+	}
+
+	/** Declines the agent's open question: it gets its default, or decides by itself. */
+	decline(id: string): void {
+		const question = this.#lifecycle.live(id)?.question;
+		question?.answer(unanswered(question.asked));
+	}
+
+	/** The open questions, oldest first. */
+	questions(): AskedQuestion[] {
+		return this.#questions.open();
+	}
+
+	/** An agent's view: its own descendants only. */
+	scope(parentId: string): ManagerScope {
+		const allowed = () => this.#lifecycle.live(parentId)?.spec.subagents;
+		return new ManagerScope({ manager: this, tree: this.#lifecycle.tree, parentId, allowed });
+	}
+
+	/**
+	 * How long an agent has been running, in whole milliseconds, unaffected by changes of the time of day. Undefined
+	 * if it is not running; then its record has the duration.
+	 */
+	elapsedMs(id: string): number | undefined {
+		return this.#lifecycle.elapsedMs(id);
+	}
+
+	slots(): SlotsSnapshot {
+		return this.#lifecycle.slots.snapshot();
+	}
+
+	/** Takes effect immediately; running agents are not stopped. */
+	setSlots(limits: SlotLimits): void {
+		this.#lifecycle.slots.setLimits(limits);
+	}
+
+	/** Replays the events of an earlier process. What had not settled there ended with it. */
+	restore(events: Iterable<AgentEvent>): void {
+		for (const event of events) this.store.dispatch(event);
+		for (const { id, outcome } of this.store.currentRecords()) {
+			if (outcome || this.#lifecycle.live(id)) continue;
+			this.#lifecycle.dispatch(id, { type: "agent_settled", outcome: { status: "aborted", by: "shutdown" } });
+		}
+	}
+
+	/** Stops every live agent, detaches those that outlive us, and resolves when the stopped children are gone. */
+	async shutdown(): Promise<void> {
+		this.#isShutDown = true;
+		this.#lifecycle.close({ by: "shutdown" });
+		await this.#lifecycle.cleanedUp();
+	}
+
+	/** Asking beats killing; but if no one can answer, the limit holds. */
+	async #mayExtend(askerId: string, payer: AgentRecord, used: string): Promise<boolean> {
+		const asker = this.#lifecycle.live(askerId);
+		if (!asker || asker.question) return false;
+		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it use the same amount again? (yes/no)`;
+		const answer = await this.#questions.ask(asker, { question }, { aboutId: payer.id });
+		return answer.by !== "nobody" && isYes(answer.text);
+	}
+
+	#assertOpen(): void {
+		if (this.#isShutDown) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
+	}
+
+	#unusedId(): string {
+		for (;;) {
+			const id = this.#options.newId();
+			if (!this.store.record(id)) return id;
+		}
+	}
+
+	#liveOf(id: string, what: string): LiveAgent {
+		const { status } = this.#recordOf(id);
+		const live = this.#lifecycle.live(id);
+		if (!live) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it cannot ${what} any more.`);
+		return live;
+	}
+
+	#recordOf(id: string): AgentRecord {
+		const record = this.store.record(id);
+		if (!record) throw new AgentError("unknown_agent", `There is no agent ${id}.`);
+		return record;
+	}
+}

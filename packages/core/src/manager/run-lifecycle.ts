@@ -1,0 +1,296 @@
+/**
+ * Runs live agents from the queue to settlement: slots, runner, events, deadlines, checkpoints. Private to the
+ * manager, which decides what is allowed; this is how it is done.
+ */
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import { messageOf } from "../base/best-effort.ts";
+import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
+import { AgentError } from "../base/error.ts";
+import type { LifeCycleEvent, RunnerName } from "../model/event.ts";
+import { abortedOutcome } from "../model/outcome.ts";
+import {
+	type Checkpoint,
+	type Emit,
+	type Run,
+	type Runner,
+	type RunSpec,
+	runIdOf,
+	type Stop,
+} from "../model/runner.ts";
+import type { Store } from "../model/store.ts";
+import type { SlotLimits } from "../queue/limits.ts";
+import { Slots } from "../queue/slots.ts";
+import { AgentTree } from "./agent-tree.ts";
+import { BudgetTracker, type MayExtend } from "./budget-tracker.ts";
+import { Checkpoints, providerOf } from "./checkpoints.ts";
+import {
+	type AdoptedRun,
+	Cleanups,
+	identityOf,
+	type LaunchInfo,
+	type LiveAgent,
+	LiveAgents,
+	newLiveAgent,
+	noteEvent,
+} from "./live-agents.ts";
+import { Watchdog } from "./watchdog.ts";
+
+export interface RunLifecycleOptions {
+	store: Store;
+	runners: Partial<Record<RunnerName, Runner>>;
+	clock: Clock;
+	random: () => number;
+	slots: SlotLimits;
+	mayExtend: MayExtend;
+}
+
+/** A string, because creating an Error captures a stack. */
+const OVER = "the agent has settled";
+
+/** How long a rejoined run may be read before its time limits count. */
+const CATCH_UP_MS = 10_000;
+
+export class RunLifecycle {
+	readonly slots: Slots;
+	readonly tree: AgentTree;
+	readonly #options: RunLifecycleOptions;
+	/** Unaffected by changes of the time of day: for deadlines and pauses. */
+	readonly #steady: Clock;
+	readonly #liveAgents: LiveAgents;
+	readonly #watchdog: Watchdog;
+	readonly #checkpoints: Checkpoints;
+	/** Children of settled runs that still clean up. */
+	readonly #cleanups = new Cleanups();
+
+	constructor(options: RunLifecycleOptions) {
+		const { clock, store } = options;
+		this.#options = options;
+		const steady = steadyClock(clock);
+		this.#steady = steady;
+		this.tree = new AgentTree(store);
+		this.#liveAgents = new LiveAgents(clock);
+		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
+		const keepsOwnTime = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
+		this.#watchdog = new Watchdog({ clock: steady, store, liveAgents: this.#liveAgents, keepsOwnTime, onLate });
+		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend: options.mayExtend });
+		const { tree, hold } = this;
+		this.#checkpoints = new Checkpoints({ store, tree, budgets, hold, clock: steady, random: options.random });
+		const { gate } = this.#checkpoints;
+		this.slots = new Slots({ limits: options.slots, gate, onGrant: (id) => this.#start(id) });
+	}
+
+	live(id: string): LiveAgent | undefined {
+		return this.#liveAgents.get(id);
+	}
+
+	liveAgents(): LiveAgent[] {
+		return this.#liveAgents.all();
+	}
+
+	/** Resolves when the children of all settled runs are gone. */
+	async cleanedUp(): Promise<void> {
+		await this.#cleanups.done();
+	}
+
+	/** Stops the agent's clocks until the returned function is called. */
+	readonly hold = (live: LiveAgent): (() => void) => this.#watchdog.hold(live);
+
+	/** A refused launch leaves no trace. Listeners hear of any other before its runner does. */
+	queue(id: string, spec: RunSpec, launch: LaunchInfo): void {
+		if (!this.#options.runners[spec.runner])
+			throw new AgentError("unknown_runner", `There is no "${spec.runner}" runner here.`);
+		const run = (this.#options.store.record(id)?.run ?? 0) + 1;
+		const identity = { agentId: id, run };
+		const artifacts = spec.runsDir === undefined ? {} : { artifacts: `${spec.runsDir}/${runIdOf(identity)}` };
+		const live = newLiveAgent({ ...spec, ...identity, ...artifacts });
+		this.#liveAgents.add(live);
+		const slot = this.slots.request({
+			id,
+			provider: providerOf(spec.model),
+			model: spec.model,
+			isForeground: !launch.isBackground,
+			...(launch.parentAgentId === undefined ? {} : { parentId: launch.parentAgentId }),
+		});
+		if (typeof slot === "object") {
+			this.#liveAgents.remove(live);
+			throw new AgentError("slots_full", slot.refused);
+		}
+		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch) });
+		if (slot === "granted") this.#start(id);
+	}
+
+	/** An adopted run takes no slot: it runs anyway, and must not block new agents, perhaps for hours. */
+	adopt({ id, run, spec, artifacts, ...adopted }: AdoptedRun): void {
+		const { queuedAt, startedAt = queuedAt, ...launch } = adopted;
+		const now = this.#options.clock.now(); // the time of day may have been set back since then
+		const live = newLiveAgent({ ...spec, agentId: id, run, artifacts });
+		live.restedAt = this.#steady.now();
+		live.sparedUntil = live.restedAt + CATCH_UP_MS;
+		this.#liveAgents.add(live);
+		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch) }, { at: Math.min(queuedAt, now) });
+		this.#checkpoints.open(id);
+		this.dispatch(id, { type: "agent_started" }, { at: Math.min(startedAt, now) });
+		// Even if a listener has stopped it already: only a rejoined run can be ended.
+		this.#follow(live, {
+			begin: (emit, checkpoint) => {
+				const runner = this.#options.runners[spec.runner];
+				if (!runner?.attach) throw new Error(`there is no "${spec.runner}" runner here that could rejoin it`);
+				return runner.attach({ ...live.spec, artifacts }, emit, checkpoint);
+			},
+			onError: (reason) => ({ status: "aborted", by: "lost", reason }),
+		});
+	}
+
+	/** The agent and its descendants have settled when this returns; cleanup continues in the background. */
+	stop(id: string, stop: Stop): void {
+		const below: Stop = { ...stop, by: stop.by === "shutdown" ? "shutdown" : "parent" };
+		const targets = [id, ...this.tree.descendantsOf(id).map((record) => record.id)].flatMap(
+			(each) => this.live(each) ?? [],
+		);
+		// Queued ones first: a freed slot must not start one that is about to be stopped.
+		for (const live of targets.filter(({ run }) => !run)) this.#stopOne(live, live.id === id ? stop : below);
+		for (const live of targets) this.#stopOne(live, live.id === id ? stop : below);
+	}
+
+	/** Stops all agents except those that outlive us, which are detached unsettled. */
+	close(stop: Stop): void {
+		for (const live of this.liveAgents().filter(({ run }) => !run)) this.#stopOne(live, stop);
+		// Before the others end: a question for one of them would be answered with `nobody`.
+		for (const live of this.liveAgents()) if (live.spec.outlives && live.run?.detach) this.#detach(live, live.run);
+		for (const live of this.liveAgents()) this.#stopOne(live, stop);
+	}
+
+	steer(live: LiveAgent, message: string): void {
+		this.dispatch(live.id, { type: "agent_steered", message });
+		this.whenRunning(live, (run) => run.steer(message));
+	}
+
+	/** Now, or as soon as the run has started. */
+	whenRunning(live: LiveAgent, say: (run: Run) => void): void {
+		if (live.run) say(live.run);
+		else live.early.push(say);
+	}
+
+	/** How long an agent has been running, by the steady clock. Undefined if it has not started or has settled. */
+	elapsedMs(id: string): number | undefined {
+		const live = this.live(id);
+		const hasBegun = live && this.#options.store.record(id)?.startedAt !== undefined;
+		return hasBegun ? wholeMs(live.beganAt, this.#steady.now()) : undefined;
+	}
+
+	/** `at` is when it happened, if that was not now. */
+	dispatch(id: string, event: LifeCycleEvent | ChildEvent, { at }: { at?: number } = {}): void {
+		const { store, clock } = this.#options;
+		const live = this.live(id);
+		const run = live?.spec.run ?? store.record(id)?.run ?? 1;
+		const now = clock.now();
+		if (live) {
+			live.movedAt = this.#steady.now() - (now - (at ?? now));
+			if (event.type === "agent_started") live.beganAt = live.movedAt;
+		}
+		store.dispatch({ ...event, agentId: id, run, seq: store.seq + 1, at: Math.floor(at ?? now) });
+	}
+
+	#start(id: string): void {
+		const live = this.live(id);
+		const ending = this.#cleanups.of(id);
+		// The previous run is still cleaning up, perhaps the same files.
+		if (ending) return void ending.then(() => this.#start(id));
+		const runner = live && this.#options.runners[live.spec.runner];
+		if (!runner || live.run) return;
+		this.#checkpoints.open(id);
+		this.dispatch(id, { type: "agent_started" });
+		if (live.stop) return; // a listener stopped it meanwhile
+		this.#follow(live, {
+			begin: (emit, checkpoint) => runner.start(live.spec, emit, checkpoint),
+			onError: (error) => ({ status: "failed", error }),
+		});
+	}
+
+	#follow(
+		live: LiveAgent,
+		{ begin, onError }: { begin: (emit: Emit, checkpoint: Checkpoint) => Run; onError: (error: string) => Outcome },
+	): void {
+		try {
+			live.run = begin(
+				(event, at) => this.#observe(live, event, at),
+				() => this.#checkpoints.pass(live),
+			);
+		} catch (error) {
+			this.#settle(live, onError(messageOf(error)));
+			return;
+		}
+		if (live.stop) this.#cleanUp(live, live.run, live.stop); // a listener stopped it on its first event
+		for (const say of live.early.splice(0)) say(live.run);
+		this.#watchdog.watch(live);
+		const isOver = (outcome: Outcome) => {
+			if (!this.#liveAgents.has(live)) return;
+			this.#settle(live, outcome);
+			// Its children report to it alone, so their results would reach no one.
+			const reason = "the agent that launched it has ended";
+			for (const { id } of this.tree.childrenOf(live.id)) this.stop(id, { by: "parent", reason });
+		};
+		// By contract this cannot reject; a runner that breaks it must not leave its agent running forever.
+		live.run.settled.then(isOver, (error) => isOver({ status: "aborted", by: "lost", reason: messageOf(error) }));
+	}
+
+	#stopOne(live: LiveAgent, stop: Stop): void {
+		if (!this.#liveAgents.has(live)) return; // it settled before
+		live.stop = stop;
+		const said = live.run?.partial ?? live.said;
+		if (live.run) this.#cleanUp(live, live.run, stop);
+		const worktree = live.run?.worktree;
+		this.#settle(live, { ...abortedOutcome(stop, said), ...(worktree ? { worktree } : {}) });
+	}
+
+	#cleanUp({ id }: LiveAgent, run: Run, stop: Stop): void {
+		this.#cleanups.add(id, run.settled);
+		run.abort(stop);
+	}
+
+	#observe(live: LiveAgent, event: ChildEvent, at?: number): void {
+		if (!this.#liveAgents.has(live)) return; // late event of a settled run
+		const now = this.#options.clock.now();
+		const happenedAt = Math.min(at ?? now, now); // an event cannot be in the future
+		const age = now - happenedAt;
+		noteEvent(live, event, this.#steady.now() - age);
+		if (event.type === "usage") this.#checkpoints.spend(live.id, event.usage);
+		if (event.type === "retrying" || event.type === "assistant_text")
+			this.#checkpoints.observe(live, event, happenedAt, age);
+		this.dispatch(live.id, event, { at: happenedAt });
+		if (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined) this.#watchdog.watch(live);
+	}
+
+	#settle(live: LiveAgent, outcome: Outcome): void {
+		if (!this.#liveAgents.has(live)) return;
+		const durationMs = live.run?.durationMs ?? this.elapsedMs(live.id);
+		this.#release(live);
+		// Before listeners hear of it: one may resume the agent, which takes a slot.
+		this.slots.release(live.id);
+		this.dispatch(live.id, {
+			type: "agent_settled",
+			outcome,
+			...(durationMs === undefined ? {} : { durationMs }),
+		});
+		for (const waiter of live.waiters) waiter.resolve(outcome);
+	}
+
+	/** The run first, so that it does not see what ends here because of it. */
+	#detach(live: LiveAgent, run: Run): void {
+		if (!this.#liveAgents.has(live)) return;
+		this.#cleanups.add(live.id, run.detach?.());
+		this.#release(live);
+		this.slots.release(live.id);
+		const message = `The session is ending. Agent ${live.id} continues without it.`;
+		for (const waiter of live.waiters) waiter.reject(new AgentError("shut_down", message));
+	}
+
+	/** Ends everything that waits for it or on its behalf. */
+	#release(live: LiveAgent): void {
+		this.#liveAgents.remove(live);
+		live.cancelDeadline?.();
+		live.abort.abort(OVER);
+		live.question?.answer({ by: "nobody" });
+		for (const waiter of live.waiters) waiter.takeBack();
+	}
+}

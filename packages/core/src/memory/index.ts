@@ -1,0 +1,2 @@
+export { prepareMemory } from "./dir.ts";
+export { canWrite } from "./notes.ts";

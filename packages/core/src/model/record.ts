@@ -1,0 +1,50 @@
+/** What is known of an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
+import type { Memory, Outcome, Usage } from "@pi-subagents/progress";
+import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
+import type { Status } from "./status.ts";
+import { NO_USAGE } from "./usage.ts";
+
+export interface AgentRecord extends AgentIdentity {
+	id: string;
+	status: Status;
+	/** How many times it was started; counts from 1. */
+	run: number;
+	queuedAt: number;
+	startedAt?: number;
+	/** Never before `startedAt`, even if the time of day was set back. */
+	completedAt?: number;
+	/** How long the run took, in whole milliseconds, once it has settled. Absent if it never started. */
+	durationMs?: number;
+	/** How the run settled. Present exactly when the status is a settled one. */
+	outcome?: Outcome;
+	/** The last progress line: what the agent is doing now. */
+	activity?: string;
+	lastEventAt: number;
+	turns: number;
+	toolUses: number;
+	/** Of all runs together. */
+	usage: Usage;
+	contextPercent?: number;
+	compactions: number;
+	/** The models that failed in this run before the current one, in order. */
+	attempts?: { model: string; error: string }[];
+	/** What it asked, while it waits for the answer. */
+	question?: string;
+	/** The state of `describe` between two events. */
+	memory?: Memory;
+}
+
+export function newRecord(event: AgentEvent & AgentQueued): AgentRecord {
+	return {
+		...event.agent,
+		id: event.agentId,
+		status: "queued",
+		run: event.run,
+		queuedAt: event.at,
+		lastEventAt: event.at,
+		turns: 0,
+		toolUses: 0,
+		usage: NO_USAGE,
+		compactions: 0,
+	};
+}

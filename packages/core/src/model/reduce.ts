@@ -1,0 +1,146 @@
+/**
+ * What each event does to a record. Pure: no clock, no I/O.
+ * The only place where a status changes.
+ */
+import { beginningOf, type ChildEvent, describe, type Outcome } from "@pi-subagents/progress";
+import { wholeMs } from "../base/clock.ts";
+import type { AgentEvent, AgentQueued, AgentSettled, AgentStarted, Envelope, ResultArchived } from "./event.ts";
+import { type AgentRecord, newRecord } from "./record.ts";
+import { addUsage } from "./usage.ts";
+
+/**
+ * Handles any order of events, including duplicates and gaps: an event that does not fit returns the same record
+ * object.
+ *
+ * @example
+ * ```ts
+ * const record = events.reduce<AgentRecord | undefined>(reduce, undefined);
+ * ```
+ */
+export function reduce(record: AgentRecord | undefined, event: AgentEvent): AgentRecord | undefined {
+	if (event.type === "agent_queued") return queue(record, event);
+	if (!record || event.agentId !== record.id) return record; // never queued here
+	if (event.type === "agent_started") return start(record, event);
+	if (event.type === "result_archived") return file(record, event);
+	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run is queued
+	const seen = { ...record, lastEventAt: event.at };
+	switch (event.type) {
+		case "agent_settled":
+			return settle(seen, event);
+		case "agent_steered":
+			return seen;
+		case "moved_to_background":
+			return { ...seen, isBackground: true };
+		case "agent_asked":
+			return record.status === "running" ? { ...seen, status: "waiting", question: event.question } : record;
+		case "agent_answered":
+			return record.status === "waiting" ? { ...without(seen, "question"), status: "running" } : record;
+		default:
+			return record.status === "queued" ? record : observe(seen, event);
+	}
+}
+
+/** The first run creates a record; a later one reopens a settled record. */
+function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): AgentRecord {
+	if (!record) return newRecord(event);
+	if (!record.outcome || event.agentId !== record.id || event.run !== record.run + 1) return record;
+	return {
+		...without(record, "outcome", "completedAt", "durationMs", "startedAt", "activity", ...OF_A_RUN),
+		...event.agent, // the next run may use another preset and model
+		status: "queued",
+		run: event.run,
+		queuedAt: event.at,
+		lastEventAt: event.at,
+	};
+}
+
+/** Fields that belong to one run. */
+const OF_A_RUN = ["outlives", "artifacts", "isolation", "model", "requestedModel", "maxTurns", "attempts"] as const;
+
+function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
+	if (record.status !== "queued" || event.run !== record.run) return record;
+	return { ...record, status: "running", startedAt: event.at, lastEventAt: event.at };
+}
+
+function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecord {
+	const { startedAt, queuedAt } = record;
+	const { at, durationMs = at - (startedAt ?? at) } = event;
+	return {
+		...without(record, "question", "memory"),
+		...event.totals,
+		status: event.outcome.status,
+		outcome: event.outcome,
+		completedAt: Math.max(at, startedAt ?? queuedAt),
+		...(startedAt === undefined ? {} : { durationMs: wholeMs(0, durationMs) }),
+	};
+}
+
+/** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */
+const KEPT_CHARACTERS = 2_000;
+
+function file(record: AgentRecord, event: Envelope & ResultArchived): AgentRecord {
+	const { outcome, activity } = record;
+	if (!outcome || event.run !== record.run || saidIn(outcome).length <= KEPT_CHARACTERS) return record;
+	return {
+		...record,
+		outcome: shortened(outcome),
+		// It may be a slice of the text, and a slice keeps the whole string in memory.
+		...(activity === undefined ? {} : { activity: structuredClone(activity) }),
+	};
+}
+
+function saidIn(outcome: Outcome): string {
+	return (outcome.status === "completed" ? outcome.text : outcome.partialText) ?? "";
+}
+
+function shortened(outcome: Outcome): Outcome {
+	const all = saidIn(outcome);
+	const said = beginningOf(all, KEPT_CHARACTERS);
+	const omitted = all.length - said.length + (outcome.omitted ?? 0);
+	return outcome.status === "completed"
+		? { ...outcome, text: said, omitted }
+		: { ...outcome, partialText: said, omitted };
+}
+
+/** Counts a child event and keeps its progress line. */
+function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
+	const { memory, line } = describe(record.memory, event);
+	const next: AgentRecord = { ...record, memory };
+	if (line !== undefined) next.activity = line;
+	switch (event.type) {
+		case "assistant_text":
+			return event.model === undefined ? next : { ...next, model: event.model };
+		case "tool_call":
+			return { ...next, toolUses: next.toolUses + 1 };
+		case "usage":
+			return { ...next, usage: addUsage(next.usage, event.usage) };
+		case "turn":
+			return {
+				...next,
+				turns: next.turns + 1,
+				...(event.contextPercent === undefined ? {} : { contextPercent: event.contextPercent }),
+			};
+		case "compacted":
+			return event.ok ? { ...next, compactions: next.compactions + 1 } : next;
+		case "falling_back":
+			return {
+				...next,
+				model: event.to,
+				attempts: [...(next.attempts ?? []), { model: event.from, error: event.error }],
+			};
+		case "tool_result":
+		case "compacting":
+		case "retrying":
+		case "idle":
+			return next;
+		default:
+			event satisfies never; // a newer version's log may have more types
+			return record;
+	}
+}
+
+function without<K extends keyof AgentRecord>(record: AgentRecord, ...keys: K[]): Omit<AgentRecord, K> {
+	const rest: Partial<AgentRecord> = { ...record };
+	for (const key of keys) delete rest[key];
+	return rest as Omit<AgentRecord, K>;
+}

@@ -1,0 +1,137 @@
+/**
+ * The records of one root process: reduce, commit, then notify. The cost per event does not grow with the number of
+ * agents.
+ */
+import type { AgentEvent } from "./event.ts";
+import type { AgentRecord } from "./record.ts";
+import { reduce } from "./reduce.ts";
+
+/** All records at one moment, in the order in which they were queued. */
+export interface Snapshot {
+	seq: number;
+	records: readonly AgentRecord[];
+}
+
+/** Called for every event that changed a record, after the commit. Must not throw. */
+export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
+
+/** Agents of an earlier process. */
+export interface Archive {
+	has: (agentId: string) => boolean;
+	/** Their events, from the first run of each to the end of its last. */
+	events: () => Iterable<AgentEvent>;
+}
+
+export class Store {
+	#records = new Map<string, AgentRecord>();
+	#archive: Archive | undefined;
+	readonly #listeners = new Set<StoreListener>();
+	readonly #recency = new Recency();
+	#snapshot: Snapshot | undefined;
+	#seq = 0;
+
+	/** The number of the last event. */
+	get seq(): number {
+		return this.#seq;
+	}
+
+	/** Applies an event and returns the agent's record. */
+	dispatch(event: AgentEvent): AgentRecord | undefined {
+		this.#seq = Math.max(this.#seq, event.seq);
+		const before = this.record(event.agentId);
+		const after = reduce(before, event);
+		if (after === before || after === undefined) return after;
+		this.#records.set(after.id, after);
+		this.#recency.touch(after.id, event.seq);
+		this.#snapshot = undefined;
+		for (const listener of this.#listeners) listener(event, after);
+		return after;
+	}
+
+	record(id: string): AgentRecord | undefined {
+		if (!this.#records.has(id) && this.#archive?.has(id)) this.#loadArchive();
+		return this.#records.get(id);
+	}
+
+	/** Built on the first read after a change; the same object until the next change. */
+	snapshot(): Snapshot {
+		this.#loadArchive();
+		this.#snapshot ??= { seq: this.#seq, records: [...this.#records.values()] };
+		return this.#snapshot;
+	}
+
+	/**
+	 * All records except those of the archive that was not loaded yet. It includes all unsettled agents and costs
+	 * nothing in a session with thousands of old ones.
+	 */
+	currentRecords(): AgentRecord[] {
+		return [...this.#records.values()];
+	}
+
+	/**
+	 * Adds agents whose runs are all over, before all others. Their records are built when one is first read;
+	 * listeners are not called.
+	 */
+	setArchive(archive: Archive): void {
+		this.#loadArchive();
+		this.#archive = archive;
+		this.#snapshot = undefined;
+	}
+
+	/** The records changed after event number `seq`, each once, latest first. */
+	changedSince(seq: number): AgentRecord[] {
+		return this.#recency.since(seq).flatMap((id) => this.#records.get(id) ?? []);
+	}
+
+	/** Returns a function that unsubscribes. */
+	subscribe(listener: StoreListener): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+	#loadArchive(): void {
+		const archive = this.#archive;
+		if (!archive) return;
+		this.#archive = undefined;
+		const records = new Map<string, AgentRecord>();
+		for (const event of archive.events()) {
+			const record = reduce(records.get(event.agentId), event);
+			if (record) records.set(record.id, record);
+		}
+		for (const record of this.#records.values()) records.set(record.id, record);
+		this.#records = records;
+	}
+}
+
+/** Which items changed last; moving one to the front takes constant time. */
+
+interface Node {
+	readonly id: string;
+	seq: number;
+	earlier: Node | undefined;
+	later: Node | undefined;
+}
+
+class Recency {
+	readonly #nodes = new Map<string, Node>();
+	#latest: Node | undefined;
+
+	touch(id: string, seq: number): void {
+		const node: Node = this.#nodes.get(id) ?? { id, seq, earlier: undefined, later: undefined };
+		this.#nodes.set(id, node);
+		node.seq = seq;
+		if (node === this.#latest) return;
+		if (node.earlier) node.earlier.later = node.later;
+		if (node.later) node.later.earlier = node.earlier;
+		node.earlier = this.#latest;
+		node.later = undefined;
+		if (this.#latest) this.#latest.later = node;
+		this.#latest = node;
+	}
+
+	/** Those touched after `seq`, latest first. */
+	since(seq: number): string[] {
+		const ids: string[] = [];
+		for (let node = this.#latest; node && node.seq > seq; node = node.earlier) ids.push(node.id);
+		return ids;
+	}
+}

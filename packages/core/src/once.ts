@@ -1,8 +1,0 @@
-/** What is made when it is first asked for, and then kept: not everything is asked for in every process. */
-export function once<T>(make: () => T): () => T {
-	let made: T | undefined;
-	return () => {
-		made ??= make();
-		return made;
-	};
-}

@@ -1,0 +1,71 @@
+/** Checks a text answer against its output schema. */
+import { type Structured, sanitize, type Unstructured, type ValidationError } from "@pi-subagents/progress";
+import { clip } from "../base/error.ts";
+import type { OutputSpec } from "../model/runner.ts";
+import { extractJson } from "./extract.ts";
+import { type ValidateOptions, validate } from "./validate.ts";
+
+export interface Judgement {
+	result: Structured | Unstructured;
+	/** Whether a corrected answer could pass: not if the schema itself is the problem. */
+	canRepair: boolean;
+}
+
+const PREVIEW_CHARACTERS = 200;
+const RAW_CHARACTERS = 500;
+const MAX_ERRORS = 10;
+const ERROR_CHARACTERS = 300;
+
+/**
+ * Checks the last JSON object of the text against the schema, which must come from `parseOutputSchema`. Never
+ * rejects, and never blocks this process, whatever the schema.
+ *
+ * @example
+ * ```ts
+ * const { result } = await judgeAnswer('Done. {"files": 2}', { type: "object", required: ["files"] });
+ * // { ok: true, data: { files: 2 }, preview: '{"files": 2}' }
+ * ```
+ */
+export async function judgeAnswer(
+	text: string,
+	schema: OutputSpec["schema"],
+	options: ValidateOptions = {},
+): Promise<Judgement> {
+	const found = extractJson(text);
+	if ("problem" in found) return { result: rejected(text, found.problem, []), canRepair: true };
+	const { data, json } = found;
+	const finding = await validate({ schema, json }, options);
+	if ("problem" in finding) {
+		const error = `The answer could not be checked against its schema: ${oneLine(finding.problem, ERROR_CHARACTERS)}.`;
+		return { result: rejected(text, error, []), canRepair: false };
+	}
+	const errors = listed(finding.errors);
+	const [first, ...more] = errors;
+	if (!first) return { result: { ok: true, data, preview: oneLine(json, PREVIEW_CHARACTERS) }, canRepair: false };
+	const others = more.length > 0 ? ` (and ${more.length} more)` : "";
+	const error = `The answer does not match its schema: ${errorText(first)}${others}.`;
+	return { result: rejected(text, error, errors), canRepair: true };
+}
+
+/** For people and models. */
+export function errorText({ path, message }: ValidationError): string {
+	return `${path === "" ? "it" : path} ${message}`;
+}
+
+function rejected(text: string, error: string, validationErrors: ValidationError[]): Unstructured {
+	return { ok: false, error, validationErrors, rawPreview: oneLine(text, RAW_CHARACTERS) };
+}
+
+/** The validator may repeat itself, and it repeats names that the model wrote. */
+function listed(errors: readonly ValidationError[]): ValidationError[] {
+	const unique = new Map<string, ValidationError>();
+	for (const { path, message } of errors) {
+		const error = { path: oneLine(path, ERROR_CHARACTERS), message: oneLine(message, ERROR_CHARACTERS) };
+		unique.set(`${error.path} ${error.message}`, error);
+	}
+	return [...unique.values()].slice(0, MAX_ERRORS);
+}
+
+function oneLine(text: string, most: number): string {
+	return clip(sanitize(text.slice(0, most * 4)).trim(), most);
+}

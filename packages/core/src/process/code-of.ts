@@ -1,4 +1,0 @@
-/** What the system calls an error, such as `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-	return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}

@@ -1,0 +1,45 @@
+/** What a watcher sends to the wrapper of a run: lines in a file, in order. */
+import { join } from "node:path";
+import { appendPlain, readPlain } from "../../files/plain-file.ts";
+import { parseControl } from "../../runs/control.ts";
+import { type ControlLine, RUN_FILES } from "../../runs/layout.ts";
+
+/** More than any run receives. */
+const MAX_CONTROL_BYTES = 64 * 1024 * 1024;
+
+export class Control {
+	readonly #path: Promise<string>;
+	#last: Promise<void>;
+	/** Whether the last line may be incomplete: it must not corrupt the next. */
+	#isBroken: boolean;
+
+	/** Lines wait for the directory. If it is never created, they are lost. */
+	constructor(dir: Promise<string>, { isContinued }: { isContinued: boolean }) {
+		this.#isBroken = isContinued;
+		this.#path = dir.then((path) => join(path, RUN_FILES.control));
+		this.#last = this.#path.then(ignore, ignore);
+	}
+
+	/** Resolves when the wrapper can read the line; rejects when it never will. */
+	send(line: ControlLine): Promise<void> {
+		const sent = this.#last.then(() => this.#append(line));
+		this.#last = sent.catch(ignore);
+		return sent;
+	}
+
+	async #append(line: ControlLine): Promise<void> {
+		const text = `${this.#isBroken ? "\n" : ""}${JSON.stringify(line)}\n`;
+		this.#isBroken = true;
+		await appendPlain(await this.#path, text);
+		this.#isBroken = false;
+	}
+}
+
+/** The ids that were replied to before. */
+export async function readReplies(dir: string): Promise<ReadonlySet<string>> {
+	const said = await readPlain(join(dir, RUN_FILES.control), MAX_CONTROL_BYTES);
+	const lines = (said?.toString("utf8") ?? "").split("\n").map(parseControl);
+	return new Set(lines.flatMap((line) => (line?.type === "answer" || line?.type === "pass" ? line.id : [])));
+}
+
+const ignore = (): void => undefined;

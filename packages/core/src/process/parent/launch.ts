@@ -1,0 +1,123 @@
+/** Creates a run's directory, writes its meta file, and starts the wrapper in it. */
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../../base/clock.ts";
+import { memoryPrompt } from "../../memory/notes.ts";
+import type { RunIdentity, RunSpec } from "../../model/runner.ts";
+import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/layout.ts";
+import { claimRun } from "../../runs/owner.ts";
+import { metaOf, writeMeta } from "../../runs/write.ts";
+import { originOf } from "../../worktree/confine.ts";
+import { confinementVariables } from "../child/confine.ts";
+import { piArguments, promptText } from "../pi/arguments.ts";
+import { type PiCommand, piCommand } from "../pi/pi-command.ts";
+import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
+import { findResources } from "./resources.ts";
+import { continueConversation } from "./resume-source.ts";
+import { type StartedWrapper, type Starter, scriptVariables } from "./starter.ts";
+
+/** What the parent provides to children in their own processes. */
+export interface ProcessHost {
+	agentDir: string;
+	/** Whether the user trusts the project in this directory. An untrusted one configures nothing. */
+	isProjectTrusted: (cwd: string) => boolean;
+	/** Whether this is one of our extensions, which no child may load; those with our package names are known. */
+	isOwnExtension?: (path: string) => boolean;
+	/** The id of the parent's pi session. */
+	parentSessionId?: () => string | undefined;
+	/** How to start pi; like this process when absent. */
+	pi?: PiCommand;
+	/** The built wrapper and the child extension, if they are not beside this package's code. */
+	wrapper?: string;
+	childEntry?: string;
+	/** The environment of the child; that of this process when absent. */
+	env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** How wrappers are started. */
+export interface WrapperLauncher {
+	start: Starter;
+	/** Whether people watch its output. */
+	showsProgress: boolean;
+}
+
+/** One directory per run: an existing one belongs to another run. */
+export async function makeRunDir(path: string): Promise<string> {
+	const made = await mkdir(path, { recursive: true, mode: 0o700 });
+	if (made === undefined)
+		throw new Error(`${path} already holds the files of a run. Launch the agent again under another id.`);
+	return path;
+}
+
+/** Returns undefined if the signal fired before the wrapper was started. */
+export async function launchRun(
+	options: ProcessHost & { clock: Clock },
+	launcher: WrapperLauncher,
+	spec: RunSpec & RunIdentity,
+	runDir: string,
+	signal: AbortSignal,
+): Promise<StartedWrapper | undefined> {
+	const { clock, env = process.env, parentSessionId, wrapper = builtFile("wrapper.js") } = options;
+	const sessionId = parentSessionId?.();
+	await continueConversation(runDir, spec, clock);
+	const launch = await piLaunch(options, launcher, spec, runDir);
+	const meta: Meta = {
+		...metaOf(
+			{ ...spec, artifacts: runDir },
+			{ createdAt: clock.now(), launch, ...(sessionId === undefined ? {} : { parentSessionId: sessionId }) },
+		),
+		systemPrompt: promptText(spec, await memoryPrompt(spec)),
+		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
+	};
+	await writeMeta(runDir, meta);
+	await claimRun(runDir, { sessionId });
+	if (signal.aborted) return undefined;
+	return launcher.start({
+		command: process.execPath,
+		args: [wrapper, runDir],
+		cwd: spec.cwd,
+		env: { ...env, ...scriptVariables(process.execPath) },
+		runDir,
+		title: `${spec.type}: ${spec.description}`,
+		signal,
+	});
+}
+
+async function piLaunch(
+	options: ProcessHost,
+	launcher: WrapperLauncher,
+	spec: RunSpec,
+	runDir: string,
+): Promise<PiLaunch> {
+	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
+	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
+	const scope = { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted };
+	const found = await findResources(options, scope, spec);
+	const sessionId = options.parentSessionId?.();
+	return {
+		command: pi.command,
+		args: [...pi.args, ...piArguments(spec, { runDir, childEntry, isProjectTrusted, ...found })],
+		env: {
+			PI_CODING_AGENT_DIR: agentDir,
+			PI_SUBAGENTS_CHILD: "1",
+			[RUN_DIR_VARIABLE]: runDir,
+			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
+			...confinementVariables(spec),
+			...(sessionId === undefined ? {} : { PI_SUBAGENT_PARENT_SESSION: sessionId }),
+			// What makes the wrapper run as a script must not affect pi.
+			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),
+		},
+		showsProgress: launcher.showsProgress,
+	};
+}
+
+/** Finds it, built or not. */
+function builtFile(name: string): string {
+	const places = [`./${name}`, `./process/${name}`, `../../dist/process/${name}`];
+	const files = import.meta.url ? places.map((scope) => fileURLToPath(new URL(scope, import.meta.url))) : [];
+	const file = files.find(existsSync);
+	if (file === undefined) throw new Error(`${name} is not built, or lies elsewhere: say where, in the options.`);
+	return file;
+}

@@ -1,0 +1,139 @@
+/** Answers what a run asks its watcher: the child's questions, and whether it may continue. */
+
+import { messageOf, type Report } from "../../base/best-effort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { type Answer, type Question, unanswered } from "../../model/question.ts";
+import type { Checkpoint, Limits } from "../../model/runner.ts";
+import type { ControlLine, EventLine } from "../../runs/layout.ts";
+
+/** Asks on behalf of the child. The signal fires when the answer is no longer wanted. */
+export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
+
+export interface RepliesOptions {
+	ask: Ask | undefined;
+	checkpoint: Checkpoint | undefined;
+	/** What was granted beyond the spec's limits. */
+	granted: () => Limits | undefined;
+	send: (line: ControlLine) => Promise<void>;
+	clock: Pick<Clock, "after">;
+	report: Report;
+}
+
+/** By then the disk may have space again. */
+const RETRY_MS = 2_000;
+
+export class Replies {
+	readonly #options: RepliesOptions;
+	/** Unanswered requests, by id. */
+	readonly #open = new Map<string, EventLine & { type: "question" | "checkpoint" }>();
+	/** Requests being answered, by id. */
+	readonly #replying = new Map<string, Replying>();
+	/** Ids that an earlier watcher replied to. */
+	#settled: ReadonlySet<string> = new Set();
+	/** While old events are replayed nothing is asked: most of it was answered long ago. */
+	#isLive = false;
+	#isOver = false;
+
+	constructor(options: RepliesOptions) {
+		this.#options = options;
+	}
+
+	hear(line: EventLine): void {
+		if (line.type === "question_over") {
+			this.#open.delete(line.id);
+			this.#replying.get(line.id)?.over.abort();
+		}
+		// A child that does something new has passed its checkpoint.
+		if (line.type === "assistant_text" || line.type === "tool_call") this.#forgetCheckpoints();
+		if (line.type !== "question" && line.type !== "checkpoint") return;
+		this.#open.set(line.id, line);
+		if (this.#isLive) this.#replyToAll();
+	}
+
+	/** The replay is over: what is open now really is, unless an earlier watcher replied. */
+	goLive(settled: ReadonlySet<string>): void {
+		this.#settled = settled;
+		this.#isLive = true;
+		this.#replyToAll();
+	}
+
+	/** Stops answering. */
+	close(): void {
+		this.#isOver = true;
+		for (const { over } of this.#replying.values()) over.abort();
+	}
+
+	#forgetCheckpoints(): void {
+		for (const [id, { type }] of this.#open) if (type === "checkpoint") this.#open.delete(id);
+		for (const { type, over } of this.#replying.values()) if (type === "checkpoint") over.abort();
+	}
+
+	#replyToAll(): void {
+		if (this.#isOver) return;
+		const open = [...this.#open.values()].filter(({ id }) => !this.#settled.has(id));
+		this.#open.clear();
+		for (const line of open) void this.#reply(line);
+	}
+
+	async #reply(line: EventLine & { type: "question" | "checkpoint" }): Promise<void> {
+		const { type, id } = line;
+		const over = new AbortController();
+		this.#replying.set(id, { type, over });
+		const reply = await (line.type === "question" ? this.#answer(line, over.signal) : this.#pass(id));
+		await this.#send(reply, over.signal);
+		this.#replying.delete(id);
+	}
+
+	async #answer(line: EventLine & { type: "question" }, signal: AbortSignal): Promise<ControlLine> {
+		const { at: _at, type: _type, id, ...question } = line;
+		return { type: "answer", id, answer: await this.#askFor(question, signal) };
+	}
+
+	async #askFor(question: Question, signal: AbortSignal): Promise<Answer> {
+		try {
+			return (await this.#options.ask?.(question, signal)) ?? unanswered(question);
+		} catch (error) {
+			if (!signal.aborted) this.#options.report(`An agent's question could not be asked: ${messageOf(error)}`);
+			return unanswered(question);
+		}
+	}
+
+	async #pass(id: string): Promise<ControlLine> {
+		try {
+			const word = (await this.#options.checkpoint?.()) ?? "go";
+			const limits = this.#options.granted();
+			return { type: "pass", id, word, ...(limits === undefined ? {} : { limits }) };
+		} catch (error) {
+			return { type: "pass", id, word: "end", error: messageOf(error) };
+		}
+	}
+
+	/** The child waits for it, so it is retried as long as it is wanted. */
+	async #send(line: ControlLine, signal: AbortSignal): Promise<void> {
+		for (let hasComplained = false; !signal.aborted; hasComplained = true) {
+			try {
+				return await this.#options.send(line);
+			} catch (error) {
+				if (!hasComplained)
+					this.#options.report(`An agent waits for an answer that could not be written: ${messageOf(error)}`);
+			}
+			await this.#later(signal);
+		}
+	}
+
+	#later(signal: AbortSignal): Promise<void> {
+		return new Promise((resolve) => {
+			const cancel = this.#options.clock.after(RETRY_MS, resolve);
+			signal.addEventListener("abort", () => {
+				cancel();
+				resolve();
+			});
+		});
+	}
+}
+
+interface Replying {
+	type: "question" | "checkpoint";
+	/** Fires when it is no longer wanted. */
+	over: AbortController;
+}

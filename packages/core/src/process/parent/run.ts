@@ -1,0 +1,269 @@
+/** A run whose child lives in another process and may outlive this one: all that is known of it is in its files. */
+import type { Outcome } from "@pi-subagents/progress";
+import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
+import type { Clock } from "../../base/clock.ts";
+import { checkAnswer } from "../../conversation/answer-check.ts";
+import { abortedOutcome } from "../../model/outcome.ts";
+import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
+import type { ControlLine, EventLine, ResultFile } from "../../runs/layout.ts";
+import { releaseRun } from "../../runs/owner.ts";
+import { RunTotals } from "../../runs/run-totals.ts";
+import { writeResult } from "../../runs/write.ts";
+import { endStrays } from "../pi/process-group.ts";
+import { withWorktree } from "../wrapper/worktree.ts";
+import { Control, readReplies } from "./control.ts";
+import { type Ask, Replies } from "./replies.ts";
+import { type Ending, RunWatcher } from "./run-watcher.ts";
+import { endGroup, endLeftovers, signalGroup } from "./signals.ts";
+import type { StartedWrapper } from "./starter.ts";
+
+/** How a run gets its directory and its wrapper. A rejection is how the run failed. */
+export interface RunSource {
+	/** The directory of its files. */
+	openDir(): Promise<string>;
+	/** Called when the run has settled. */
+	closeDir?(dir: string): Promise<void>;
+	/** Starts the wrapper, unless the signal has fired. Absent for a run that another process started. */
+	start?(dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
+}
+
+export interface DetachedRunContext {
+	identity: RunIdentity;
+	/** The output schema and the checkout. */
+	spec: Pick<RunSpec, "output" | "isolation" | "confinedTo">;
+	/** The session that watches it. */
+	sessionId: string | undefined;
+	emit: Emit;
+	checkpoint: Checkpoint | undefined;
+	ask: Ask | undefined;
+	clock: Clock;
+	report: Report;
+}
+
+/** How long a wrapper may take to stop; longer with a checkout that it has to commit. */
+const STOP_MS = 5_000;
+const STOP_AND_COMMIT_MS = 60_000;
+
+export class DetachedRun implements Run {
+	readonly settled: Promise<Outcome>;
+	granted: Limits | undefined;
+	durationMs: number | undefined;
+	readonly #context: DetachedRunContext;
+	readonly #source: RunSource;
+	readonly #totals = new RunTotals();
+	readonly #control: Control;
+	readonly #replies: Replies;
+	readonly #dirOpened = Promise.withResolvers<string>();
+	readonly #outcome = Promise.withResolvers<Outcome>();
+	readonly #stopping = new AbortController();
+	readonly #begun: Promise<void>;
+	#dir: string | undefined;
+	#started: StartedWrapper | undefined;
+	#watch: RunWatcher | undefined;
+	#stop: Stop | undefined;
+	#cancelForce = (): void => undefined;
+	#isLive = false;
+	#isOver = false;
+
+	constructor(context: DetachedRunContext, source: RunSource) {
+		const { ask, checkpoint, clock, report } = context;
+		this.#context = context;
+		this.#source = source;
+		this.settled = this.#outcome.promise;
+		this.#dirOpened.promise.catch(() => undefined); // awaited by those who need it
+		this.#control = new Control(this.#dirOpened.promise, { isContinued: !source.start });
+		this.#replies = new Replies({
+			ask,
+			checkpoint,
+			granted: () => this.granted,
+			send: (line) => this.#control.send(line),
+			clock,
+			report,
+		});
+		this.#begun = this.#begin();
+	}
+
+	abort(stop: Stop): void {
+		if (this.#stop || this.#isOver) return;
+		this.#stop = stop;
+		this.#stopping.abort();
+		this.#replies.close();
+		// The time of one that is still starting begins later.
+		if (!this.#source.start || this.#started) this.#forceLater();
+		this.#control.send({ type: "abort", stop }).catch(() => this.#signal("SIGTERM")); // even if the disk is full
+	}
+
+	steer(message: string): void {
+		this.#send({ type: "steer", message }, "A message to");
+	}
+
+	wrapUp(reason?: string): void {
+		this.#send({ type: "wrap_up", ...(reason === undefined ? {} : { reason }) }, "The request to finish for");
+	}
+
+	/** One that is being started must start first: no one else would do it. */
+	async detach(): Promise<void> {
+		if (this.#isOver) return;
+		this.#letGo();
+		this.#release();
+		await this.#begun;
+	}
+
+	async #begin(): Promise<void> {
+		try {
+			this.#dir = await this.#source.openDir();
+			this.#dirOpened.resolve(this.#dir);
+			this.#started = await this.#source.start?.(this.#dir, this.#stopping.signal);
+		} catch (error) {
+			this.#dirOpened.reject(error);
+			const failed: Outcome = { status: "failed", error: messageOf(error) };
+			return this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : failed);
+		}
+		const wasStarted = !this.#source.start || this.#started;
+		if (this.#stop && !wasStarted) return this.#conclude(this.#totals.stopped(this.#stop));
+		if (this.#stop && this.#started) this.#forceLater();
+		if (!this.#isOver) return this.#follow(this.#dir);
+		this.#started?.letGo(); // we were detached while it was starting
+		this.#release();
+	}
+
+	#follow(dir: string): void {
+		const { identity, clock, report } = this.#context;
+		this.#watch = new RunWatcher({
+			dir,
+			identity,
+			clock,
+			report,
+			started: this.#started,
+			onLine: (line) => this.#hear(line),
+			onCaughtUp: () => void this.#goLive(dir),
+			onEnd: (ending) => void this.#end(ending),
+		});
+	}
+
+	async #goLive(dir: string): Promise<void> {
+		this.#isLive = true;
+		let settled: ReadonlySet<string> = new Set();
+		await bestEffort("reading an agent's control file", this.#context.report, async () => {
+			settled = await readReplies(dir);
+		});
+		this.#replies.goLive(settled);
+	}
+
+	#hear(line: EventLine): void {
+		// After a stop nothing counts except what has to be ended.
+		if (this.#stop && line.type !== "child_started") return;
+		this.#totals.add(line);
+		this.#replies.hear(line);
+		switch (line.type) {
+			case "child_started":
+			case "question":
+			case "question_over":
+			case "checkpoint":
+				return;
+			case "granted":
+				this.granted = line.limits;
+				return;
+			case "notice":
+				if (this.#isLive) this.#context.report(`Agent ${this.#context.identity.agentId}: ${line.text}`);
+				return;
+			default: {
+				const { at, ...event } = line;
+				void bestEffort("reporting an agent's event", this.#context.report, () => this.#context.emit(event, at));
+			}
+		}
+	}
+
+	async #end(ending: Ending): Promise<void> {
+		if (ending.type === "gone") return this.#endLost(ending.why);
+		// The manager measured those that we started.
+		if (!this.#source.start) this.durationMs = ending.result.durationMs;
+		if (ending.type === "sent") await this.#write(ending.result);
+		await this.#settle(this.#asStopped(ending.result.outcome));
+	}
+
+	/** A completion that crossed the stop does not undo it. The wrapper knows best what had been said. */
+	#asStopped(outcome: Outcome): Outcome {
+		if (!this.#stop) return outcome;
+		return outcome.status === "aborted"
+			? abortedOutcome(this.#stop, outcome.partialText)
+			: this.#totals.stopped(this.#stop);
+	}
+
+	async #endLost(why: string): Promise<void> {
+		const { clock, report, spec } = this.#context;
+		const { child } = this.#totals;
+		await bestEffort("ending what a lost agent left behind", report, async () => {
+			if (child) await endGroup(child, clock);
+			if (this.#dir === undefined) return;
+			if (child) await endLeftovers(this.#dir, child, clock);
+			await endStrays(this.#dir);
+		});
+		const { checked } = await checkAnswer(this.#totals.judge({ by: "lost", reason: why }), spec.output, clock); // the wrapper did not
+		await this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : checked);
+	}
+
+	/** Settles a run that has no result, and writes one for later readers. */
+	async #conclude(outcome: Outcome): Promise<void> {
+		const { identity, clock, spec } = this.#context;
+		const result = await withWorktree(this.#totals.result(identity, outcome, clock.now()), spec);
+		await this.#write(result);
+		await this.#settle(result.outcome);
+	}
+
+	async #write(result: ResultFile): Promise<void> {
+		const dir = this.#dir;
+		if (dir !== undefined)
+			await bestEffort("writing an agent's result", this.#context.report, () => writeResult(dir, result));
+	}
+
+	async #settle(outcome: Outcome): Promise<void> {
+		this.#letGo();
+		const dir = this.#dir;
+		if (dir !== undefined)
+			await bestEffort("cleaning up after an agent", this.#context.report, () => this.#source.closeDir?.(dir));
+		this.#outcome.resolve(outcome);
+	}
+
+	#letGo(): void {
+		this.#isOver = true;
+		this.#cancelForce();
+		this.#replies.close();
+		this.#watch?.close();
+		this.#started?.letGo();
+	}
+
+	#release(): void {
+		const dir = this.#dir;
+		const { sessionId, report } = this.#context;
+		if (dir !== undefined) void bestEffort("releasing an agent", report, () => releaseRun(dir, { sessionId }));
+	}
+
+	#send(line: ControlLine, what: string): void {
+		if (this.#stop || this.#isOver) return;
+		const { identity, report } = this.#context;
+		this.#control
+			.send(line)
+			.catch((error) => report(`${what} agent ${identity.agentId} could not be written: ${messageOf(error)}`));
+	}
+
+	#forceLater(): void {
+		const { clock, spec } = this.#context;
+		const ms = spec.isolation ? STOP_AND_COMMIT_MS : STOP_MS;
+		this.#cancelForce = clock.after(ms, () => void this.#force(ms));
+	}
+
+	/** Its time is up: once the wrapper is gone, its child is ended like that of a lost run. */
+	async #force(ms: number): Promise<void> {
+		this.#context.report(`Agent ${this.#context.identity.agentId} did not stop in ${ms / 1_000} s and was killed.`);
+		await bestEffort("killing an agent", this.#context.report, () => this.#started?.kill());
+		await this.#signal("SIGKILL");
+	}
+
+	async #signal(signal: NodeJS.Signals): Promise<void> {
+		await bestEffort("stopping an agent", this.#context.report, async () => {
+			const wrapper = await this.#watch?.wrapper();
+			if (wrapper) await signalGroup(wrapper, signal);
+		});
+	}
+}

@@ -1,0 +1,57 @@
+/** pi's arguments for a run. Pure. The task is not in argv; it could be parsed as an option. */
+import { join } from "node:path";
+import { ASK_TOOL } from "../../model/question-text.ts";
+import type { RunSpec } from "../../model/runner.ts";
+import { RUN_FILES } from "../../runs/layout.ts";
+import { promptParts } from "../../session/resources/prompt.ts";
+
+/** What depends on the machine, not on the spec. */
+export interface LaunchFacts {
+	runDir: string;
+	/** Our child extension, which provides the ask tool. */
+	childEntry: string;
+	isProjectTrusted: boolean;
+	/** Paths of the user's extensions that it loads. */
+	extensions: readonly string[];
+	/** Paths of its skills; all skills when absent. */
+	skills?: readonly string[] | undefined;
+	/** The user's file that is appended to every system prompt. */
+	appendedPrompt?: string | undefined;
+}
+
+export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
+	const { runDir, childEntry, isProjectTrusted, extensions, skills } = facts;
+	return [
+		...["--mode", "rpc"],
+		...["--session", join(runDir, RUN_FILES.session)],
+		...["--model", spec.model],
+		...(spec.thinking === undefined ? [] : ["--thinking", spec.thinking]),
+		...["--tools", [...new Set([...spec.tools, ASK_TOOL.name])].join(",")],
+		// This also disables pi's own extensions.
+		"--no-extensions",
+		...[childEntry, ...extensions].flatMap((path) => ["--extension", path]),
+		...(skills === undefined ? [] : ["--no-skills", ...skills.flatMap((path) => ["--skill", path])]),
+		...["--no-prompt-templates", "--no-themes"],
+		isProjectTrusted ? "--approve" : "--no-approve",
+		...promptArguments(spec, facts),
+	];
+}
+
+/** The same arguments for another model. */
+export function withModel(args: readonly string[], model: string): string[] {
+	return args.map((argument, index) => (args[index - 1] === "--model" ? model : argument));
+}
+
+/** The system prompt file: the preset's prompt, the agent's tag and its notes. */
+export function promptText(spec: RunSpec, memory?: string): string {
+	const { replacement, additions } = promptParts(spec, memory);
+	return [...(replacement === undefined ? [] : [replacement]), ...additions].join("\n\n");
+}
+
+function promptArguments(spec: RunSpec, { runDir, appendedPrompt }: LaunchFacts): string[] {
+	const file = join(runDir, RUN_FILES.systemPrompt);
+	if (promptParts(spec).replacement !== undefined) return ["--system-prompt", file];
+	// With this option, pi no longer finds the user's own file.
+	const files = appendedPrompt === undefined ? [file] : [appendedPrompt, file];
+	return files.flatMap((path) => ["--append-system-prompt", path]);
+}

@@ -1,0 +1,111 @@
+/** Talks to pi's RPC mode: commands and responses, extension dialogs, and everything else as events. */
+import { MAX_LINE_BYTES, textDelta } from "@pi-subagents/progress";
+import { isObject } from "../../base/values.ts";
+import { parseJson } from "../../runs/read.ts";
+import { parseNotice, parseRequest, type TunnelNotice, type TunnelRequest } from "./tunnel.ts";
+
+export interface RpcOptions {
+	send: (line: string) => void;
+	/** A session event, as it came. */
+	onEvent: (raw: Record<string, unknown>) => void;
+	/** A request from our child extension, which waits for the reply. */
+	onRequest: (request: TunnelRequest, reply: (value: string) => void) => void;
+	/** A notice from our child extension, which does not wait. */
+	onTunnelNotice: (word: TunnelNotice) => void;
+	/** A message for people. */
+	onNotice: (text: string) => void;
+}
+
+export interface RpcResponse {
+	success: boolean;
+	error: string;
+	data: Record<string, unknown>;
+}
+
+export class Rpc {
+	readonly #options: RpcOptions;
+	readonly #pending = new Map<string, (response: RpcResponse) => void>();
+	#count = 0;
+	#skipped = 0;
+
+	constructor(options: RpcOptions) {
+		this.#options = options;
+	}
+
+	/** Never resolves if pi does not answer. */
+	request(command: { type: string } & Record<string, unknown>): Promise<RpcResponse> {
+		const id = `subagent-${++this.#count}`;
+		return new Promise((resolve) => {
+			this.#pending.set(id, resolve);
+			this.#send({ id, ...command });
+		});
+	}
+
+	hear(line: string): void {
+		const raw = parseJson(line);
+		if (!isObject(raw)) return; // not a message for us
+		switch (raw.type) {
+			case "response":
+				this.#respond(raw);
+				break;
+			case "extension_ui_request":
+				this.#dialog(raw);
+				break;
+			case "extension_error":
+				this.#options.onNotice(`The extension ${raw.extensionPath} failed in ${raw.event}: ${raw.error}`);
+				break;
+			default:
+				this.#options.onEvent(raw);
+		}
+	}
+
+	skip(bytes: number): void {
+		const size = `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+		const limit = `${MAX_LINE_BYTES / 1024 / 1024} MB`;
+		this.#options.onNotice(
+			`Line ${++this.#skipped} of those over ${limit} that pi printed was skipped: it had ${size}.`,
+		);
+	}
+
+	#respond({ id, success, error, data }: Record<string, unknown>): void {
+		if (typeof id !== "string") return;
+		const resolve = this.#pending.get(id);
+		this.#pending.delete(id);
+		resolve?.({
+			success: success === true,
+			error: typeof error === "string" ? error : "",
+			data: isObject(data) ? data : {},
+		});
+	}
+
+	#dialog({ id, method, title, message }: Record<string, unknown>): void {
+		const word = method === "notify" ? parseNotice(message) : undefined;
+		const request = method === "input" ? parseRequest(title) : undefined;
+		if (word) this.#options.onTunnelNotice(word);
+		else if (request) this.#options.onRequest(request, (value) => this.#reply({ id, value }));
+		// No one can answer other extensions' dialogs; anything else needs no reply.
+		else if (DIALOGS.includes(String(method))) this.#reply({ id, cancelled: true });
+	}
+
+	#reply(response: Record<string, unknown>): void {
+		this.#send({ type: "extension_ui_response", ...response });
+	}
+
+	#send(message: Record<string, unknown>): void {
+		this.#options.send(`${JSON.stringify(message)}\n`);
+	}
+}
+
+const DIALOGS = ["select", "confirm", "input", "editor"];
+
+/** Most of pi's output: pieces of messages that arrive complete later. */
+export function isDelta(line: string): boolean {
+	return line.startsWith(MESSAGE_UPDATE) || line.startsWith('{"type":"tool_execution_update"');
+}
+
+const MESSAGE_UPDATE = '{"type":"message_update"';
+
+/** The text added to a message; empty for other lines, most of which are not even parsed. */
+export function textIn(line: string): string {
+	return line.startsWith(MESSAGE_UPDATE) && line.includes('"text_delta"') ? textDelta(parseJson(line)) : "";
+}

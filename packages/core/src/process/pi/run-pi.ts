@@ -1,0 +1,92 @@
+/** Runs pi to its end; again with another model if pi does not know the first one. */
+
+import { sanitizeBlock } from "@pi-subagents/progress";
+import type { Clock } from "../../base/clock.ts";
+import { identityOf } from "../../runs/identity.ts";
+import type { Meta, PiLaunch } from "../../runs/layout.ts";
+import { withModel } from "./arguments.ts";
+import { type PiExit, PiProcess } from "./pi-process.ts";
+import { isDelta, type Rpc, textIn } from "./rpc.ts";
+import type { RunLog } from "./run-log.ts";
+
+export interface RunPiOptions {
+	dir: string;
+	meta: Meta & { launch: PiLaunch };
+	clock: Clock;
+	log: RunLog;
+	rpc: Rpc;
+	/** Text added to the message that pi is writing. */
+	onText: (delta: string) => void;
+	onStart: (pi: PiProcess) => void;
+	/** The model to use instead; undefined if there is none. */
+	nextModel: (error: string) => string | undefined;
+}
+
+/** `why` describes how it ended. */
+export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why: string }> {
+	const { meta, nextModel } = options;
+	let { launch } = meta;
+	for (;;) {
+		const stderr = new Tail();
+		const exit = await untilEnded(options, launch, stderr);
+		const [unknown] = (exit.code === 1 && UNKNOWN_MODEL.exec(stderr.text)) || [];
+		const model = unknown === undefined ? undefined : nextModel(unknown);
+		if (model === undefined) return { exit, why: exitError(exit, meta, stderr.text) };
+		launch = { ...launch, args: withModel(launch.args, model) };
+	}
+}
+
+/** pi's message before it begins. It tries unknown models of known providers. */
+const UNKNOWN_MODEL = /Model "[^"\n]*" not found/;
+
+async function untilEnded(
+	{ dir, meta, clock, log, rpc, onText, onStart }: RunPiOptions,
+	launch: PiLaunch,
+	stderr: Tail,
+): Promise<PiExit> {
+	const pi = new PiProcess({
+		launch,
+		cwd: meta.cwd,
+		runDir: dir,
+		clock,
+		onLine: (line) => {
+			if (isDelta(line)) return onText(textIn(line));
+			log.stdout(line);
+			rpc.hear(line);
+		},
+		onSkipped: (bytes) => rpc.skip(bytes),
+		onStderr: (bytes) => {
+			log.stderr(bytes);
+			stderr.push(bytes);
+		},
+	});
+	onStart(pi);
+	if (pi.pid !== undefined) log.say({ type: "child_started", ...(await identityOf(pi.pid)) });
+	return pi.ended;
+}
+
+const MAX_TAIL_BYTES = 16 * 1024;
+const MAX_LINES = 20;
+const MAX_LENGTH = 2_000;
+
+/** Keeps the end of the output. */
+class Tail {
+	#bytes: Buffer = Buffer.alloc(0);
+
+	push(bytes: Uint8Array): void {
+		this.#bytes = Buffer.concat([this.#bytes, bytes]).subarray(-MAX_TAIL_BYTES);
+	}
+
+	/** Its last lines, sanitized. */
+	get text(): string {
+		const lines = sanitizeBlock(this.#bytes.toString("utf8")).split("\n");
+		const spoken = lines.map((line) => line.trimEnd()).filter((line) => line !== "");
+		return spoken.slice(-MAX_LINES).join("\n").slice(-MAX_LENGTH);
+	}
+}
+
+function exitError({ code, signal, error }: PiExit, { launch, cwd }: Meta, stderr: string): string {
+	if (error !== undefined) return `pi could not be started as ${launch?.command} in ${cwd}: ${error}`;
+	const how = signal === undefined ? `ended with exit code ${code}` : `was ended by ${signal}`;
+	return `pi ${how} before the agent had answered${stderr === "" ? "." : `:\n${stderr}`}`;
+}

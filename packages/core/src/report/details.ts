@@ -1,0 +1,53 @@
+/** The details of a tool result. Small JSON only: pi writes it to the session file. */
+
+import { wholeMs } from "../base/clock.ts";
+import type { AgentRecord } from "../model/record.ts";
+import type { Status } from "../model/status.ts";
+import { cachedShare, workTokens } from "../model/usage.ts";
+import { type StructuredDetails, structuredDetails } from "./structured.ts";
+
+export interface AgentDetails {
+	agentId: string;
+	preset: string;
+	status: Status;
+	toolUses: number;
+	turns: number;
+	/** New work only, without tokens read from the cache. */
+	tokens: number;
+	/** The share of its input that came from the provider's cache. */
+	cachedPercent?: number;
+	durationMs: number;
+	/** How its answer fared against the output schema. */
+	structured?: StructuredDetails;
+	/** The models that failed before the current one. */
+	attempts?: { model: string; error: string }[];
+}
+
+/** `elapsedMs`: how long it has been running, if it is. */
+export function detailsOf(record: AgentRecord, elapsedMs?: number): AgentDetails {
+	const { id, type, status, toolUses, turns, usage } = record;
+	const cachedPercent = cachedPercentOf(record);
+	const structured = structuredDetails(record);
+	return {
+		agentId: id,
+		preset: type,
+		status,
+		toolUses,
+		turns,
+		tokens: workTokens(usage),
+		...(cachedPercent > 0 ? { cachedPercent } : {}),
+		durationMs: elapsedMs ?? durationOf(record),
+		...(structured === undefined ? {} : { structured }),
+		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
+	};
+}
+
+/** A whole number; 0 if nothing was read yet. */
+export function cachedPercentOf({ usage }: Pick<AgentRecord, "usage">): number {
+	return Math.round(100 * (cachedShare(usage) ?? 0));
+}
+
+/** How long it has run, in whole milliseconds, without the time in the queue. */
+export function durationOf({ startedAt, lastEventAt, durationMs }: AgentRecord): number {
+	return durationMs ?? wholeMs(startedAt ?? lastEventAt, lastEventAt);
+}

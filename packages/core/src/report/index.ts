@@ -1,0 +1,12 @@
+export { type AgentDetails, cachedPercentOf, detailsOf, durationOf } from "./details.ts";
+export { forPeople, reportFor } from "./report.ts";
+export {
+	attemptsText,
+	complaints,
+	proseIn,
+	type StructuredDetails,
+	structuredDetails,
+	structuredElement,
+} from "./structured.ts";
+export { lostText, resultFileOf, wholeOutcome } from "./whole-outcome.ts";
+export { statText, worktreeLabel, worktreeLines } from "./worktree-text.ts";

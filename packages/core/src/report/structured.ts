@@ -1,0 +1,71 @@
+/** How a structured answer, or a failed one, is reported. Pure. */
+
+import type { Outcome } from "@pi-subagents/progress";
+import { formatCount, type Structured, sanitize, sanitizeBlock, type Unstructured } from "@pi-subagents/progress";
+import { clip } from "../base/error.ts";
+import type { AgentRecord } from "../model/record.ts";
+import { extractJson } from "../output/extract.ts";
+
+/** For programs. Data too large for a session file is only in the run's files. */
+export type StructuredDetails = { ok: true; preview: string; data?: unknown; dataPath?: string } | Unstructured;
+
+const MAX_DETAILS = 8_000;
+
+export function structuredDetails({ outcome, artifacts }: AgentRecord): StructuredDetails | undefined {
+	if (outcome?.status === "aborted" || !outcome?.structured) return undefined;
+	const { structured } = outcome;
+	if (!structured.ok) return structured;
+	const { data, preview } = structured;
+	if (JSON.stringify(data).length <= MAX_DETAILS) return { ok: true, data, preview };
+	return { ok: true, preview, ...(artifacts === undefined ? {} : { dataPath: `${artifacts}/result.json` }) };
+}
+
+/** The data between our tags. It can neither close nor imitate them, and stays the same JSON. */
+export function structuredElement({ data }: Structured, most: number): { text: string; beyond: number } {
+	const json = JSON.stringify(data).replace(/<|[^ -~]/gu, (char) => (isHarmless(char) ? char : inAscii(char)));
+	const clean = sanitizeBlock(json.slice(0, most)); // the cut may split a character
+	return { text: `<structured-output>\n${clean}\n</structured-output>`, beyond: Math.max(0, json.length - most) };
+}
+
+function isHarmless(char: string): boolean {
+	return char !== "<" && sanitizeBlock(char) === char;
+}
+
+/** As a JSON escape. */
+function inAscii(char: string): string {
+	const codes = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at));
+	return codes.map((code) => `\\u${code.toString(16).padStart(4, "0")}`).join("");
+}
+
+/** The agent's text without the data. */
+export function proseIn(text: string, outcome: Outcome): string {
+	if (outcome.status !== "completed" || !outcome.structured) return text;
+	const found = extractJson(text);
+	if ("problem" in found) return text;
+	const start = text.lastIndexOf(found.json);
+	const before = text.slice(0, start).replace(/```\w*\s*$/, "");
+	const after = text.slice(start + found.json.length).replace(/^\s*```/, "");
+	return `${before.trimEnd()}\n${after.trimStart()}`.trim();
+}
+
+/** Why an answer was not accepted, one line each. */
+export function complaints(outcome: Outcome): string[] {
+	if (outcome.status !== "failed" || !outcome.structured) return [];
+	return outcome.structured.validationErrors.map(
+		({ path, message }) => `- ${sanitize(path || "(root)")}: ${sanitize(message)}`,
+	);
+}
+
+/** Which models failed before the current one. */
+export function attemptsText({ attempts = [] }: Pick<AgentRecord, "attempts">): string {
+	if (attempts.length === 0) return "";
+	return `after ${attempts.map(({ model, error }) => `${sanitize(model)} failed (${clip(sanitize(error), MAX_ERROR)})`).join(", ")}`;
+}
+
+const MAX_ERROR = 120;
+
+/** Where the rest of a clipped text is. */
+export function restText(beyond: number, { artifacts }: Pick<AgentRecord, "artifacts">): string {
+	const where = artifacts === undefined ? "left out" : `in ${artifacts}/result.json`;
+	return `[${formatCount(beyond, "more character")} ${where}]`;
+}

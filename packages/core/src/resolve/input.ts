@@ -1,0 +1,99 @@
+/** The resolver's input: what the caller, settings, preset and parent say, and facts about the machine. Types only. */
+import type { RunnerName } from "../model/event.ts";
+import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel } from "../model/runner.ts";
+import type { ModelFact } from "./models.ts";
+import type { ToolFact, ToolRules } from "./tools.ts";
+
+/** What the caller asked for. */
+export interface LaunchRequest extends Tunable {
+	task: string;
+	/** A few words for the tree; derived from the task when absent. */
+	description?: string | undefined;
+	/** A checked JSON Schema. */
+	outputSchema?: OutputSpec["schema"] | undefined;
+	isolation?: "worktree" | "off" | undefined;
+	inheritContext?: boolean | undefined;
+	/**
+	 * Refuses a preset from the two `subagents` directories if nothing names a model, instead of inheriting the
+	 * parent's.
+	 */
+	requiresModel?: boolean | undefined;
+}
+
+/** What the call, the settings and the preset can each say. */
+export interface Tunable extends Partial<Nullish<Limits>> {
+	model?: string | undefined;
+	thinking?: ThinkingLevel | undefined;
+	runner?: RunnerName | undefined;
+}
+
+/** What a preset contributes. A `Preset` of `@pi-subagents/presets` is one. */
+export interface PresetFields extends Tunable, ToolRules {
+	name: string;
+	prompt: string;
+	promptMode: "append" | "replace";
+	enabled: boolean;
+	path: string;
+	source: { kind: string; flavour: string; inProject: boolean };
+	/** Fields that a call must not change. */
+	locked?: readonly string[] | undefined;
+	extensions?: RunSpec["extensions"] | undefined;
+	excludeExtensions?: RunSpec["excludeExtensions"] | undefined;
+	skills?: RunSpec["skills"] | undefined;
+	subagents?: RunSpec["subagents"] | undefined;
+	/** Without any extension or skill. */
+	isolated?: boolean | undefined;
+	isolation?: "worktree" | "off" | undefined;
+	isolationBase?: string | undefined;
+	memory?: MemoryScope | undefined;
+	inheritContext?: boolean | undefined;
+	outputSchema?: OutputSpec["schema"] | undefined;
+	outputRepairs?: number | undefined;
+	fallbackModels?: readonly string[] | undefined;
+}
+
+/** What the user's settings say. */
+export interface Defaults extends Tunable {
+	/** `agentOverrides.<name>` of the preset in question. */
+	override?: Tunable &
+		ToolRules &
+		Partial<Pick<PresetFields, "enabled" | "promptMode" | "extensions" | "skills" | "subagents">>;
+	/** What to do about a model outside the user's enabled ones. Absent: nothing. */
+	scope?: "warn" | "deny";
+}
+
+/** What the launching session uses itself. */
+export interface ParentFields {
+	model?: { provider: string; id: string } | undefined;
+	thinking?: ThinkingLevel | undefined;
+}
+
+/** The current state of the machine. */
+export interface Facts {
+	/** Available ones, in the user's order. */
+	models: readonly ModelFact[];
+	tools: readonly ToolFact[];
+	cwd: CwdFact;
+	/** The user has trusted this project. Otherwise its files may not say how things are executed. */
+	isProjectTrusted: boolean;
+}
+
+/** The working directory as found on disk. */
+export interface CwdFact {
+	/** Absolute, with links and dots resolved. */
+	path: string;
+	/** `outside`: a relative path that leads out of the session's directory, by dots or by a link. */
+	kind: "directory" | "other" | "missing" | "outside";
+	/** Whether the caller named it. */
+	isAsked: boolean;
+}
+
+export interface ResolveInput {
+	request: LaunchRequest;
+	preset: PresetFields;
+	defaults: Defaults;
+	parent: ParentFields;
+	facts: Facts;
+}
+
+type Nullish<T> = { [K in keyof T]: T[K] | undefined };

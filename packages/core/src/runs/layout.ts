@@ -1,0 +1,136 @@
+/**
+ * The files of a run's directory and what they say to each other: the contract between the wrapper, which writes most
+ * of them, and a run's watchers, now or after a restart. Types and names only.
+ *
+ * `events.jsonl` goes from the wrapper to the watcher, `control.jsonl` the other way; both only grow, one JSON object
+ * per line. A last line without LF is not written yet, and an unknown `type` comes from a newer version.
+ * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
+ */
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import type { Answer, Question } from "../model/question.ts";
+import type { Limits, RunSpec, Stop } from "../model/runner.ts";
+
+export const RUN_FILES = {
+	/** In each run's directory: one further up may be the project's and hide nothing. */
+	ignore: ".gitignore",
+	meta: "meta.json",
+	events: "events.jsonl",
+	result: "result.json",
+	stdout: "stdout.log",
+	stderr: "stderr.log",
+	transcript: "transcript.log",
+	session: "child-session.jsonl",
+	systemPrompt: "system-prompt.md",
+	control: "control.jsonl",
+	wrapper: "wrapper.json",
+} as const;
+
+/** Written before anything starts: what the run is, for people and for the wrapper. */
+export interface Meta {
+	format: 1;
+	createdBy: "pi-subagents";
+	runId: string;
+	agentId: string;
+	run: number;
+	/** Milliseconds since the epoch. */
+	createdAt: number;
+	/** The parent's pi session. */
+	parentSessionId?: string;
+	preset: string;
+	/** The preset's file. */
+	presetSource?: string;
+	task: string;
+	cwd: string;
+	tools: readonly string[];
+	systemPrompt?: string;
+	systemPromptPath?: string;
+	requestedModel?: string;
+	resolvedModel: string;
+	/** The resolved spec, so that the run can be rejoined with its limits. */
+	spec: RunSpec;
+	/** Absent for a run inside the parent's process. */
+	launch?: PiLaunch;
+}
+
+/** How the wrapper starts pi. Arguments are passed as they are, without a shell. */
+export interface PiLaunch {
+	command: string;
+	args: readonly string[];
+	/** Added to the wrapper's own environment. */
+	env: Readonly<Record<string, string>>;
+	/** Whether the wrapper prints progress on its terminal. */
+	showsProgress: boolean;
+}
+
+/** Identifies a process beyond its pid, which may be reused. */
+export interface ProcessIdentity {
+	pid: number;
+	/** When it was started, in the machine's own format; null if unknown. */
+	born: string | null;
+	host: string;
+	/** Changes with every boot; null if unknown. */
+	boot: string | null;
+	/** The pid namespace: containers have their own. Null if unknown. */
+	space?: string | null;
+}
+
+/** `wrapper.json`. The first to create it decides: a wrapper that starts, or a watcher that gave up waiting. */
+export type WrapperFile = ({ type: "started"; at: number } & ProcessIdentity) | { type: "given_up"; at: number };
+
+/** `owner-<n>.json`: who watches the run. The highest n counts; taking over means creating the next. */
+export type OwnerFile =
+	| ({ type: "owned"; at: number; sessionId?: string } & ProcessIdentity)
+	| { type: "released"; at: number };
+
+/** A line of `events.jsonl`. */
+export type EventLine = { at: number } & (ChildEvent | WrapperEvent);
+
+/** What the wrapper reports besides the child's events. */
+export type WrapperEvent =
+	/** pi's process, which leads its own group. */
+	| ({ type: "child_started" } & ProcessIdentity)
+	/** Answered by `answer`, unless `question_over` comes first. */
+	| ({ type: "question"; id: string } & Question)
+	| { type: "question_over"; id: string }
+	/** The child would continue. It waits for `pass` as long as a watcher exists. */
+	| { type: "checkpoint"; id: string }
+	/** From now on these limits apply, even without a watcher. */
+	| { type: "granted"; limits: Limits }
+	/** For people: a skipped line, a file that could not be written. */
+	| { type: "notice"; text: string };
+
+/** A line of `control.jsonl`. */
+export type ControlLine =
+	| { type: "steer"; message: string }
+	| { type: "wrap_up"; reason?: string }
+	| { type: "abort"; stop: Stop }
+	| { type: "answer"; id: string; answer: Answer }
+	/** `limits`: more was granted than the spec's. `error`: the checkpoint itself failed, and nothing may pass. */
+	| { type: "pass"; id: string; word: "go" | "end"; limits?: Limits; error?: string };
+
+/** `result.json`: written atomically, last of all by the wrapper, or by a watcher that found the wrapper gone. */
+export interface ResultFile {
+	format: 1;
+	runId: string;
+	agentId: string;
+	run: number;
+	writtenBy: "wrapper" | "watcher" | "parent";
+	outcome: Outcome;
+	/** The answer, or the part there was. */
+	finalText?: string;
+	stopReason?: string;
+	resolvedModel?: string;
+	startedAt: number;
+	/** Never before `startedAt`. */
+	completedAt: number;
+	/** In whole milliseconds, by the steady clock if one process saw all of it. Absent in older files. */
+	durationMs?: number;
+	turns: number;
+	toolUses: number;
+	usage: Usage;
+	/** How pi's process ended, if that was seen. It does not determine the outcome. */
+	exitCode?: number;
+	exitSignal?: string;
+	/** What could not be written. */
+	lost?: readonly string[];
+}

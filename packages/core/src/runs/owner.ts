@@ -1,0 +1,99 @@
+/**
+ * Which process watches a run: one at a time. Each owner is a file with the next number, so taking over from a dead
+ * one means creating a file, which only one of several can do.
+ */
+import { readdirSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "../base/error-code.ts";
+import { createWhole } from "../files/create.ts";
+import { readPlain, readPlainSync } from "../files/plain-file.ts";
+import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
+import type { OwnerFile, ProcessIdentity } from "./layout.ts";
+import { parseOwner } from "./read.ts";
+
+const MAX_OWNER_BYTES = 64 * 1024;
+/** Each attempt lost to another process; this many mean a different problem. */
+const MAX_ATTEMPTS = 50;
+
+export type Claim = { isOurs: true } | { isOurs: false; owner: ProcessIdentity };
+
+/** The session, since one process may have several. */
+interface Claimant {
+	sessionId?: string | undefined;
+}
+
+/**
+ * Makes this process, and its session if given, the owner of a run, unless a living owner exists.
+ *
+ * @example
+ * ```ts
+ * const claim = await claimRun(dir, { sessionId });
+ * if (!claim.isOurs) console.log(`Watched by process ${claim.owner.pid}.`);
+ * ```
+ */
+export async function claimRun(dir: string, { sessionId }: Claimant = {}): Promise<Claim> {
+	const us = await ownIdentity();
+	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+		const { last, owner } = await newestOwner(dir);
+		if (owner?.type === "owned") {
+			if (isSame(owner, us) && isSameSession(owner, sessionId)) return { isOurs: true };
+			if (await isAlive(owner)) return { isOurs: false, owner: identityIn(owner) };
+		}
+		const next: OwnerFile = {
+			type: "owned",
+			at: Date.now(),
+			...(sessionId === undefined ? {} : { sessionId }),
+			...us,
+		};
+		const isDurable = false; // no owner survives a machine crash
+		if (await createWhole(ownerPath(dir, last + 1), JSON.stringify(next), { isDurable })) return { isOurs: true };
+		// Another process was first: check again.
+	}
+	throw new Error(`${dir} cannot be claimed: the numbers of its owner files are too high. Delete those files.`);
+}
+
+/** Releases a run that this process owns. Synchronous: the process may be about to end. */
+export function releaseRun(dir: string, { sessionId }: Claimant = {}): void {
+	const last = newest(readdirSync(dir));
+	const owner =
+		last === 0 ? undefined : parseOwner(readPlainSync(ownerPath(dir, last), MAX_OWNER_BYTES).toString("utf8"));
+	if (owner?.type !== "owned" || owner.pid !== process.pid || !isSameSession(owner, sessionId)) return;
+	const released: OwnerFile = { type: "released", at: Date.now() };
+	try {
+		writeFileSync(ownerPath(dir, last + 1), JSON.stringify(released), { flag: "wx", mode: 0o600 });
+	} catch (error) {
+		if (codeOf(error) !== "EEXIST") throw error; // a new owner exists already
+	}
+}
+
+/** Whether a living process watches the run. False if that cannot be read. */
+export async function isWatched(dir: string): Promise<boolean> {
+	try {
+		const { owner } = await newestOwner(dir);
+		return owner?.type === "owned" && (await isAlive(owner));
+	} catch (error) {
+		if (codeOf(error) !== undefined) return false;
+		throw error;
+	}
+}
+
+/** No session means any. */
+function isSameSession(owner: Claimant, sessionId: string | undefined): boolean {
+	return owner.sessionId === undefined || sessionId === undefined || owner.sessionId === sessionId;
+}
+
+async function newestOwner(dir: string): Promise<{ last: number; owner: OwnerFile | undefined }> {
+	const last = newest(await readdir(dir));
+	const text = last === 0 ? undefined : await readPlain(ownerPath(dir, last), MAX_OWNER_BYTES);
+	return { last, owner: text && parseOwner(text.toString("utf8")) };
+}
+
+/** The highest number; 0 if there was never an owner. */
+function newest(names: readonly string[]): number {
+	return Math.max(0, ...names.map((name) => Number(/^owner-([1-9]\d{0,8})\.json$/.exec(name)?.[1] ?? 0)));
+}
+
+function ownerPath(dir: string, number: number): string {
+	return join(dir, `owner-${number}.json`);
+}

@@ -1,0 +1,109 @@
+/** Reads and validates a run's files, which another process wrote, perhaps incompletely, perhaps an attacker. */
+import { isAbsolute, join } from "node:path";
+import type { Static } from "typebox";
+import { Check } from "typebox/value";
+import { messageOf } from "../base/best-effort.ts";
+import { readPlain } from "../files/plain-file.ts";
+import { runIdOf } from "../model/runner.ts";
+import { type EventLine, type Meta, type OwnerFile, type ResultFile, RUN_FILES, type WrapperFile } from "./layout.ts";
+import { eventSchemas, metaSchema, ownerSchema, resultSchema, wrapperSchema } from "./schema.ts";
+
+/** Larger than any real file. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Deeper than any tool's arguments. Much deeper JSON takes seconds to parse and later overflows the stack. */
+const MAX_DEPTH = 500;
+
+/** A run's meta file, or a text that says why it cannot be used. */
+export async function readMeta(dir: string): Promise<Meta | string> {
+	const path = join(dir, RUN_FILES.meta);
+	try {
+		const text = await readWhole(path);
+		if (text === undefined) return `${path} does not exist`;
+		return parseMeta(text) ?? `${path} is not the whole description of a run`;
+	} catch (error) {
+		return `${path} cannot be read: ${messageOf(error)}`;
+	}
+}
+
+/** The result of a run; undefined until it is complete. */
+export async function readResult(dir: string): Promise<ResultFile | undefined> {
+	const text = await readWhole(join(dir, RUN_FILES.result));
+	return text === undefined ? undefined : parseResult(text);
+}
+
+/** The wrapper process of a run; undefined if there is none yet. */
+export async function readWrapper(dir: string): Promise<WrapperFile | undefined> {
+	const text = await readWhole(join(dir, RUN_FILES.wrapper));
+	return text === undefined ? undefined : checked(wrapperSchema(), text);
+}
+
+function parseMeta(text: string): Meta | undefined {
+	const meta = checked(metaSchema(), text);
+	if (!meta || meta.runId !== runIdOf(meta)) return undefined;
+	const places = [meta.cwd, meta.spec.cwd, meta.spec.runsDir, meta.systemPromptPath];
+	return places.every((place) => place === undefined || isAbsolute(place)) ? meta : undefined;
+}
+
+export function parseResult(text: string): ResultFile | undefined {
+	const result = checked(resultSchema(), text);
+	return result && result.runId === runIdOf(result) ? result : undefined;
+}
+
+export function parseOwner(text: string): OwnerFile | undefined {
+	return checked(ownerSchema(), text);
+}
+
+/** A line of the log; undefined if it is broken or from a newer version. */
+export function parseEvent(line: string): EventLine | undefined {
+	const value = parseJson(line);
+	const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+	const schemas = eventSchemas();
+	if (typeof type !== "string" || !Object.hasOwn(schemas, type)) return undefined;
+	const schema = schemas[type as keyof typeof schemas];
+	return Check(schema, value) ? value : undefined;
+}
+
+function checked<
+	Schema extends ReturnType<typeof metaSchema | typeof resultSchema | typeof wrapperSchema | typeof ownerSchema>,
+>(schema: Schema, text: string): Static<Schema> | undefined {
+	const value = parseJson(text);
+	return Check(schema, value) ? value : undefined;
+}
+
+/** Undefined if it is not JSON, or nested too deeply. */
+export function parseJson(text: string): unknown {
+	if (isTooDeep(text)) return undefined;
+	try {
+		return JSON.parse(text);
+	} catch (error) {
+		if (error instanceof SyntaxError) return undefined; // truncated, or not ours
+		throw error;
+	}
+}
+
+function isTooDeep(text: string): boolean {
+	let depth = 0;
+	for (let at = 0; at < text.length; at++) {
+		const character = text[at];
+		if (character === '"') at = endOfString(text, at);
+		else if (character === "{" || character === "[") depth++;
+		else if (character === "}" || character === "]") depth--;
+		if (depth > MAX_DEPTH) return true;
+	}
+	return false;
+}
+
+/** The index of the closing quote; the end of the text if there is none. */
+function endOfString(text: string, start: number): number {
+	for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+		let escapes = 0;
+		while (text[at - 1 - escapes] === "\\") escapes++;
+		if (escapes % 2 === 0) return at;
+	}
+	return text.length;
+}
+
+async function readWhole(path: string): Promise<string | undefined> {
+	return (await readPlain(path, MAX_FILE_BYTES))?.toString("utf8");
+}

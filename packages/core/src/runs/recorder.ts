@@ -1,0 +1,195 @@
+/**
+ * Writes the files of runs inside this process, the same as a wrapper's. Everything is written in the background:
+ * nothing here can delay a run, and what could not be written is listed in its result.
+ */
+import { join } from "node:path";
+import { type ChildEvent, createDescriber } from "@pi-subagents/progress";
+import { messageOf, type Report } from "../base/best-effort.ts";
+import { AppendLog } from "../files/append-log.ts";
+import { jsonText } from "../files/create.ts";
+import type { FileStep } from "../files/file-steps.ts";
+import { fileThread } from "../files/file-thread.ts";
+import type { AgentEvent, AgentSettled, LifeCycleEvent } from "../model/event.ts";
+import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
+import type { Store } from "../model/store.ts";
+import { IGNORE_ALL } from "./git-ignore.ts";
+import { RUN_FILES } from "./layout.ts";
+import { RunTotals, timesOf } from "./run-totals.ts";
+import { metaOf } from "./write.ts";
+
+export interface RecorderOptions {
+	store: Store;
+	/** What a live agent was launched with. */
+	specOf: (id: string) => (RunSpec & RunIdentity) | undefined;
+	/** The id of the parent's pi session. */
+	parentSessionId?: () => string | undefined;
+	/** Called at launch; the returned function saves the agent's conversation under a path when the run has ended. */
+	conversationOf?: (agentId: string) => (path: string) => Promise<void>;
+	/** Called once per run with what could not be written. */
+	report?: Report;
+}
+
+export interface Recorder {
+	/** Resolves when all events so far are written. */
+	flush(): Promise<void>;
+	/** The same, and ends the writing thread. Later events are still written. */
+	close(): Promise<void>;
+}
+
+/**
+ * Records only `session` runs with a directory for their files; wrappers record the others.
+ *
+ * @example
+ * ```ts
+ * const recorder = recordRuns({ store: manager.store, specOf: (id) => manager.specOf(id) });
+ * await manager.shutdown();
+ * await recorder.close();
+ * ```
+ */
+export function recordRuns(options: RecorderOptions): Recorder {
+	const running = new Map<string, RecordedRun>();
+	const ending = new Set<Promise<void>>();
+	options.store.subscribe((event) => {
+		const { agentId, at } = event;
+		const run = running.get(agentId);
+		if (event.type === "agent_queued") {
+			const spec = options.specOf(agentId);
+			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at));
+		} else if (event.type === "agent_settled" && run) {
+			running.delete(agentId);
+			const end = run.end(event, at);
+			ending.add(end);
+			void end.finally(() => ending.delete(end));
+		} else if (event.type === "agent_started") run?.start(at);
+		else if (!isLifeCycle(event)) run?.add(event);
+	});
+	const flush = async () => {
+		await fileThread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
+	};
+	return {
+		flush,
+		async close() {
+			await flush();
+			await fileThread.close();
+		},
+	};
+}
+
+type Spec = RunSpec & RunIdentity & { artifacts: string };
+
+function isRecorded(spec: RunSpec & RunIdentity): spec is Spec {
+	return spec.runner === "session" && spec.artifacts !== undefined;
+}
+
+type RunFile = keyof typeof RUN_FILES;
+
+/** A file and the step that writes it. */
+type Part = [RunFile, FileStep];
+
+class RecordedRun {
+	readonly #options: RecorderOptions;
+	readonly #spec: Spec;
+	readonly #saveConversation: ((path: string) => Promise<void>) | undefined;
+	/** Whether its directory was created. */
+	readonly #opened: Promise<boolean>;
+	readonly #events: AppendLog;
+	readonly #transcript: AppendLog;
+	readonly #describe = createDescriber();
+	readonly #totals = new RunTotals();
+	readonly #lost: string[] = [];
+	#startedAt: number;
+
+	constructor(options: RecorderOptions, spec: Spec, createdAt: number) {
+		this.#options = options;
+		this.#spec = spec;
+		this.#startedAt = createdAt;
+		this.#saveConversation = options.conversationOf?.(spec.agentId);
+		this.#opened = this.#open(createdAt);
+		this.#events = this.#log("events");
+		this.#transcript = this.#log("transcript");
+	}
+
+	start(at: number): void {
+		this.#startedAt = at;
+	}
+
+	add({ agentId: _who, run: _which, seq: _place, ...line }: AgentEvent & ChildEvent): void {
+		this.#totals.add(line);
+		this.#events.add(JSON.stringify(line));
+		const text = this.#describe(line);
+		if (text !== undefined) this.#transcript.add(text);
+	}
+
+	async flush(): Promise<void> {
+		await this.#opened;
+		await Promise.all([this.#events.flush(), this.#transcript.flush()]);
+	}
+
+	/** The result is written last, whatever became of the rest. */
+	async end({ outcome, durationMs }: AgentSettled, at: number): Promise<void> {
+		await this.flush();
+		if (!(await this.#opened)) return;
+		const path = this.#path("session");
+		await this.#saveConversation?.(path).catch((error: unknown) => this.#lose("session", messageOf(error)));
+		const lost = this.#lost.length === 0 ? {} : { lost: [...this.#lost] };
+		const measured = durationMs === undefined ? {} : { durationMs };
+		const times = timesOf({ startedAt: this.#startedAt, completedAt: at, ...measured });
+		const ended = { ...this.#totals.result(this.#spec, outcome, at), ...times, ...lost };
+		const text = jsonText({ ...ended, writtenBy: "parent" });
+		await this.#write([["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
+		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
+	}
+
+	async #open(createdAt: number): Promise<boolean> {
+		const { artifacts: path } = this.#spec;
+		const parentSessionId = this.#options.parentSessionId?.();
+		const meta = metaOf(this.#spec, { createdAt, ...(parentSessionId === undefined ? {} : { parentSessionId }) });
+		const empty = (name: RunFile): Part => [name, { does: "create", path: this.#path(name), text: "" }];
+		const fault = await this.#write(
+			[
+				["ignore", { does: "create", path: this.#path("ignore"), text: IGNORE_ALL }],
+				["systemPrompt", { does: "create", path: this.#path("systemPrompt"), text: meta.systemPrompt ?? "" }],
+				// Nothing reads it as orders, so it need not be durable.
+				["meta", { does: "publish", path: this.#path("meta"), text: jsonText(meta), isDurable: false }],
+				...(["events", "transcript", "stdout", "stderr"] as const).map(empty),
+			],
+			{ does: "mkdir", path }, // an existing one belongs to another run
+		);
+		if (fault !== undefined) this.#report(`Nothing of run ${runIdOf(this.#spec)} is kept: ${fault}`);
+		return fault === undefined;
+	}
+
+	#log(name: "events" | "transcript"): AppendLog {
+		const onLost = (what: string) => void this.#lost.push(what);
+		return new AppendLog({ path: this.#path(name), thread: fileThread, hasPlace: this.#opened, onLost });
+	}
+
+	/** Records what could not be written. Returns why nothing could be, if the first step failed. */
+	async #write(parts: readonly Part[], first?: FileStep): Promise<string | undefined> {
+		const steps = parts.map(([, step]) => step);
+		const faults = await fileThread.take(first ? [first, ...steps] : steps);
+		const fault = first && faults.shift();
+		if (fault !== undefined) return fault;
+		for (const [index, [name]] of parts.entries()) {
+			const why = faults[index];
+			if (why !== undefined) this.#lose(name, why);
+		}
+		return undefined;
+	}
+
+	#lose(name: RunFile, why: string): void {
+		this.#lost.push(`${RUN_FILES[name]}: ${why}`);
+	}
+
+	#path(name: RunFile): string {
+		return join(this.#spec.artifacts, RUN_FILES[name]);
+	}
+
+	#report(message: string): void {
+		this.#options.report?.(message);
+	}
+}
+
+function isLifeCycle(event: AgentEvent): event is AgentEvent & LifeCycleEvent {
+	return event.type.startsWith("agent_") || event.type === "moved_to_background" || event.type === "result_archived";
+}

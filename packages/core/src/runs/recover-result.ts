@@ -1,0 +1,41 @@
+/** Reconstructs the result of a run whose process is gone, from its log. */
+import { join } from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { checkAnswer } from "../conversation/answer-check.ts";
+import { readPlain } from "../files/plain-file.ts";
+import type { RunIdentity, Stop } from "../model/runner.ts";
+import { type ResultFile, RUN_FILES } from "./layout.ts";
+import { parseEvent, readMeta } from "./read.ts";
+import { RunTotals } from "./run-totals.ts";
+
+/** Reading a longer log would delay the session that is being opened. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The run as it was when it stopped; undefined without a log. An idle child had answered, so its run ended with that.
+ * Broken lines are skipped.
+ */
+export async function readInterrupted(
+	dir: string,
+	identity: RunIdentity,
+	stop: Stop,
+	clock: Clock = systemClock,
+): Promise<ResultFile | undefined> {
+	const log = await readPlain(join(dir, RUN_FILES.events), MAX_BYTES);
+	if (log === undefined) return undefined;
+	const totals = new RunTotals();
+	let lastAt = 0;
+	for (const line of log.toString("utf8").split("\n")) {
+		const event = line === "" ? undefined : parseEvent(line);
+		if (!event) continue;
+		totals.add(event);
+		lastAt = event.at;
+	}
+	if (lastAt === 0) return undefined;
+	const judged = totals.judge(stop);
+	const meta = judged.status === "completed" ? await readMeta(dir) : undefined;
+	// If it is unknown whether the answer had to match a schema, it counts as unfinished.
+	const outcome =
+		typeof meta === "string" ? totals.stopped(stop) : (await checkAnswer(judged, meta?.spec.output, clock)).checked;
+	return totals.result(identity, outcome, lastAt);
+}

@@ -1,0 +1,95 @@
+/** Accumulates a run's log to tell how it ended. Pure: reads no file. */
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import { wholeMs } from "../base/clock.ts";
+import { FinalMessage } from "../model/final-message.ts";
+import { abortedOutcome } from "../model/outcome.ts";
+import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
+import { addUsage, NO_USAGE } from "../model/usage.ts";
+import { identityIn } from "./identity.ts";
+import type { EventLine, ProcessIdentity, ResultFile } from "./layout.ts";
+
+/** The times in a result. `durationMs` is the measured one; without it the two times must do. */
+export function timesOf({
+	startedAt,
+	completedAt,
+	durationMs = completedAt - startedAt,
+}: Pick<ResultFile, "startedAt" | "completedAt" | "durationMs">) {
+	return {
+		startedAt: Math.floor(startedAt),
+		completedAt: Math.floor(Math.max(startedAt, completedAt)),
+		durationMs: wholeMs(0, durationMs),
+	};
+}
+
+export class RunTotals {
+	/** pi's process, once it was started. */
+	child: ProcessIdentity | undefined;
+	#startedAt: number | undefined;
+	readonly #finalMessage = new FinalMessage();
+	#model: string | undefined;
+	#isIdle = false;
+	#turns = 0;
+	#toolUses = 0;
+	#usage: Usage = NO_USAGE;
+
+	add(line: EventLine): void {
+		this.#startedAt ??= line.at;
+		switch (line.type) {
+			case "child_started":
+				this.child = identityIn(line);
+				return;
+			case "question":
+			case "question_over":
+			case "checkpoint":
+			case "granted":
+			case "notice":
+				return;
+			default:
+				this.#observe(line);
+		}
+	}
+
+	/** The child's last non-blank text. */
+	get said(): string | undefined {
+		return this.#finalMessage.said;
+	}
+
+	/** The outcome of a run that ended unobserved. An idle child had given its answer. */
+	judge(stop: Stop): Outcome {
+		return this.#isIdle ? this.#finalMessage.outcome() : this.stopped(stop);
+	}
+
+	stopped(stop: Stop): Outcome {
+		return abortedOutcome(stop, this.said);
+	}
+
+	result(identity: RunIdentity, outcome: Outcome, now: number): ResultFile {
+		const startedAt = this.#startedAt ?? now;
+		const text = outcome.status === "completed" ? outcome.text : outcome.partialText;
+		const { last } = this.#finalMessage;
+		return {
+			format: 1,
+			runId: runIdOf(identity),
+			agentId: identity.agentId,
+			run: identity.run,
+			writtenBy: "watcher",
+			outcome,
+			...(text === undefined ? {} : { finalText: text }),
+			...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
+			...(this.#model === undefined ? {} : { resolvedModel: this.#model }),
+			...timesOf({ startedAt, completedAt: now }),
+			turns: this.#turns,
+			toolUses: this.#toolUses,
+			usage: this.#usage,
+		};
+	}
+
+	#observe(event: ChildEvent): void {
+		this.#isIdle = event.type === "idle";
+		this.#finalMessage.hear(event);
+		if (event.type === "turn") this.#turns++;
+		if (event.type === "tool_call") this.#toolUses++;
+		if (event.type === "usage") this.#usage = addUsage(this.#usage, event.usage);
+		if (event.type === "assistant_text") this.#model = event.model ?? this.#model;
+	}
+}

@@ -1,0 +1,300 @@
+/**
+ * Schemas for the shapes in `layout.ts`. Unknown fields are allowed. Each is built on first use: most sessions read
+ * no run at all, and building them would delay their start.
+ */
+import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } from "@pi-subagents/progress";
+import { type TProperties, type TSchema, Type } from "typebox";
+import { once } from "../base/values.ts";
+import type { OutputSpec, RunSpec, Stop } from "../model/runner.ts";
+import type { Meta, PiLaunch, ProcessIdentity, ResultFile, WrapperEvent } from "./layout.ts";
+
+const text = Type.String();
+const maybeText = Type.Optional(text);
+const texts = Type.Array(text);
+const amount = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const maybeAmount = Type.Optional(amount);
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Milliseconds since the epoch, within the range of `Date`. */
+const time = Type.Number({ minimum: 0, maximum: 8.64e15 });
+/** It becomes a directory name, so it must not lead elsewhere. */
+const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,255}$" });
+const runNumber = Type.Integer({ minimum: 1, maximum: 1_000_000 });
+
+function oneOf<const T extends string>(...values: T[]) {
+	return Type.Enum(values);
+}
+
+/** Fails to compile if a field of `Shape` has no schema. */
+export function objectOf<Shape>() {
+	return <const Fields extends TProperties & Record<keyof Shape & string, TSchema>>(fields: Fields) =>
+		Type.Object(fields);
+}
+
+const usage = once(() =>
+	Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount }),
+);
+
+const aborter = oneOf("user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost");
+
+type Completed = Extract<Outcome, { status: "completed" }>;
+type Failed = Extract<Outcome, { status: "failed" }>;
+type Aborted = Extract<Outcome, { status: "aborted" }>;
+
+const structured = once(() => objectOf<Structured>()({ ok: Type.Literal(true), data: Type.Unknown(), preview: text }));
+
+const unstructured = once(() =>
+	objectOf<Unstructured>()({
+		ok: Type.Literal(false),
+		error: text,
+		validationErrors: Type.Array(Type.Object({ path: text, message: text })),
+		rawPreview: text,
+	}),
+);
+
+export const worktreeReportSchema = once(() =>
+	objectOf<WorktreeReport>()({
+		branch: maybeText,
+		path: maybeText,
+		base: text,
+		files: count,
+		insertions: count,
+		deletions: count,
+		merge: maybeText,
+		problems: Type.Optional(texts),
+	}),
+);
+
+const outcome = once(() =>
+	Type.Union([
+		objectOf<Completed>()({
+			status: Type.Literal("completed"),
+			text,
+			omitted: maybeAmount,
+			wrappedUp: Type.Optional(Type.Literal(true)),
+			structured: Type.Optional(structured()),
+			worktree: Type.Optional(worktreeReportSchema()),
+		}),
+		objectOf<Failed>()({
+			status: Type.Literal("failed"),
+			error: text,
+			partialText: maybeText,
+			omitted: maybeAmount,
+			structured: Type.Optional(unstructured()),
+			worktree: Type.Optional(worktreeReportSchema()),
+		}),
+		objectOf<Aborted>()({
+			status: Type.Literal("aborted"),
+			by: aborter,
+			reason: maybeText,
+			partialText: maybeText,
+			omitted: maybeAmount,
+			worktree: Type.Optional(worktreeReportSchema()),
+		}),
+	]),
+);
+
+export const resultSchema = once(() =>
+	objectOf<ResultFile>()({
+		format: Type.Literal(1),
+		runId: id,
+		agentId: id,
+		run: runNumber,
+		writtenBy: oneOf("wrapper", "watcher", "parent"),
+		outcome: outcome(),
+		finalText: maybeText,
+		stopReason: maybeText,
+		resolvedModel: maybeText,
+		startedAt: time,
+		completedAt: time,
+		durationMs: maybeAmount,
+		turns: count,
+		toolUses: count,
+		usage: usage(),
+		exitCode: Type.Optional(Type.Integer()),
+		exitSignal: maybeText,
+		lost: Type.Optional(texts),
+	}),
+);
+
+const limits = once(() =>
+	objectOf<RunSpec["limits"]>()({
+		maxTurns: maybeAmount,
+		graceTurns: maybeAmount,
+		timeoutMs: maybeAmount,
+		toolTimeoutMs: maybeAmount,
+		idleTimeoutMs: maybeAmount,
+		budgetTokens: maybeAmount,
+		budgetCost: maybeAmount,
+	}),
+);
+
+const chosen = once(() => Type.Optional(Type.Union([Type.Boolean(), texts])));
+
+const spec = once(() =>
+	objectOf<RunSpec>()({
+		type: text,
+		description: text,
+		task: text,
+		cwd: text,
+		runner: oneOf("session", "process", "tmux"),
+		model: text,
+		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
+		tools: texts,
+		systemPrompt: Type.Optional(Type.Object({ mode: oneOf("append", "replace"), text })),
+		extensions: chosen(),
+		excludeExtensions: Type.Optional(texts),
+		skills: chosen(),
+		subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
+		output: Type.Optional(objectOf<OutputSpec>()({ schema: Type.Record(text, Type.Unknown()), repairs: count })),
+		fallbackModels: Type.Optional(texts),
+		isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
+		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
+		inheritsContext: Type.Optional(Type.Boolean()),
+		memory: Type.Optional(oneOf("project", "local", "user")),
+		memoryDir: maybeText,
+		outlives: Type.Optional(Type.Boolean()),
+		runsDir: maybeText,
+		presetSource: maybeText,
+		requestedModel: maybeText,
+		limits: limits(),
+		origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
+		warnings: texts,
+	}),
+);
+
+const launch = once(() =>
+	objectOf<PiLaunch>()({
+		command: text,
+		args: texts,
+		env: Type.Record(text, text),
+		showsProgress: Type.Boolean(),
+	}),
+);
+
+export const metaSchema = once(() =>
+	objectOf<Meta>()({
+		format: Type.Literal(1),
+		createdBy: Type.Literal("pi-subagents"),
+		runId: id,
+		agentId: id,
+		run: runNumber,
+		createdAt: time,
+		parentSessionId: maybeText,
+		preset: text,
+		presetSource: maybeText,
+		task: text,
+		cwd: text,
+		tools: texts,
+		systemPrompt: maybeText,
+		systemPromptPath: maybeText,
+		requestedModel: maybeText,
+		resolvedModel: text,
+		spec: spec(),
+		launch: Type.Optional(launch()),
+	}),
+);
+
+export const identity = once(
+	() =>
+		({
+			pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+			born: Type.Union([text, Type.Null()]),
+			host: text,
+			boot: Type.Union([text, Type.Null()]),
+			space: Type.Optional(Type.Union([text, Type.Null()])), // absent in earlier versions
+		}) satisfies Record<keyof ProcessIdentity, TSchema>,
+);
+
+export const wrapperSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("started"), at: time, ...identity() }),
+		Type.Object({ type: Type.Literal("given_up"), at: time }),
+	]),
+);
+
+export const ownerSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identity() }),
+		Type.Object({ type: Type.Literal("released"), at: time }),
+	]),
+);
+
+const stop = once(() => objectOf<Stop>()({ by: aborter, reason: maybeText }));
+
+const answer = once(() =>
+	Type.Union([
+		Type.Object({ by: oneOf("agent", "session", "user", "default"), text }),
+		Type.Object({ by: Type.Literal("nobody") }),
+	]),
+);
+
+/** A line of `control.jsonl`. */
+export const controlSchema = once(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("steer"), message: text }),
+		Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
+		Type.Object({ type: Type.Literal("abort"), stop: stop() }),
+		Type.Object({ type: Type.Literal("answer"), id: text, answer: answer() }),
+		Type.Object({
+			type: Type.Literal("pass"),
+			id: text,
+			word: oneOf("go", "end"),
+			limits: Type.Optional(limits()),
+			error: maybeText,
+		}),
+	]),
+);
+
+/** A line of `events.jsonl` by its `type`. */
+export const eventSchemas = once(
+	() =>
+		({
+			assistant_text: event("assistant_text", {
+				text,
+				stopReason: maybeText,
+				model: maybeText,
+				error: maybeText,
+				retryAfterMs: maybeAmount,
+			}),
+			tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
+			tool_result: event("tool_result", {
+				callId: maybeText,
+				tool: text,
+				isError: Type.Boolean(),
+				terminates: Type.Optional(Type.Literal(true)),
+			}),
+			usage: event("usage", { usage: usage() }),
+			turn: event("turn", { contextPercent: maybeAmount }),
+			compacting: event("compacting", {}),
+			compacted: event("compacted", {
+				ok: Type.Boolean(),
+				reason: Type.Optional(oneOf("manual", "threshold", "overflow")),
+				tokensBefore: maybeAmount,
+			}),
+			retrying: event("retrying", {
+				attempt: amount,
+				maxAttempts: amount,
+				delayMs: amount,
+				error: text,
+				retryAfterMs: maybeAmount,
+			}),
+			falling_back: event("falling_back", { from: text, to: text, error: text }),
+			idle: event("idle", {}),
+			child_started: event("child_started", identity()),
+			question: event("question", {
+				id: text,
+				question: text,
+				context: maybeText,
+				defaultAnswer: maybeText,
+				timeoutMs: maybeAmount,
+			}),
+			question_over: event("question_over", { id: text }),
+			checkpoint: event("checkpoint", { id: text }),
+			granted: event("granted", { limits: limits() }),
+			notice: event("notice", { text }),
+		}) satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>,
+);
+
+function event<const Name extends string, const Fields extends TProperties>(type: Name, fields: Fields) {
+	return Type.Object({ type: Type.Literal(type), at: time, ...fields });
+}

@@ -1,0 +1,44 @@
+/** Writes `meta.json` before a run starts and `result.json` when it is over. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createWhole, jsonText } from "../files/create.ts";
+import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
+import { IGNORE_ALL } from "./git-ignore.ts";
+import { type Meta, type ResultFile, RUN_FILES } from "./layout.ts";
+
+export function metaOf(
+	{ agentId, run, artifacts, ...spec }: RunSpec & RunIdentity & { artifacts: string },
+	about: Pick<Meta, "createdAt" | "parentSessionId" | "launch">,
+): Meta {
+	const { type, task, cwd, tools, systemPrompt, presetSource, requestedModel, model } = spec;
+	return {
+		format: 1,
+		createdBy: "pi-subagents",
+		runId: runIdOf({ agentId, run }),
+		agentId,
+		run,
+		...about,
+		preset: type,
+		...(presetSource === undefined ? {} : { presetSource }),
+		task,
+		cwd,
+		tools,
+		...(systemPrompt === undefined ? {} : { systemPrompt: systemPrompt.text }),
+		...(systemPrompt === undefined ? {} : { systemPromptPath: join(artifacts, RUN_FILES.systemPrompt) }),
+		...(requestedModel === undefined ? {} : { requestedModel }),
+		resolvedModel: model,
+		spec,
+	};
+}
+
+/** The directory must exist and be empty. */
+export async function writeMeta(dir: string, meta: Meta): Promise<void> {
+	await writeFile(join(dir, RUN_FILES.ignore), IGNORE_ALL, { flag: "wx", mode: 0o600 });
+	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
+	await createWhole(join(dir, RUN_FILES.meta), jsonText(meta));
+}
+
+/** Writes the result. The first one counts: returns whether it was this one. */
+export async function writeResult(dir: string, result: ResultFile): Promise<boolean> {
+	return createWhole(join(dir, RUN_FILES.result), jsonText(result));
+}

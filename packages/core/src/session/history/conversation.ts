@@ -1,0 +1,122 @@
+/** Where a child's conversation is stored: in memory, or in a pi session file that a later run continues. */
+import { linkSync, mkdirSync, readdirSync } from "node:fs";
+import { constants, copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { messageOf } from "../../base/best-effort.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { isMissing } from "../../base/error-code.ts";
+import { createWhole } from "../../files/create.ts";
+import type { RunIdentity, RunSpec } from "../../model/runner.ts";
+import type { SessionHost } from "../resources/host.ts";
+import { conversationsWritten, keepIn, sessionText, unsavedMessage } from "./conversation-file.ts";
+import { inheritedEntries } from "./inherited.ts";
+
+/**
+ * The first run begins a conversation, later ones continue it. One that cannot be written stays in memory; one that
+ * should be continued and is missing is an error, since the child would not know its earlier task.
+ */
+export async function openConversation(
+	{ sessionDir, report = () => undefined, clock = systemClock }: Pick<SessionHost, "sessionDir" | "report" | "clock">,
+	spec: RunSpec & RunIdentity,
+): Promise<SessionManager> {
+	const { agentId, run, cwd } = spec;
+	const parent = sessionDir?.();
+	if (parent === undefined) {
+		if (run > 1) throw new Error(goneMessage(agentId));
+		return SessionManager.inMemory(cwd, {}, begunWith(spec, clock)?.entries);
+	}
+	const dir = conversationDir(parent, agentId);
+	const keeping = { dir, agentId, report };
+	const begin = () => {
+		const path = join(dir, fileName(clock.now(), agentId));
+		mkdirSync(parent, { recursive: true, mode: 0o700 }); // pi would make it readable for everyone
+		// With the parent directory: its own is created in the background, and pi would create it immediately.
+		return keepIn(SessionManager.open(path, parent, cwd), { ...keeping, path, isThere: false });
+	};
+	const goOn = (path: string) => keepIn(SessionManager.open(path, dir, cwd), { ...keeping, path, isThere: true });
+	if (run > 1) {
+		await conversationsWritten(dir);
+		const file = newestFile(dir);
+		if (file === undefined) throw new Error(goneMessage(agentId));
+		// A first run that was stopped before it began left an empty directory: nothing is lost.
+		return file === "" ? begin() : goOn(join(dir, file));
+	}
+	const begun = begunWith(spec, clock);
+	try {
+		if (!begun) return begin();
+		await mkdir(dir, { recursive: true, mode: 0o700 });
+		const path = join(dir, fileName(begun.at, begun.id));
+		await createWhole(path, sessionText(begun.entries), { isDurable: false });
+		return goOn(path);
+	} catch (error) {
+		report(unsavedMessage(agentId, messageOf(error)));
+		return SessionManager.inMemory(cwd, {}, begun?.entries);
+	}
+}
+
+/** The inherited conversation, if the spec asks for it. */
+function begunWith(spec: RunSpec & RunIdentity, clock: Clock) {
+	if (!spec.inheritsContext) return undefined;
+	const [id, at] = [crypto.randomUUID(), clock.now()];
+	return { id, at, entries: inheritedEntries(spec, { id, at }) };
+}
+
+/** Named as by pi: the newest sorts last. */
+function fileName(at: number, id: string): string {
+	return `${new Date(at).toISOString().replace(/[:.]/g, "-")}_${id}.jsonl`;
+}
+
+/** The directory of one agent's conversation. Refuses an id that would lead elsewhere. */
+export function conversationDir(sessionDir: string, agentId: string): string {
+	if (!/^[\w-][\w.-]{0,127}$/.test(agentId)) throw new Error(`"${agentId}" cannot be the name of a directory.`);
+	return join(sessionDir, agentId);
+}
+
+/** The newest session file in the directory; "" if there is none, undefined if the directory does not exist. */
+export function newestFile(dir: string): string | undefined {
+	try {
+		const files = readdirSync(dir).filter((name) => name.endsWith(".jsonl"));
+		return files.sort().at(-1) ?? ""; // pi's names begin with the time
+	} catch (error) {
+		if (isMissing(error)) return undefined;
+		throw error;
+	}
+}
+
+/**
+ * Makes the conversation of a newly launched agent available under another, unused path: as a link if possible, which
+ * then includes later messages. Does nothing if no conversation is stored.
+ *
+ * @example
+ * ```ts
+ * const recorder = recordRuns({ ...host, store, specOf, conversationOf: conversationOf(host) });
+ * ```
+ */
+export function conversationOf({
+	sessionDir,
+}: Pick<SessionHost, "sessionDir">): (agentId: string) => (path: string) => Promise<void> {
+	return (agentId) => {
+		const dir = sessionDir?.(); // at the end of the run another session may be open
+		return async (path) => {
+			if (dir !== undefined) await shareConversation(conversationDir(dir, agentId), path);
+		};
+	};
+}
+
+/** Synchronous if possible: two small steps are faster than other threads. */
+async function shareConversation(dir: string, path: string): Promise<void> {
+	await conversationsWritten(dir);
+	const name = newestFile(dir);
+	if (!name) return;
+	const file = join(dir, name);
+	try {
+		linkSync(file, path);
+	} catch {
+		await copyFile(file, path, constants.COPYFILE_EXCL); // fails again unless only links were the problem
+	}
+}
+
+export function goneMessage(agentId: string): string {
+	return `Agent ${agentId} cannot be resumed: its conversation is gone. Launch a new agent and tell it what it needs to know.`;
+}

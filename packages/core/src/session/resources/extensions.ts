@@ -1,0 +1,184 @@
+/** Resources of a child that loads the user's extensions: all but our own, or those that its preset names. */
+
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import {
+	DefaultPackageManager,
+	DefaultResourceLoader,
+	SettingsManager,
+	type Skill,
+	type SourceInfo,
+} from "@earendil-works/pi-coding-agent";
+import type { Report } from "../../base/best-effort.ts";
+import type { RunSpec } from "../../model/runner.ts";
+import { originOf } from "../../worktree/confine.ts";
+import type { SessionHost } from "./host.ts";
+import { promptParts } from "./prompt.ts";
+import type { ChildResources, ResourceScope } from "./resources.ts";
+import { chooseSkills, findSkills, requireAll, requireSkills } from "./skills.ts";
+
+/** An extension that the user's pi loads. */
+interface Candidate {
+	path: string;
+	/** What a preset may call it: the name of its package, and that of its file. */
+	names: string[];
+}
+
+export function wantsExtensions({ extensions }: RunSpec): boolean {
+	return extensions === true || (Array.isArray(extensions) && extensions.length > 0);
+}
+
+export async function resourcesWithExtensions(
+	host: SessionHost,
+	scope: ResourceScope,
+	spec: RunSpec,
+	memory?: string,
+): Promise<ChildResources> {
+	const { cwd, agentDir, isTrusted } = scope;
+	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
+	const paths = await extensionPaths(host, scope, spec, settingsManager);
+	const { replacement, additions } = promptParts(spec, memory);
+	let skills: readonly Skill[] = [];
+	const resourceLoader = new DefaultResourceLoader({
+		cwd,
+		agentDir,
+		settingsManager,
+		// Unwanted extensions must not be loaded: loading runs them, and we would start ourselves again.
+		noExtensions: true,
+		additionalExtensionPaths: paths,
+		noThemes: true,
+		noPromptTemplates: true,
+		skillsOverride: (base) => {
+			skills = base.skills;
+			return { ...base, skills: chooseSkills(skills, spec.skills) };
+		},
+		systemPromptOverride: (base) => replacement ?? base,
+		appendSystemPromptOverride: (base) => [...base, ...additions],
+	});
+	await resourceLoader.reload();
+	checkLoaded(resourceLoader, paths, spec, host.report);
+	return {
+		settingsManager,
+		resourceLoader,
+		hasExtensions: true,
+		check: () => requireSkills(skills, spec.skills),
+	};
+}
+
+/** The user's extensions that the spec asks for. Throws if a named one is missing. */
+export async function extensionPaths(
+	host: Pick<SessionHost, "isOwnExtension">,
+	scope: ResourceScope,
+	spec: RunSpec,
+	settingsManager: SettingsManager,
+): Promise<string[]> {
+	return wantsExtensions(spec) ? choose(await candidates(host, scope, settingsManager), spec) : [];
+}
+
+async function candidates(
+	host: Pick<SessionHost, "isOwnExtension">,
+	scope: ResourceScope,
+	settingsManager: SettingsManager,
+): Promise<Candidate[]> {
+	const packages = new DefaultPackageManager({ ...scope, settingsManager });
+	// A launch must not install what the user's pi did not.
+	const { extensions } = await packages.resolve(async () => "skip");
+	return extensions
+		.filter(({ path, enabled }) => enabled && !host.isOwnExtension?.(path))
+		.map(({ path, metadata }) => ({ path, names: extensionNames(path, metadata) }))
+		.filter(({ names }) => !names.some(isOurs));
+}
+
+function choose(candidates: readonly Candidate[], { extensions, excludeExtensions = [] }: RunSpec): string[] {
+	const wanted = Array.isArray(extensions) ? extensions : undefined;
+	const allowed = candidates.filter(({ names }) => !names.some((name) => excludeExtensions.includes(name)));
+	if (wanted)
+		requireAll(
+			"extension",
+			wanted,
+			allowed.flatMap(({ names }) => names),
+		);
+	const chosen = wanted ? allowed.filter(({ names }) => names.some((name) => wanted.includes(name))) : allowed;
+	return chosen.map(({ path }) => path);
+}
+
+/** A named extension must work; any other broken one is only reported, as pi does. */
+function checkLoaded(
+	loader: DefaultResourceLoader,
+	paths: readonly string[],
+	spec: RunSpec,
+	report: Report | undefined,
+): void {
+	const { extensions, errors } = loader.getExtensions();
+	const loaded = new Set(extensions.flatMap(({ path, resolvedPath }) => [path, resolvedPath]));
+	const failed = paths.filter((path) => !loaded.has(path));
+	for (const path of failed) {
+		const why = errors.find((error) => error.path === path)?.error ?? "pi did not load it";
+		const message = `The extension ${path} does not work in agent ${spec.type}: ${why}`;
+		if (Array.isArray(spec.extensions)) throw new Error(message);
+		report?.(message);
+	}
+}
+
+/** What a preset may call it: the name of its package, if it has one, and that of its file. */
+function extensionNames(path: string, { baseDir, origin }: Pick<SourceInfo, "baseDir" | "origin">): string[] {
+	const stem = basename(path, extname(path));
+	const fileName = stem === "index" ? basename(dirname(path)) : stem;
+	const outside = baseDir !== undefined && origin === "package" ? dirname(baseDir) : baseDir;
+	const realDir = dirname(realpathSync(path)); // a link to our own entry is still ours
+	const packageName = packageNameOf(realDir, outside === undefined ? undefined : realpathSync(outside));
+	return packageName === undefined || packageName === fileName ? [fileName] : [packageName, fileName];
+}
+
+/** The name of the nearest enclosing package, looking upwards until `outside`. */
+function packageNameOf(dir: string, outside: string | undefined): string | undefined {
+	if (dir === outside) return undefined;
+	const file = join(dir, "package.json");
+	if (existsSync(file)) return nameIn(file);
+	const parent = dirname(dir);
+	return parent === dir ? undefined : packageNameOf(parent, outside);
+}
+
+function nameIn(file: string): string | undefined {
+	try {
+		const { name } = JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
+		return typeof name === "string" ? name : undefined;
+	} catch (error) {
+		if (error instanceof SyntaxError || error instanceof TypeError) return undefined; // broken, so it has no name
+		throw error;
+	}
+}
+
+/** The names of the user's extension that provides a tool. None for any other tool. */
+export function toolExtension({ path, ...source }: SourceInfo): string[] {
+	if (!existsSync(path)) return []; // pi's own, or generated
+	const names = extensionNames(path, source);
+	return names.some(isOurs) ? [] : names;
+}
+
+function isOurs(name: string): boolean {
+	return name === "pi-subagents" || name.startsWith("@pi-subagents/");
+}
+
+/**
+ * Checks before a launch that what a preset names exists, so that the caller learns immediately. Throws an error with
+ * what is missing and what exists.
+ */
+export async function requireResources(
+	host: Pick<SessionHost, "agentDir" | "isProjectTrusted" | "isOwnExtension">,
+	spec: RunSpec,
+): Promise<void> {
+	if (!isNamed(spec.extensions) && !isNamed(spec.skills)) return; // reading pi's settings takes longer than everything else
+	const { agentDir } = host;
+	const { cwd } = spec;
+	const isTrusted = host.isProjectTrusted(originOf(spec));
+	const scope = { cwd, agentDir, isTrusted };
+	const settings = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
+	await extensionPaths(host, scope, spec, settings);
+	// Extensions may add skills, which are known only when they run.
+	if (isNamed(spec.skills) && !wantsExtensions(spec)) requireSkills(await findSkills(scope, settings), spec.skills);
+}
+
+function isNamed(wanted: RunSpec["skills"]): boolean {
+	return Array.isArray(wanted) && wanted.length > 0;
+}

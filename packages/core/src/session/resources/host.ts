@@ -1,0 +1,30 @@
+/** What the parent provides to in-process children. All the session runner knows of the parent. */
+import type { ModelRuntime, ToolDefinition } from "@earendil-works/pi-coding-agent";
+import type { Report } from "../../base/best-effort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { RunIdentity, RunSpec } from "../../model/runner.ts";
+
+export interface SessionHost {
+	agentDir: string;
+	/** The parent's, so that providers registered by its extensions work in children. */
+	modelRuntime: () => ModelRuntime | Promise<ModelRuntime>;
+	/** Whether the user trusts the project in this directory. Settings of an untrusted one are not read. */
+	isProjectTrusted: (cwd: string) => boolean;
+	/** Tools for this child alone, besides those of its spec. */
+	childTools?: (spec: RunSpec & RunIdentity) => ToolDefinition[];
+	/**
+	 * Where conversations are stored, one directory per agent; read for each run, since it may depend on the open
+	 * session. When absent, they stay in memory.
+	 */
+	sessionDir?: () => string | undefined;
+	/** Whether this is one of our extensions, which no child may load; those with our package names are known. */
+	isOwnExtension?: (path: string) => boolean;
+	/** The parent's bus: gets `subagents:child:session-created`, `:bound` and `:disposed`. */
+	events?: { emit(channel: string, data: unknown): void };
+	/** The id of the parent's pi session, for bus listeners. */
+	parentSessionId?: () => string | undefined;
+	/** Called with problems that do not fail the run. */
+	report?: Report;
+	/** Default: the system clock. */
+	clock?: Clock;
+}

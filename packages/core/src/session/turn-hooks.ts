@@ -1,0 +1,90 @@
+/** Hooks into pi's loop between a child's turns, before its model is asked again. */
+import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
+import { countAsAgent } from "../providers/initiator.ts";
+import type { ProviderResponse } from "../providers/retry-after.ts";
+
+/** None of these may throw. */
+export interface TurnHooks {
+	/** A turn is over, whether or not the child continues. A failed request does not count. */
+	count(): void;
+	/** The child would continue after this turn. `end` makes it the last. */
+	afterTurn(): Promise<"go" | "end">;
+	/** A failed request is about to be repeated. */
+	beforeRetry(): Promise<void>;
+	/** Whether no more requests may be made. */
+	isOver(): boolean;
+	/** Makes a request. */
+	whileAsking<T>(ask: () => T): T;
+	/** pi reports a provider's response. Of failures it reports only some. */
+	onResponse(response: ProviderResponse): void;
+}
+
+/** Call before the session is prompted. Returns a function that stops listening. */
+export function hookTurns(session: AgentSession, rules: TurnHooks): () => void {
+	const state: LoopState = { wantsMore: false, isRetry: false };
+	const unsubscribe = session.subscribe((event) => follow(state, event));
+	const { agent } = session;
+	const { finishTurn, prepareRequest, streamFunction, onResponse } = agent;
+	agent.onResponse = (response, model) => {
+		rules.onResponse(response);
+		return onResponse?.(response, model);
+	};
+	// pi checks for a stop between its steps, not before each request: a summary would still be requested.
+	agent.streamFunction = (model, context, options) => {
+		if (rules.isOver()) throw new Error("The agent has been stopped.");
+		const headers = { ...options?.headers };
+		countAsAgent(model.provider, headers);
+		return rules.whileAsking(() => streamFunction(model, context, { ...options, headers }));
+	};
+	// Before 0.87 pi had no such hook; then only the end of a turn is seen, and nothing can wait.
+	if (!finishTurn) return both(unsubscribe, watchTurns(session, state, rules));
+	agent.finishTurn = async (turn, signal) => {
+		const decision = (await finishTurn(turn, signal)) ?? undefined;
+		const wantsMore = state.wantsMore || decision?.action === "continue";
+		state.wantsMore = false;
+		if (isFailed(turn.message)) return decision;
+		rules.count();
+		if (decision?.action === "end" || !(wantsMore || agent.hasQueuedMessages())) return decision;
+		return (await rules.afterTurn()) === "end" ? { action: "end" } : decision;
+	};
+	agent.prepareRequest = async (request, signal) => {
+		const isRetry = state.isRetry;
+		state.isRetry = false;
+		if (isRetry) await rules.beforeRetry();
+		return (await prepareRequest?.(request, signal)) ?? undefined;
+	};
+	return unsubscribe;
+}
+
+interface LoopState {
+	/** A tool of this turn has a result that the model should read. */
+	wantsMore: boolean;
+	/** The next request repeats a failed one. */
+	isRetry: boolean;
+}
+
+function follow(state: LoopState, event: AgentSessionEvent): void {
+	if (event.type === "turn_start") state.wantsMore = false;
+	if (event.type === "tool_execution_end" && event.result?.terminate !== true) state.wantsMore = true;
+	if (event.type === "auto_retry_start") state.isRetry = true;
+}
+
+function watchTurns(session: AgentSession, state: LoopState, rules: TurnHooks): () => void {
+	return session.subscribe((event) => {
+		if (event.type !== "turn_end" || isFailed(event.message)) return;
+		rules.count();
+		if (!state.wantsMore && !session.agent.hasQueuedMessages()) return;
+		void rules.afterTurn().then((word) => (word === "end" ? session.abort() : undefined));
+	});
+}
+
+function isFailed(message: { role: string; stopReason?: string }): boolean {
+	return message.stopReason === "error" || message.stopReason === "aborted";
+}
+
+function both(one: () => void, other: () => void): () => void {
+	return () => {
+		one();
+		other();
+	};
+}

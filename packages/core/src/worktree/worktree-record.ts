@@ -1,0 +1,140 @@
+/**
+ * The record of each agent's checkout: a file beside its directory, so that it is found after a crash and nothing of
+ * ours is among the agent's files.
+ */
+
+import { realpath, rename, rm, writeFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import type { WorktreeReport } from "@pi-subagents/progress";
+import { Type } from "typebox";
+import { Check } from "typebox/value";
+import { once } from "../base/values.ts";
+import { createWhole, jsonText, UNFINISHED } from "../files/create.ts";
+import { readPlain } from "../files/plain-file.ts";
+import { namesIn } from "../files/small-file.ts";
+import type { ProcessIdentity } from "../runs/layout.ts";
+import { parseJson } from "../runs/read.ts";
+import { identity, objectOf, worktreeReportSchema } from "../runs/schema.ts";
+import { flagsFile } from "./checkout-state.ts";
+import type { Allowed } from "./own-config.ts";
+
+export interface WorktreeRecord {
+	format: 1;
+	/** The name of the directory, of this file and, with a prefix, of the branch. */
+	name: string;
+	agentId: string;
+	/** The agent's run that uses it, or used it last. */
+	run: number;
+	/** For people: preset, description, and the start of the task. */
+	type: string;
+	description: string;
+	task: string;
+	/** The checkout it was made from. */
+	main: string;
+	commonDir: string;
+	/** The git directory of this checkout. Absent until it was created. */
+	gitDir?: string;
+	/** The root of the checkout. */
+	root: string;
+	/** Where the agent starts: the same directory as the one it was launched in. */
+	cwd: string;
+	branch: string;
+	/** The commit the agent started from. */
+	base: string;
+	/** The base holds uncommitted work: it is not part of the user's history. */
+	isSnapshot: boolean;
+	/** The launching session is in another repository, so commands must name this one. */
+	isElsewhere: boolean;
+	createdAt: number;
+	/** The process that launched the agent. */
+	owner: ProcessIdentity;
+	/** The directory of the run's files, if the run may outlive that process. */
+	runDir?: string;
+	/** Which of the repository's own settings git may use here. Absent: none. */
+	allows?: Allowed;
+	/** Notes about this checkout for the agent and its readers. */
+	notes: string[];
+	/** Why it could not be closed: the changes are only in its directory. */
+	failure?: string;
+	/** Its final report. Absent while in use, and if it could not be closed. */
+	report?: WorktreeReport;
+}
+
+const text = Type.String({ maxLength: 10_000 });
+
+const recordSchema = once(() =>
+	objectOf<WorktreeRecord>()({
+		format: Type.Literal(1),
+		name: Type.String({ pattern: "^[\\w-]{1,100}$" }),
+		agentId: text,
+		run: Type.Integer({ minimum: 1 }),
+		type: text,
+		description: text,
+		task: text,
+		main: text,
+		commonDir: text,
+		gitDir: Type.Optional(text),
+		root: text,
+		cwd: text,
+		// Passed to git as an argument, and deleted by name.
+		branch: Type.String({ pattern: "^pi-subagents[/-][\\w-]{1,100}$" }),
+		base: Type.String({ pattern: "^[0-9a-f]{40,64}$" }),
+		isSnapshot: Type.Boolean(),
+		isElsewhere: Type.Boolean(),
+		createdAt: Type.Number({ minimum: 0 }),
+		owner: Type.Object(identity()),
+		runDir: Type.Optional(text),
+		allows: Type.Optional(Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))])),
+		notes: Type.Array(text),
+		failure: Type.Optional(text),
+		report: Type.Optional(worktreeReportSchema()),
+	}),
+);
+
+/** Larger than any real file. */
+const MAX_BYTES = 256 * 1024;
+
+/** The record of the checkout with this root; undefined if there is none or it is broken. */
+export async function readWorktreeRecord(root: string): Promise<WorktreeRecord | undefined> {
+	const bytes = await readPlain(fileOf(root), MAX_BYTES);
+	const value = bytes && parseJson(bytes.toString("utf8"));
+	if (!Check(recordSchema(), value)) return undefined;
+	const paths = [value.main, value.commonDir, value.cwd, ...(value.gitDir === undefined ? [] : [value.gitDir])];
+	return value.root === root && paths.every(isAbsolute) ? value : undefined;
+}
+
+/** All records in the directory, oldest first. Unreadable ones are left out. */
+export async function readWorktreeRecords(dir: string): Promise<WorktreeRecord[]> {
+	const names = (await namesIn(dir)).filter((name) => name.endsWith(".json"));
+	if (names.length === 0) return [];
+	const realDir = await realpath(dir); // as in the records
+	const records = await Promise.all(
+		names.map((name) => readWorktreeRecord(join(realDir, name.slice(0, -".json".length))).catch(() => undefined)),
+	);
+	return records.flatMap((record) => record ?? []).sort((a, b) => a.createdAt - b.createdAt);
+}
+
+/** Returns whether the name was free. */
+export async function claimWorktree(record: WorktreeRecord): Promise<boolean> {
+	return createWhole(fileOf(record.root), jsonText(record));
+}
+
+export async function writeWorktreeRecord(record: WorktreeRecord): Promise<void> {
+	const file = fileOf(record.root);
+	const unfinished = `${file}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
+	try {
+		await writeFile(unfinished, jsonText(record), { flag: "wx", mode: 0o600, flush: true });
+		await rename(unfinished, file);
+	} finally {
+		await rm(unfinished, { force: true });
+	}
+}
+
+export async function deleteWorktreeRecord({ root }: Pick<WorktreeRecord, "root">): Promise<void> {
+	await rm(flagsFile(root), { force: true });
+	await rm(fileOf(root), { force: true });
+}
+
+function fileOf(root: string): string {
+	return `${root}.json`;
+}

@@ -1,8 +1,0 @@
-import { availablePis } from "@pi-subagents-dev/testkit";
-import { describe, test } from "vitest";
-import { runnerConformance } from "../src/testing/index.ts";
-import { processFixture } from "./process-world.ts";
-
-describe.each(await availablePis())("the process runner with pi $version", (pi) => {
-	test.each(runnerConformance)("$name", ({ run }) => run(processFixture(pi)), 60_000);
-});

@@ -1,0 +1,597 @@
+import { once } from "node:events";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
+import { type EventLine, identityOf, isAlive, processRunner } from "../../../src/process/index.ts";
+import type { ControlLine } from "../../../src/runs/layout.ts";
+import { handClock } from "../../../src/testing/index.ts";
+import { attach, deadProcess, liveProcess, type RunDir, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
+
+const looking: EventLine = { type: "assistant_text", at: 10, text: "I look first.", stopReason: "toolUse" };
+const reading: EventLine = { type: "tool_call", at: 20, callId: "1", tool: "read", args: { path: "a" } };
+const read: EventLine = { type: "tool_result", at: 30, callId: "1", tool: "read", isError: false };
+const answer: EventLine = { type: "assistant_text", at: 40, text: "All done.", stopReason: "stop", model: "fake/one" };
+const usage: EventLine = {
+	type: "usage",
+	at: 40,
+	usage: { input: 10, output: 5, cacheRead: 1, cacheWrite: 2, cost: 0.5 },
+};
+const turn: EventLine = { type: "turn", at: 41 };
+const idle: EventLine = { type: "idle", at: 50 };
+const everything = [looking, turn, reading, read, answer, usage, turn, idle];
+
+const told = (lines: readonly EventLine[]) => lines.map(({ at, ...event }) => ({ event, at }));
+
+/** Side by side, since each waits for the disk. */
+async function forEachByte(length: number, check: (cut: number) => Promise<void>): Promise<void> {
+	for (let first = 0; first <= length; first += 16) {
+		const cuts = Array.from({ length: Math.min(16, length + 1 - first) }, (_, index) => first + index);
+		await Promise.all(cuts.map(check));
+	}
+}
+
+describe("a run that ended while nobody watched", () => {
+	test("tells all that it did, with its times, and settles as it did", async () => {
+		const dir = await runDir();
+		await dir.log(...everything);
+		await dir.result({ status: "completed", text: "All done.", wrappedUp: true });
+		const { run, events } = attach(dir);
+		expect(await run.settled).toEqual({ status: "completed", text: "All done.", wrappedUp: true });
+		expect(events).toEqual(told(everything));
+	});
+
+	test("settles also when nothing is left of its log", async () => {
+		const dir = await runDir();
+		await dir.result({ status: "failed", error: "out of credit", partialText: "Half" });
+		expect(await attach(dir).run.settled).toEqual({ status: "failed", error: "out of credit", partialText: "Half" });
+	});
+
+	test("passes over what is broken in the log, or not known here", async () => {
+		const dir = await runDir();
+		await dir.log(looking);
+		await writeFile(
+			dir.file("events"),
+			[
+				JSON.stringify(looking),
+				"not json",
+				"",
+				"null",
+				'{"type":"hologram","at":1}',
+				'{"type":"toString","at":1}',
+				'{"type":"assistant_text","at":1}',
+				'{"type":"assistant_text","at":"now","text":"x"}',
+				'{"type":"usage","at":1,"usage":{"input":-5,"output":0,"cacheRead":0,"cacheWrite":0,"cost":0}}',
+				JSON.stringify(answer),
+				'{"type":"idle","at"',
+			].join("\n"),
+		);
+		await dir.result({ status: "completed", text: "All done." });
+		const { run, events } = attach(dir);
+		await run.settled;
+		expect(events).toEqual(told([looking, answer]));
+	});
+});
+
+describe("a run whose wrapper is gone without a result", () => {
+	test("is lost, with what it had said, and says so to those who look later", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy(await deadProcess());
+		await dir.log(looking, turn, reading, usage);
+		const { run, events } = attach(dir);
+		const outcome = { status: "aborted", by: "lost", reason: "its process is gone", partialText: "I look first." };
+		expect(await run.settled).toEqual(outcome);
+		expect(events).toEqual(told([looking, turn, reading, usage]));
+		expect(await dir.readResult()).toEqual({
+			format: 1,
+			runId: "a1",
+			agentId: "a1",
+			run: 1,
+			writtenBy: "watcher",
+			outcome,
+			finalText: "I look first.",
+			stopReason: "toolUse",
+			startedAt: 10,
+			completedAt: expect.any(Number),
+			durationMs: expect.any(Number),
+			turns: 1,
+			toolUses: 1,
+			usage: { input: 10, output: 5, cacheRead: 1, cacheWrite: 2, cost: 0.5 },
+		});
+		expect(await attach(dir).run.settled).toEqual(outcome);
+	});
+
+	test("has completed if its log shows that it had nothing left to do", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy(await deadProcess());
+		await dir.log(...everything);
+		expect(await attach(dir).run.settled).toEqual({ status: "completed", text: "All done." });
+	});
+
+	test("has its answer held against its schema, since nobody did that before", async () => {
+		const output = { schema: { type: "object", required: ["files"] }, repairs: 1 };
+		const judged = async (text: string) => {
+			const dir = await runDir();
+			await dir.wrappedBy(await deadProcess());
+			await dir.log({ ...answer, text } as EventLine, idle);
+			return attach(dir, { spec: { output } }).run.settled;
+		};
+		expect(await judged('{"files": 2}')).toMatchObject({ status: "completed", structured: { data: { files: 2 } } });
+		expect(await judged("All done.")).toMatchObject({ status: "failed", structured: { ok: false } });
+	});
+
+	test("settles whatever byte its log was cut off at", async () => {
+		const lines = [looking, answer, idle];
+		const log = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+		const wrapper = await deadProcess();
+		await forEachByte(log.length, async (cut) => {
+			const dir = await runDir();
+			await dir.wrappedBy(wrapper);
+			await writeFile(dir.file("events"), log.subarray(0, cut));
+			const { run, events, reports } = attach(dir);
+			const { status } = await run.settled;
+			expect(status).toBe(cut === log.length ? "completed" : "aborted");
+			const whole = log.subarray(0, cut).toString().split("\n").length - 1;
+			expect(events).toEqual(told(lines.slice(0, whole)));
+			expect(reports).toEqual([]);
+		});
+	});
+
+	test("settles whatever byte its result was cut off at", async () => {
+		const wrapper = await deadProcess();
+		const result = Buffer.from(JSON.stringify(resultOf({ status: "failed", error: "Never whole." })));
+		await forEachByte(result.length - 1, async (cut) => {
+			const dir = await runDir();
+			await dir.wrappedBy(wrapper);
+			await dir.log(answer, idle);
+			await writeFile(dir.file("result"), result.subarray(0, cut));
+			expect(await attach(dir).run.settled).toEqual({ status: "completed", text: "All done." });
+		});
+	});
+
+	test("takes its child with it, but no other process that got the child's number", async () => {
+		const dir = await runDir();
+		const child = await liveProcess();
+		const stranger = await liveProcess();
+		await dir.wrappedBy(await deadProcess());
+		await dir.log({ type: "child_started", at: 1, ...stranger.identity, born: "another" });
+		await attach(dir).run.settled;
+		expect(await isAlive(stranger.identity)).toBe(true);
+		const next = await runDir();
+		await next.wrappedBy(await deadProcess());
+		await next.log({ type: "child_started", at: 1, ...child.identity });
+		await attach(next).run.settled;
+		expect(await isAlive(child.identity)).toBe(false);
+	});
+
+	test("a child that does not want to end is killed", async () => {
+		const dir = await runDir();
+		const child = await liveProcess(
+			'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6); process.stdout.write("ready")',
+		);
+		await new Promise((resolve) => child.child.stdout?.once("data", resolve));
+		await dir.wrappedBy(await deadProcess());
+		await dir.log({ type: "child_started", at: 1, ...child.identity });
+		await attach(dir).run.settled;
+		expect(await child.exited).toEqual([null, "SIGKILL"]);
+	});
+
+	test.skipIf(process.platform !== "linux")("leaves nothing in its child's group, though that is gone", async () => {
+		const dir = await runDir();
+		const script = `import { spawn } from "node:child_process";
+			const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); console.log(process.pid)";
+			const member = spawn(process.execPath, ["-e", stubborn], {
+				env: { ...process.env, PI_SUBAGENTS_RUN_DIR: process.argv[1] },
+				stdio: ["ignore", "pipe", "inherit"],
+			});
+			member.stdout.once("data", (pid) => process.stdout.write(pid, () => process.exit()));`;
+		const leader = await liveProcess(script, dir.path);
+		const [pid] = await once(leader.child.stdout as Readable, "data");
+		const member = await identityOf(Number(pid));
+		onTestFinished(async () => void ((await isAlive(member)) && process.kill(member.pid, "SIGKILL")));
+		await leader.exited;
+		expect(await isAlive(member)).toBe(true);
+		await dir.wrappedBy(await deadProcess());
+		await dir.log({ type: "child_started", at: 1, ...leader.identity });
+		await attach(dir).run.settled;
+		expect(await isAlive(member)).toBe(false);
+	});
+
+	test.each([
+		["by asking after its process when its exit cannot be seen", 0],
+		["as soon when the time of day was set back meanwhile", -26 * 3_600_000],
+	])("is found out %s", async (_, setBy) => {
+		const dir = await runDir();
+		const wrapper = await liveProcess();
+		const clock = handClock(1_000);
+		await dir.wrappedBy(wrapper.identity);
+		await dir.log(looking);
+		const { run, events } = attach(dir, { clock });
+		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		clock.set(setBy);
+		wrapper.child.kill("SIGKILL");
+		await wrapper.exited;
+		const poll = setInterval(() => clock.advance(2_000), 20);
+		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
+		clearInterval(poll);
+	});
+
+	test("a result of another run is none", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy(await deadProcess());
+		await dir.result({ status: "completed", text: "Not mine." }, { runId: "b2", agentId: "b2" });
+		expect(await attach(dir).run.settled).toMatchObject({ by: "lost" });
+	});
+});
+
+describe("a run whose wrapper never said that it is there", () => {
+	/** Lets time pass until the run settles. */
+	async function hurried(clock: ReturnType<typeof handClock>, settled: Promise<unknown>) {
+		const timer = setInterval(() => clock.advance(1_000), 10);
+		try {
+			return await settled;
+		} finally {
+			clearInterval(timer);
+		}
+	}
+
+	test("is given up after a while, and then no wrapper can start any more", async () => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		const { run } = attach(dir, { clock });
+		const lost = { status: "aborted", by: "lost", reason: "it never started" };
+		expect(await hurried(clock, run.settled)).toEqual(lost);
+		expect(clock.now()).toBeGreaterThanOrEqual(11_000);
+		expect(JSON.parse(await readFile(dir.file("wrapper"), "utf8"))).toMatchObject({ type: "given_up" });
+		expect(await dir.readResult()).toMatchObject({ outcome: lost });
+	});
+
+	test("is lost at once if another watcher has given it up", async () => {
+		const dir = await runDir();
+		await writeFile(dir.file("wrapper"), JSON.stringify({ type: "given_up", at: 1 }));
+		expect(await attach(dir).run.settled).toMatchObject({ by: "lost", reason: "it never started" });
+	});
+
+	test("is followed when one starts late after all", async () => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		const { run, events } = attach(dir, { clock });
+		clock.advance(9_000);
+		await dir.wrappedBy((await liveProcess()).identity);
+		clock.advance(60_000);
+		await dir.log(answer);
+		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		await dir.result({ status: "completed", text: "All done." });
+		expect(await run.settled).toMatchObject({ status: "completed" });
+	});
+});
+
+describe("what a run asks", () => {
+	const question: EventLine = { type: "question", at: 5, id: "q1", question: "Which one?", defaultAnswer: "red" };
+	const asks: Question = { question: "Which one?", defaultAnswer: "red" };
+
+	test("reaches whoever answers, and the answer reaches the wrapper", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		const asked: [string, Question][] = [];
+		const ask = async (agentId: string, question: Question): Promise<Answer> => {
+			asked.push([agentId, question]);
+			return { by: "user", text: "blue" };
+		};
+		attach(dir, { ask });
+		await dir.log(question);
+		await expect
+			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.toEqual([{ type: "answer", id: "q1", answer: { by: "user", text: "blue" } }]);
+		expect(asked).toEqual([["a1", asks]]);
+	});
+
+	test.each([
+		["nobody is there to answer", undefined],
+		["whoever should answer fails", () => Promise.reject(new Error("no session"))],
+	])("comes to its default when %s", async (_when, ask) => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		attach(dir, ask ? { ask } : {});
+		await dir.log(question);
+		await expect
+			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.toEqual([{ type: "answer", id: "q1", answer: { by: "default", text: "red" } }]);
+	});
+
+	test("is not asked again when it was answered, or is over", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(
+			question,
+			{ ...question, id: "q2" },
+			{ type: "question_over", at: 6, id: "q2" },
+			{ ...question, id: "q3" },
+			{ type: "checkpoint", at: 7, id: "c1" },
+			looking,
+			{ type: "checkpoint", at: 11, id: "c2" },
+			turn,
+		);
+		await writeFile(
+			dir.file("control"),
+			`${JSON.stringify({ type: "answer", id: "q1", answer: { by: "nobody" } })}\n{"type":"steer","mess`,
+		);
+		const asked: string[] = [];
+		attach(dir, {
+			ask: async (_id, { question }) => {
+				asked.push(question);
+				return { by: "user", text: "green" };
+			},
+		});
+		const replies = async () => {
+			const lines = (await readFile(dir.file("control"), "utf8")).split("\n");
+			return lines.slice(2, -1).map((line) => JSON.parse(line));
+		};
+		await expect.poll(replies, { timeout: 30_000 }).toHaveLength(2);
+		expect((await replies()).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
+			{ type: "pass", id: "c2", word: "go" },
+			{ type: "answer", id: "q3", answer: { by: "user", text: "green" } },
+		]);
+		expect(asked).toEqual(["Which one?"]);
+	});
+
+	test("is taken back when it is over before somebody answered", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		let signal: AbortSignal | undefined;
+		attach(dir, {
+			ask: (_id, _question, given) => {
+				signal = given;
+				return new Promise(() => {});
+			},
+		});
+		await dir.log(question);
+		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(false);
+		await dir.log({ type: "question_over", at: 6, id: "q1" });
+		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
+	});
+
+	test.each([
+		["lets it go on", async () => "go" as const, { word: "go" }],
+		["ends it", async () => "end" as const, { word: "end" }],
+		["fails, so nothing may pass", () => Promise.reject(new Error("closed")), { word: "end", error: "closed" }],
+	])("at a checkpoint %s", async (_what, checkpoint, word) => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		attach(dir, { checkpoint });
+		await dir.log({ type: "checkpoint", at: 5, id: "c1" });
+		await expect
+			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.toEqual([{ type: "pass", id: "c1", ...word }]);
+	});
+});
+
+/** Rejoins the run in this directory as a manager does. */
+function adopt(dir: RunDir, { limits, clock = handClock(1_000) }: { limits: Limits; clock?: Clock }) {
+	const { agentId: id, run, ...spec } = { ...runSpec, limits, outlives: true };
+	const process = processRunner({ agentDir: "/nowhere", isProjectTrusted: () => false, clock });
+	const manager = new Manager({ runners: { process }, clock, newId: () => "b2" });
+	manager.adopt({ id, run, spec, artifacts: dir.path, depth: 1, isBackground: true, queuedAt: 1 });
+	onTestFinished(() => manager.shutdown());
+	return { manager };
+}
+
+test("a run that took its time while we could not hear it is judged by its wrapper alone", async () => {
+	const dir = await runDir();
+	const clock = handClock(1_000);
+	await dir.wrappedBy((await liveProcess()).identity);
+	await dir.log(looking, reading);
+	const limits = { timeoutMs: 1_000, idleTimeoutMs: 1_000, toolTimeoutMs: 1_000 };
+	const { manager } = adopt(dir, { limits, clock });
+	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
+	clock.advance(3_600_000);
+	await dir.log(read, answer, idle);
+	await dir.result({ status: "completed", text: "All done." });
+	expect(await manager.wait("a1")).toEqual({ status: "completed", text: "All done." });
+});
+
+describe("a budget that was extended", () => {
+	const checkpoint: EventLine = { type: "checkpoint", at: 60, id: "c1" };
+	const passed = { type: "pass", id: "c1", word: "go", limits: { budgetTokens: 40 } };
+
+	test("is told to the wrapper", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(checkpoint);
+		const { run } = attach(dir, {
+			async checkpoint() {
+				run.granted = passed.limits;
+				return "go";
+			},
+		});
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+	});
+
+	test("is known to whoever rejoins the run", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(usage, { type: "granted", at: 50, limits: passed.limits }, usage, checkpoint);
+		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+		expect(manager.store.record("a1")?.status).toBe("running");
+	});
+});
+
+describe("a reply that cannot be written", () => {
+	const blocked = async (line: EventLine) => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		await dir.wrappedBy((await liveProcess()).identity);
+		await mkdir(dir.file("control"));
+		await dir.log(line);
+		const { run, reports } = attach(dir, { clock });
+		const complaint = /^An agent waits for an answer that could not be written: EISDIR/;
+		await expect.poll(() => reports, { timeout: 30_000 }).toContainEqual(expect.stringMatching(complaint));
+		return { dir, clock, run, reports };
+	};
+
+	test.each([
+		[
+			{ type: "checkpoint", at: 1, id: "c1" },
+			{ type: "pass", id: "c1", word: "go" },
+		],
+		[
+			{ type: "question", at: 1, id: "q1", question: "?" },
+			{ type: "answer", id: "q1", answer: { by: "nobody" } },
+		],
+	] satisfies [EventLine, ControlLine][])("is written as soon as it can be: %o", async (line, reply) => {
+		const { dir, clock, reports } = await blocked(line);
+		const complaints = reports.length;
+		const timer = setInterval(() => clock.advance(2_000), 10);
+		onTestFinished(() => clearInterval(timer));
+		await rmdir(dir.file("control"));
+		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([reply]);
+		expect(reports.length).toBe(complaints);
+	});
+
+	test("is dropped when the question is over", async () => {
+		const { dir, clock } = await blocked({ type: "question", at: 1, id: "q1", question: "?" });
+		const waiting = clock.waiting();
+		await dir.log({ type: "question_over", at: 2, id: "q1" });
+		await expect.poll(() => clock.waiting(), { timeout: 30_000 }).toBeLessThan(waiting);
+	});
+});
+
+describe("a stop", () => {
+	test("is told to the wrapper once; nothing is emitted after it, and its result settles the run", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(looking);
+		const { run, events } = attach(dir);
+		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		run.abort({ by: "user", reason: "enough" });
+		run.abort({ by: "timeout" });
+		await expect
+			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.toEqual([{ type: "abort", stop: { by: "user", reason: "enough" } }]);
+		await dir.log(answer, idle);
+		const outcome = { status: "aborted", by: "user", reason: "enough", partialText: "I look first." } as const;
+		await dir.result(outcome);
+		expect(await run.settled).toEqual(outcome);
+		expect(events).toHaveLength(1);
+	});
+
+	test("is not undone by a completion that crossed it", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		const { run } = attach(dir);
+		run.abort({ by: "user" });
+		await dir.result({ status: "completed", text: "All done." });
+		expect(await run.settled).toEqual({ status: "aborted", by: "user" });
+	});
+
+	test("that a wrapper does not obey kills it, and its child", async () => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		const [wrapper, child] = [await liveProcess(), await liveProcess()];
+		await dir.wrappedBy(wrapper.identity);
+		await dir.log(looking, { type: "child_started", at: 11, ...child.identity });
+		const { run, events, reports } = attach(dir, { clock });
+		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		run.abort({ by: "user" });
+		clock.advance(4_999);
+		expect(reports).toEqual([]);
+		const timer = setInterval(() => clock.advance(100), 5);
+		expect(await run.settled).toEqual({ status: "aborted", by: "user", partialText: "I look first." });
+		clearInterval(timer);
+		expect([await isAlive(wrapper.identity), await isAlive(child.identity)]).toEqual([false, false]);
+		expect(reports).toEqual(["Agent a1 did not stop in 5 s and was killed."]);
+	});
+
+	test("goes to the wrapper as a signal when it cannot be written", async () => {
+		const dir = await runDir();
+		await mkdir(dir.file("control"));
+		const wrapper = await liveProcess(
+			`import { writeFileSync } from "node:fs";
+			process.on("SIGTERM", () => { writeFileSync(process.argv[1], process.argv[2]); process.exit(); });
+			setInterval(() => {}, 1e6);
+			process.stdout.write("ready");`,
+			dir.file("result"),
+			JSON.stringify(resultOf({ status: "aborted", by: "shutdown", partialText: "Half." })),
+		);
+		await new Promise((resolve) => wrapper.child.stdout?.once("data", resolve));
+		await dir.wrappedBy(wrapper.identity);
+		const { run } = attach(dir);
+		run.abort({ by: "user" });
+		expect(await run.settled).toEqual({ status: "aborted", by: "user", partialText: "Half." });
+		expect(await wrapper.exited).toEqual([0, null]);
+	});
+});
+
+test("steers and wishes to finish reach the wrapper in order", async () => {
+	const dir = await runDir();
+	await dir.wrappedBy((await liveProcess()).identity);
+	const { run } = attach(dir);
+	run.steer("mind the tests");
+	run.wrapUp("the user is in a hurry");
+	run.wrapUp();
+	run.steer("and the docs");
+	await expect
+		.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+		.toEqual([
+			{ type: "steer", message: "mind the tests" },
+			{ type: "wrap_up", reason: "the user is in a hurry" },
+			{ type: "wrap_up" },
+			{ type: "steer", message: "and the docs" },
+		]);
+});
+
+test("a steer that cannot be written is reported", async () => {
+	const dir = await runDir();
+	await mkdir(dir.file("control"));
+	const { run, reports } = attach(dir);
+	run.steer("mind the tests");
+	await expect
+		.poll(() => reports, { timeout: 30_000 })
+		.toContainEqual(expect.stringMatching(/^A message to agent a1 could not be written: EISDIR/));
+});
+
+test("what the wrapper notes now is reported, what it noted long ago is not", async () => {
+	const dir = await runDir();
+	await dir.wrappedBy((await liveProcess()).identity);
+	await dir.log({ type: "notice", at: 1, text: "the disk was full" }, looking);
+	const { events, reports } = attach(dir);
+	await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+	await dir.log({ type: "notice", at: 2, text: "a line was skipped" });
+	await expect.poll(() => reports, { timeout: 30_000 }).toEqual(["Agent a1: a line was skipped"]);
+});
+
+test("a run that is let go of is free for others, goes on, and is heard no more", async () => {
+	const dir = await runDir();
+	const wrapper = await liveProcess();
+	await dir.wrappedBy(wrapper.identity);
+	await writeFile(
+		`${dir.path}/owner-1.json`,
+		JSON.stringify({ type: "owned", at: 1, ...(await identityOf(process.pid)) }),
+	);
+	await dir.log(looking);
+	const { run, events } = attach(dir);
+	await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+	run.detach?.();
+	expect((await readdir(dir.path)).filter((name) => name.startsWith("owner"))).toEqual([
+		"owner-1.json",
+		"owner-2.json",
+	]);
+	await dir.log(answer, idle);
+	await dir.result({ status: "completed", text: "All done." });
+	const again = attach(dir);
+	expect(await again.run.settled).toEqual({ status: "completed", text: "All done." });
+	expect(events).toHaveLength(1);
+	expect(await isAlive(wrapper.identity)).toBe(true);
+	run.abort({ by: "user" });
+	run.steer("hello?");
+	await expect(dir.control()).rejects.toThrow("ENOENT");
+	expect(await Promise.race([run.settled, Promise.resolve("open")])).toBe("open");
+});
+
+test("the run of another number has another result", async () => {
+	const dir = await runDir();
+	await dir.result({ status: "completed", text: "Second." }, { runId: "a1-2", run: 2 });
+	const { run } = attach(dir, { spec: { ...runSpec, run: 2 } });
+	expect(await run.settled).toEqual({ status: "completed", text: "Second." });
+});

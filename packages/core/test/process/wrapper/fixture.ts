@@ -1,0 +1,195 @@
+/** The wrapper as a process of its own, run from its source, around a pi that a test chooses. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createTempDir } from "@pi-subagents-dev/testkit";
+import { systemClock } from "../../../src/base/clock.ts";
+import { followLines } from "../../../src/files/tail.ts";
+import type { RunSpec } from "../../../src/index.ts";
+import { isAlive } from "../../../src/runs/identity.ts";
+import {
+	type ControlLine,
+	type EventLine,
+	type Meta,
+	type PiLaunch,
+	type ResultFile,
+	RUN_FILES,
+} from "../../../src/runs/layout.ts";
+import { claimRun } from "../../../src/runs/owner.ts";
+import { parseEvent, parseResult } from "../../../src/runs/read.ts";
+import { spec as anySpec } from "../../fixtures/events.ts";
+
+const FAKE_PI = fileURLToPath(new URL("./fake-pi.mjs", import.meta.url));
+
+const WRAPPER = [
+	"--disable-warning=ExperimentalWarning",
+	"--conditions=@pi-subagents/source",
+	fileURLToPath(new URL("../../../src/process/wrapper/main.ts", import.meta.url)),
+];
+
+export interface WorldOptions {
+	spec?: Partial<RunSpec>;
+	/** How pi is started, given the directory of the run. */
+	launch?: (runDir: string) => Partial<PiLaunch>;
+	/** Default: the wrapper's source. */
+	wrapper?: readonly string[];
+	/** What the wrapper's environment is; that of the test when absent. */
+	env?: Readonly<Record<string, string>>;
+}
+
+export interface WrapperWorld extends AsyncDisposable {
+	runDir: string;
+	/** Makes the test the one who watches the run. */
+	watch(): Promise<void>;
+	tell(...lines: ControlLine[]): Promise<void>;
+	/** Starts a wrapper. */
+	start(): StartedWrapper;
+	/** Starts a wrapper and waits for its end. */
+	run(): Promise<Ended>;
+	read(name: string): Promise<string>;
+	events(): Promise<EventLine[]>;
+	result(): Promise<ResultFile | undefined>;
+	/** Resolves with the first such event, past or to come. */
+	saw<T extends EventLine["type"]>(type: T): Promise<EventLine & { type: T }>;
+	/** What the fake pi was told. */
+	heard(): Promise<string[]>;
+	/** Which of the processes that the fake pi noted are left. */
+	survivors(): Promise<number[]>;
+}
+
+interface StartedWrapper {
+	readonly process: ChildProcess;
+	readonly ended: Promise<Ended>;
+}
+
+interface Ended {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	stdout: string;
+	stderr: string;
+	/** What `result.json` says. */
+	result: ResultFile | undefined;
+}
+
+/** A run of the fake pi that behaves as the scenario says. */
+export function fakeWorld(
+	scenario: string,
+	{ launch, ...options }: Omit<WorldOptions, "launch"> & { launch?: Partial<PiLaunch> } = {},
+): Promise<WrapperWorld> {
+	return wrapperWorld({ ...options, launch: () => ({ args: [FAKE_PI, scenario], ...launch }) });
+}
+
+export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld> {
+	const root = await createTempDir();
+	const runDir = join(root.path, "run");
+	await mkdir(runDir, { mode: 0o700 });
+	const spec: RunSpec = { ...anySpec, runner: "process", cwd: root.path, ...options.spec };
+	await writeFile(join(runDir, RUN_FILES.meta), JSON.stringify(metaOf(spec, runDir, options.launch?.(runDir))));
+	const started: StartedWrapper[] = [];
+	const read = (name: string) => readFile(join(runDir, name), "utf8");
+	const readMaybe = (name: string) => read(name).catch(() => "");
+	const linesIn = async (name: string) => (await readMaybe(name)).split("\n").filter((line) => line !== "");
+	const result = async () => parseResult(await readMaybe(RUN_FILES.result));
+	const start = () => {
+		const wrapper = startWrapper([...(options.wrapper ?? WRAPPER), runDir], options.env, result);
+		started.push(wrapper);
+		return wrapper;
+	};
+	return {
+		runDir,
+		async watch() {
+			await claimRun(runDir);
+		},
+		tell: (...lines) =>
+			appendFile(join(runDir, RUN_FILES.control), lines.map((line) => `${JSON.stringify(line)}\n`).join("")),
+		start,
+		run: () => start().ended,
+		read,
+		events: async () => (await linesIn(RUN_FILES.events)).flatMap((line) => parseEvent(line) ?? []),
+		result,
+		saw: (type) => firstOf(runDir, type),
+		heard: async () => (await linesIn("heard")).map((line) => JSON.parse(line) as string),
+		async survivors() {
+			const pids = (await linesIn("pids")).map(Number);
+			const alive = await Promise.all(pids.map((pid) => isAlive({ pid, born: null, host: hostname(), boot: null })));
+			return pids.filter((_pid, index) => alive[index]);
+		},
+		async [Symbol.asyncDispose]() {
+			for (const wrapper of started) {
+				wrapper.process.kill("SIGKILL"); // its pi ends with its input
+				await wrapper.ended;
+			}
+			for (const pid of await linesIn("pids")) endProcess(Number(pid));
+			await root.remove();
+		},
+	};
+}
+
+function metaOf(spec: RunSpec, runDir: string, launch: Partial<PiLaunch> | undefined): Meta {
+	const { type, task, cwd, tools, model } = spec;
+	const env = { PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: runDir, ...launch?.env };
+	return {
+		format: 1,
+		createdBy: "pi-subagents",
+		runId: "a1",
+		agentId: "a1",
+		run: 1,
+		createdAt: 1_000,
+		preset: type,
+		task,
+		cwd,
+		tools,
+		resolvedModel: model,
+		spec,
+		launch: { command: process.execPath, args: [], showsProgress: false, ...launch, env },
+	};
+}
+
+function startWrapper(
+	args: readonly string[],
+	env: Readonly<Record<string, string>> | undefined,
+	result: () => Promise<ResultFile | undefined>,
+): StartedWrapper {
+	const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"], ...(env ? { env } : {}) });
+	const output = { stdout: "", stderr: "" };
+	child.stdin.on("error", () => {}); // it is gone
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		output.stdout += text;
+	});
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		output.stderr += text;
+	});
+	const ended = new Promise<Ended>((resolve) => {
+		child.once("exit", async (code, signal) => {
+			const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
+			const timer = setTimeout(giveUp, 5_000); // a process that holds our pipe open is none of its business
+			await Promise.race([new Promise((closed) => child.once("close", closed)), late]);
+			clearTimeout(timer);
+			resolve({ code, signal, ...output, result: await result() });
+		});
+	});
+	return { process: child, ended };
+}
+
+function firstOf<T extends EventLine["type"]>(runDir: string, type: T): Promise<EventLine & { type: T }> {
+	const { promise, resolve } = Promise.withResolvers<EventLine & { type: T }>();
+	const follower = followLines(
+		join(runDir, RUN_FILES.events),
+		(line) => {
+			const event = parseEvent(line);
+			if (event?.type === type) resolve(event as EventLine & { type: T });
+		},
+		{ clock: systemClock, report: () => undefined },
+	);
+	return promise.finally(() => follower.close());
+}
+
+function endProcess(pid: number): void {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// It is gone, as it should be.
+	}
+}

@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import type { Limits, Stop } from "../../../src/index.ts";
+import { PendingRequests } from "../../../src/process/wrapper/pending-requests.ts";
+import { TimeLimits } from "../../../src/process/wrapper/time-limits.ts";
+import type { Meta, WrapperEvent } from "../../../src/runs/layout.ts";
+import { type HandClock, handClock } from "../../../src/testing/index.ts";
+import { spec } from "../../fixtures/events.ts";
+
+function timed(limits: Limits) {
+	const clock = handClock(1_000);
+	const stops: Stop[] = [];
+	const meta = { agentId: "a1", run: 1, spec: { ...spec, limits } } as Meta;
+	return { clock, stops, stopwatch: new TimeLimits(meta, clock, (stop) => stops.push(stop)) };
+}
+
+test("a child that waits for an answer is not too slow, and then has its time anew", () => {
+	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 1_500 });
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ask_main_session", args: {} });
+	const goOn = stopwatch.hold();
+	clock.advance(60_000);
+	goOn();
+	clock.advance(999);
+	expect(stops).toEqual([]);
+	clock.advance(1);
+	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 1s" }]);
+});
+
+test("the whole time counts also while it waits", () => {
+	const { clock, stops, stopwatch } = timed({ timeoutMs: 5_000 });
+	stopwatch.hold();
+	clock.advance(5_000);
+	expect(stops).toEqual([{ by: "timeout", reason: "it ran longer than 5s" }]);
+});
+
+test("a sign of life moves the deadline, and a tool that ended has none", () => {
+	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 100 });
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ls", args: {} });
+	clock.advance(99);
+	stopwatch.observe({ type: "tool_result", callId: "1", tool: "ls", isError: false });
+	clock.advance(900);
+	stopwatch.observe({ type: "turn" });
+	clock.advance(999);
+	expect(stops).toEqual([]);
+	expect(stopwatch.record).toMatchObject({ status: "running", turns: 1, toolUses: 1, startedAt: 1_000 });
+	stopwatch.close();
+	expect(clock.waiting()).toBe(0);
+});
+
+test("a tool whose result pi never printed has ended when the model speaks again", () => {
+	const { clock, stops, stopwatch } = timed({ toolTimeoutMs: 1_000 });
+	stopwatch.observe({ type: "tool_call", callId: "1", tool: "read", args: {} });
+	stopwatch.observe({ type: "assistant_text", text: "A large file.", stopReason: "stop" });
+	clock.advance(60_000);
+	expect(stops).toEqual([]);
+});
+
+test("a time of day that is set makes nobody late, and spares nobody", () => {
+	const { clock, stops, stopwatch } = timed({ timeoutMs: 60_000, idleTimeoutMs: 10_000 });
+	clock.set(7 * 3_600_000);
+	stopwatch.hold()();
+	clock.advance(9_999);
+	stopwatch.observe({ type: "turn" });
+	expect(stops).toEqual([]);
+	clock.set(-9 * 3_600_000);
+	clock.advance(10_000);
+	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 10s" }]);
+});
+
+interface AtDesk {
+	desk: PendingRequests;
+	clock: HandClock;
+	said: WrapperEvent[];
+	/** Something waits. */
+	holds: () => number;
+	leave(): void;
+}
+
+function atDesk({ canSay = true } = {}): AtDesk {
+	const clock = handClock();
+	const said: WrapperEvent[] = [];
+	let isWatched = true;
+	let holds = 0;
+	const desk = new PendingRequests({
+		clock,
+		isWatched: async () => isWatched,
+		say: (event) => canSay && said.push(event) > 0,
+		hold: () => {
+			holds++;
+			return () => void holds--;
+		},
+	});
+	const leave = () => {
+		isWatched = false;
+	};
+	return { desk, clock, said, holds: () => holds, leave };
+}
+
+/** Lets what is waiting see what has changed. */
+async function settle(): Promise<void> {
+	for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+}
+
+test("a question waits for its own answer", async () => {
+	const { desk, said, clock, holds } = atDesk();
+	const answer = desk.ask({ question: "Which?" });
+	await settle();
+	expect([said, holds()]).toEqual([[{ type: "question", id: "answer-1", question: "Which?" }], 1]);
+	desk.deliver({ type: "answer", id: "answer-2", answer: { by: "user", text: "none" } });
+	desk.deliver({ type: "pass", id: "answer-1", word: "go" });
+	desk.deliver({ type: "answer", id: "answer-1", answer: { by: "session", text: "this" } });
+	desk.deliver({ type: "answer", id: "answer-1", answer: { by: "user", text: "that" } });
+	expect(await answer).toEqual({ by: "session", text: "this" });
+	expect([said.length, holds(), clock.waiting()]).toEqual([1, 0, 0]);
+});
+
+test("a question is over when whoever watched has left", async () => {
+	const { desk, said, clock, leave } = atDesk();
+	const answer = desk.ask({ question: "Which?" });
+	await settle();
+	clock.advance(2_000);
+	await settle();
+	leave();
+	clock.advance(2_000);
+	expect(await answer).toEqual({ by: "nobody" });
+	expect(said.at(-1)).toEqual({ type: "question_over", id: "answer-1" });
+	expect(clock.waiting()).toBe(0);
+});
+
+test("nobody is told of a question that nobody can be told of", async () => {
+	const { desk, said } = atDesk({ canSay: false });
+	expect(await desk.ask({ question: "Which?", defaultAnswer: "this" })).toEqual({ by: "default", text: "this" });
+	expect(await desk.checkpoint()).toBeUndefined();
+	expect(said).toEqual([]);
+});
+
+test("a checkpoint waits for its word as long as somebody watches", async () => {
+	const { desk, clock, leave } = atDesk();
+	const passed = desk.checkpoint();
+	await settle();
+	desk.deliver({ type: "pass", id: "pass-1", word: "end" });
+	expect(await passed).toMatchObject({ word: "end" });
+	const left = desk.checkpoint();
+	await settle();
+	leave();
+	clock.advance(2_000);
+	expect(await left).toBeUndefined();
+});

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { piUnderTest, requireTool } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import type { Outcome, Runner } from "../../src/index.ts";
+import { type CreateFixture, runnerConformance } from "../../src/testing/index.ts";
+import { tmuxRunner } from "../../src/tmux/index.ts";
+import { worktreeRunner } from "../../src/worktree/index.ts";
+import { fakeFixture } from "../fixtures/fake-runner.ts";
+import { processFixture } from "../fixtures/process-world.ts";
+import { sessionFixture } from "../fixtures/session.ts";
+import { tmuxWorld } from "../fixtures/tmux-world.ts";
+import { repo } from "./fixture.ts";
+
+/** The suite compares whole outcomes; what became of the checkout is looked at here. */
+function withoutReport(runner: Runner, seen: Outcome[]): Runner {
+	return {
+		start(spec, emit, checkpoint) {
+			const run = runner.start(spec, emit, checkpoint);
+			const settled = run.settled.then((outcome) => {
+				seen.push(outcome);
+				const { worktree: _report, ...rest } = outcome;
+				return rest;
+			});
+			return {
+				settled,
+				abort: (stop) => run.abort(stop),
+				steer: (message) => run.steer(message),
+				wrapUp: (reason) => run.wrapUp(reason),
+			};
+		},
+	};
+}
+
+function inWorktrees(create: CreateFixture): CreateFixture {
+	return async (script) => {
+		const it = await repo();
+		const fixture = await create(script);
+		const seen: Outcome[] = [];
+		const runner = withoutReport(worktreeRunner(fixture.runner, { dir: it.dir, git: it.git }), seen);
+		return {
+			...fixture,
+			runner,
+			spec: { ...fixture.spec, cwd: it.main, isolation: { kind: "worktree", base: "head" } },
+			async cleanup() {
+				await fixture.cleanup();
+				expect(await it.branches()).toEqual(["main"]);
+				expect(await it.run(["worktree", "list"])).not.toContain(join(it.dir, "a1"));
+				for (const { worktree } of seen) expect(worktree?.branch).toBeUndefined();
+			},
+		};
+	};
+}
+
+describe("the fake runner in worktrees", () => {
+	test.each(runnerConformance)("$name", ({ run }) => run(inWorktrees(fakeFixture)), 30_000);
+});
+
+describe("the session runner in worktrees", () => {
+	test.each(runnerConformance)("$name", ({ run }) => run(inWorktrees(sessionFixture)), 30_000);
+});
+
+describe("the process runner in worktrees", () => {
+	test.each(runnerConformance)("$name", ({ run }) => run(inWorktrees(processFixture())), 90_000);
+});
+
+/** The wrapper is the same as above; what a window changes is how it begins and how it is stopped. */
+const IN_A_WINDOW = ["a child that works", "a stop in a tool"];
+
+describe.skipIf(!requireTool("tmux"))("the tmux runner in worktrees", () => {
+	const fixture = inWorktrees(processFixture(piUnderTest(), { open: tmuxWorld, runner: tmuxRunner }));
+	const cases = runnerConformance.filter(({ name }) => IN_A_WINDOW.some((begins) => name.startsWith(begins)));
+	test.each(cases)("$name", ({ run }) => run(fixture), 90_000);
+});

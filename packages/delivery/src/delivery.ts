@@ -1,0 +1,116 @@
+/** Results that reach their session exactly once: puts journal, notifier and restore together over the session's ports. */
+import { type AgentRecord, type Clock, type Manager, type Report, systemClock } from "@pi-subagents/core";
+import { archiveLongResults } from "./journal/archive-long-results.ts";
+import { createJournal, type Journal } from "./journal/journal.ts";
+import { createNotifier, type Drained } from "./notify/notifier.ts";
+import type { OutboxSettings, SessionState } from "./outbox/types.ts";
+import { createRestorer } from "./restore/restore.ts";
+import type { Messenger, Ownership, SessionLog, SessionStates } from "./session/ports.ts";
+
+/** What happens to the session. Whoever owns it calls these. */
+export interface SessionHooks {
+	/** A session was opened. Resolves when everything that it remembers has been taken in: its first turn may begin. */
+	sessionStarted(): Promise<void>;
+	/** A turn begins. Agents launched in the same turn are delivered together. */
+	turnStarted(): void;
+	/** Another branch of the log is current. */
+	branchChanged(): void;
+	/** The session ends; runs that settle from now on are delivered when it is opened again. Resolves when the log is complete. */
+	sessionEnded(): Promise<void>;
+}
+
+/** Delivers the results of a manager's background runs to one session. Made by `createDelivery`. */
+export interface Delivery extends SessionHooks {
+	/** What the session log says of runs. */
+	readonly journal: Journal;
+	/** Somebody waits for the run and will read its result, so it is held a little. Returns the way to give that up. */
+	expect(runId: string): () => void;
+	/** The result has been read: it is not delivered again. */
+	claim(record: AgentRecord): void;
+	/** The result is not worth delivering, on whatever branch. */
+	silence(record: AgentRecord): void;
+	/** What is launched in there is delivered on its own: it has nothing to do with what the turn launched. */
+	apart<Result>(launch: () => Result): Result;
+	/** Changes how results are joined and announced. */
+	configure(settings: Partial<OutboxSettings>): void;
+	/** Waits for all agents, but not beyond the deadline. Resolves with the messages to deliver, and the runs that are missing. */
+	drain(deadline: number): Promise<Drained>;
+	/** Something else needs the session: the drain ends with what there is. */
+	stopDraining(): void;
+}
+
+export interface DeliveryDeps {
+	manager: Manager;
+	log: SessionLog;
+	messenger: Messenger;
+	/** When the session can take messages. Default: whenever the messenger can send. */
+	states?: SessionStates;
+	/** Which process delivers, where several have the session open. Default: this one. */
+	ownership?: Ownership;
+	/** The id of the open session. Detached runs name it as their owner. */
+	sessionId?: () => string | undefined;
+	/** Resolves when the files of runs hold what has happened so far. Without it, a long answer is looked for at once. */
+	flushLogs?: () => Promise<void>;
+	/** Whether others are there that may claim any result. Default: nobody is. */
+	mayBeClaimed?: () => boolean;
+	/** Called once for every background run whose end the session has just learned. */
+	onSettled?: (record: AgentRecord) => void;
+	/** Reports what could not be written or sent. */
+	warn?: Report;
+	clock?: Clock;
+}
+
+/**
+ * Delivers the results of a manager's background runs to a session: each one once, also when the process is killed in
+ * between. Launches and ends are entries of the session's log, results are messages that name their runs; a session
+ * that is opened again delivers what its log does not hold yet.
+ *
+ * @example
+ * ```ts
+ * const delivery = createDelivery({ manager, log, messenger });
+ * await delivery.sessionStarted(); // delivers what an earlier process left undelivered
+ * manager.spawn(spec, { isBackground: true }); // its result arrives through `messenger.send`
+ * ```
+ */
+export function createDelivery(deps: DeliveryDeps): Delivery {
+	const { manager, log, messenger, states = statesOf(messenger), ownership = ALWAYS_OURS } = deps;
+	const { flushLogs = async () => undefined, warn = () => undefined, clock = systemClock } = deps;
+	const { sessionId = () => undefined, mayBeClaimed = () => false, onSettled = () => undefined } = deps;
+	const { store } = manager;
+	const archive = archiveLongResults({ manager, flushLogs, warn });
+	const journal = createJournal({ store, log, archive, warn, clock });
+	const notifier = createNotifier({ store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock });
+	const restorer = createRestorer({ manager, journal, notifier, messenger, ownership, sessionId, warn, clock });
+	const { turnStarted, branchChanged, expect, claim, silence, apart, configure, drain, stopDraining } = notifier;
+	return {
+		journal,
+		sessionStarted: restorer.open,
+		turnStarted,
+		branchChanged,
+		async sessionEnded() {
+			notifier.close();
+			await journal.end(); // before another process may own the session and read the log
+			restorer.close();
+		},
+		expect,
+		claim,
+		silence,
+		apart,
+		configure,
+		drain,
+		stopDraining,
+	};
+}
+
+/** A session that only the messenger knows. */
+function statesOf(messenger: Messenger): SessionStates {
+	const listeners: ((state: SessionState) => void)[] = [];
+	return {
+		onState: (listener) => void listeners.push(listener),
+		announce() {
+			for (const listener of listeners) listener(messenger.canSend() ? "idle" : "busy");
+		},
+	};
+}
+
+const ALWAYS_OURS: Ownership = { take: async () => true, release: () => undefined };

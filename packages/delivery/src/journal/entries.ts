@@ -1,0 +1,298 @@
+/**
+ * What a session log remembers of agents: one entry when a run is launched, one when it has settled, and one for a
+ * result that is not to be delivered. Read back from files that may have been edited or cut off, so everything is
+ * checked. Runs that outlive the session have entry types of their own, which other tools know. Pure.
+ */
+import { type AgentRecord, LAUNCHERS, type LaunchedBy, type Outcome, once, runIdOf } from "@pi-subagents/core";
+import { durationOf } from "@pi-subagents/core/report";
+import { beginningOf } from "@pi-subagents/progress";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+
+const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
+const time = Type.Number({ minimum: 0 });
+const count = Type.Integer({ minimum: 0 });
+
+const launchSchema = () =>
+	Type.Object({
+		type: Type.Literal("launched"),
+		runId: id,
+		agentId: id,
+		run: Type.Integer({ minimum: 1 }),
+		name: Type.Optional(Type.String()),
+		preset: Type.String(),
+		description: Type.String(),
+		task: Type.String(),
+		cwd: Type.String(),
+		runner: Type.Union([Type.Literal("session"), Type.Literal("process"), Type.Literal("tmux")]),
+		requestedModel: Type.Optional(Type.String()),
+		resolvedModel: Type.Optional(Type.String()),
+		isBackground: Type.Boolean(),
+		launchedBy: Type.Optional(Type.String()),
+		/** Where its files are. */
+		artifacts: Type.Optional(Type.String()),
+		/** It has a checkout of its own. */
+		isolation: Type.Optional(Type.Literal("worktree")),
+		startedAt: time,
+	});
+
+const settledSchema = () =>
+	Type.Object({
+		type: Type.Literal("settled"),
+		runId: id,
+		status: Type.Union([Type.Literal("completed"), Type.Literal("failed"), Type.Literal("aborted")]),
+		by: Type.Optional(Type.String()),
+		reason: Type.Optional(Type.String()),
+		error: Type.Optional(Type.String()),
+		wrappedUp: Type.Optional(Type.Boolean()),
+		/** The beginning of what it said. */
+		preview: Type.Optional(Type.String()),
+		/** All of what it said, up to 32 KB, where its files do not hold that. */
+		text: Type.Optional(Type.String()),
+		/** How many characters it said. Versions before this field kept the beginning only. */
+		characters: Type.Optional(count),
+		resultPath: Type.Optional(Type.String()),
+		/** The answer as data, if that is small. */
+		structured: Type.Optional(Type.Object({ ok: Type.Literal(true), data: Type.Unknown(), preview: Type.String() })),
+		/** What became of its own checkout. */
+		worktree: Type.Optional(
+			Type.Object({
+				branch: Type.Optional(Type.String()),
+				path: Type.Optional(Type.String()),
+				base: Type.String(),
+				files: count,
+				insertions: count,
+				deletions: count,
+				merge: Type.Optional(Type.String()),
+				problems: Type.Optional(Type.Array(Type.String())),
+			}),
+		),
+		resolvedModel: Type.Optional(Type.String()),
+		/** The models that could not be used before that one. */
+		attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
+		completedAt: time,
+		durationMs: time,
+		/** It was stopped in the queue. */
+		neverStarted: Type.Optional(Type.Literal(true)),
+		turns: count,
+		toolUses: count,
+		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
+	});
+
+const closedSchema = () => Type.Object({ type: Type.Literal("closed"), runId: id });
+
+export type LaunchEntry = Static<ReturnType<typeof launchSchema>>;
+export type SettledEntry = Static<ReturnType<typeof settledSchema>>;
+export type JournalEntry = LaunchEntry | SettledEntry | Static<ReturnType<typeof closedSchema>>;
+
+const RUN = "subagents:record";
+const BACKGROUND_LAUNCH = "pi-subagents:bg-run";
+const BACKGROUND_UPDATE = "pi-subagents:bg-update";
+
+/** The type of the session's entry. */
+export function entryTypeFor(entry: JournalEntry, outlives: boolean): string {
+	if (!outlives) return RUN;
+	return entry.type === "launched" ? BACKGROUND_LAUNCH : BACKGROUND_UPDATE;
+}
+
+export function isOurs(customType: unknown): boolean {
+	return customType === RUN || outlivesIn(customType);
+}
+
+/** Whether entries of that type are about a run that outlives the session. */
+export function outlivesIn(customType: unknown): boolean {
+	return customType === BACKGROUND_LAUNCH || customType === BACKGROUND_UPDATE;
+}
+
+/** An entry of a session file, if it is one of ours and whole. */
+export function parseEntry(customType: unknown, data: unknown): (JournalEntry & { outlives: boolean }) | undefined {
+	if (!isOurs(customType)) return undefined;
+	const outlives = outlivesIn(customType);
+	const { launch, settled, closed } = checks();
+	if (launch.Check(data)) return { ...data, outlives };
+	if (settled.Check(data)) return { ...data, outlives };
+	return closed.Check(data) ? { ...data, outlives } : undefined;
+}
+
+/** Made and compiled with the first entry: most sessions have none, and one may have ten thousand. */
+const checks = once(() => ({
+	launch: Compile(launchSchema()),
+	settled: Compile(settledSchema()),
+	closed: Compile(closedSchema()),
+}));
+
+/** More would make the session file grow with every launch; the whole task is in the run's own files. */
+const TASK_CHARACTERS = 2_000;
+const PREVIEW_CHARACTERS = 500;
+const DATA_CHARACTERS = 2_000;
+/** What an entry holds at most of an answer that no file holds. */
+const CARRIED_BYTES = 32 * 1024;
+
+export function launchEntry(record: AgentRecord): LaunchEntry {
+	const {
+		id: agentId,
+		run,
+		name,
+		type,
+		description,
+		task,
+		cwd,
+		runner,
+		model,
+		requestedModel,
+		isBackground,
+		launchedBy,
+		artifacts,
+		isolation,
+	} = record;
+	return {
+		type: "launched",
+		runId: runIdOf({ agentId, run }),
+		agentId,
+		run,
+		...(name === undefined ? {} : { name }),
+		preset: type,
+		description,
+		task: beginningOf(task, TASK_CHARACTERS),
+		cwd,
+		runner,
+		...(requestedModel === undefined ? {} : { requestedModel }),
+		...(model === undefined ? {} : { resolvedModel: model }),
+		isBackground,
+		...(launchedBy === undefined ? {} : { launchedBy }),
+		...(artifacts === undefined ? {} : { artifacts }),
+		...(isolation === undefined ? {} : { isolation }),
+		startedAt: record.queuedAt,
+	};
+}
+
+export interface SettledOptions {
+	/** The run's files do not hold its answer, or that was not checked: the entry holds as much of it as it may. */
+	carriesAnswer: boolean;
+}
+
+export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAnswer }: SettledOptions): SettledEntry {
+	const {
+		id: agentId,
+		run,
+		model,
+		artifacts,
+		turns,
+		toolUses,
+		usage,
+		startedAt,
+		completedAt = record.lastEventAt,
+	} = record;
+	const { text, ...how } = split(outcome, carriesAnswer ? CARRIED_BYTES : DATA_CHARACTERS);
+	return {
+		type: "settled",
+		runId: runIdOf({ agentId, run }),
+		...how,
+		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer)),
+		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
+		...(outcome.worktree === undefined ? {} : { worktree: outcome.worktree }),
+		...(model === undefined ? {} : { resolvedModel: model }),
+		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
+		completedAt,
+		durationMs: durationOf(record),
+		...(startedAt === undefined ? { neverStarted: true as const } : {}),
+		turns,
+		toolUses,
+		usage,
+	};
+}
+
+/** Whether an entry can hold all of what it said. */
+export function fitsEntry(outcome: Outcome): boolean {
+	return Buffer.byteLength(split(outcome, 0).text ?? "") <= CARRIED_BYTES;
+}
+
+function saidFields(text: string, omitted: number, carriesAnswer: boolean) {
+	const preview = beginningOf(text, PREVIEW_CHARACTERS);
+	const isWhole = preview.length === text.length;
+	return {
+		preview,
+		...(carriesAnswer && !isWhole ? { text: beginningInBytes(text, CARRIED_BYTES) } : {}),
+		characters: text.length + omitted,
+	};
+}
+
+/** As `beginningOf`, counted as a file counts. */
+function beginningInBytes(text: string, maxBytes: number): string {
+	const beginning = beginningOf(text, maxBytes); // no character takes less than a byte
+	const beyond = Buffer.byteLength(beginning) - maxBytes;
+	if (beyond <= 0) return beginning;
+	const cut = Buffer.from(beginning).subarray(0, maxBytes).toString("utf8"); // half a character becomes U+FFFD
+	return beginningOf(beginning, cut.replace(/\uFFFD+$/, "").length);
+}
+
+function split(
+	outcome: Outcome,
+	maxData: number,
+): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp" | "structured"> & { text?: string } {
+	switch (outcome.status) {
+		case "completed": {
+			const { text, wrappedUp, structured } = outcome;
+			const isSmall = structured && JSON.stringify(structured.data).length <= maxData;
+			return {
+				status: "completed",
+				text,
+				...(wrappedUp ? { wrappedUp } : {}),
+				...(isSmall ? { structured } : {}),
+			};
+		}
+		case "failed":
+			return {
+				status: "failed",
+				error: beginningOf(outcome.error, PREVIEW_CHARACTERS),
+				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
+			};
+		case "aborted":
+			return {
+				status: "aborted",
+				by: outcome.by,
+				...(outcome.reason === undefined ? {} : { reason: beginningOf(outcome.reason, PREVIEW_CHARACTERS) }),
+				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
+			};
+	}
+}
+
+/** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
+export function launcherIn({ launchedBy }: LaunchEntry): { launchedBy?: LaunchedBy } {
+	const known = LAUNCHERS.find((each) => each === launchedBy);
+	return known === undefined ? {} : { launchedBy: known };
+}
+
+/** The outcome as far as the session remembers it. */
+export function outcomeFrom(entry: SettledEntry): Outcome {
+	const { worktree } = entry;
+	return { ...endFrom(entry), ...(worktree === undefined ? {} : { worktree }) };
+}
+
+function endFrom(entry: SettledEntry): Outcome {
+	const said = entry.text ?? entry.preview;
+	const omitted = Math.max(0, (entry.characters ?? 0) - (said?.length ?? 0));
+	const less = omitted === 0 ? {} : { omitted };
+	const partial = said === undefined ? {} : { partialText: said, ...less };
+	switch (entry.status) {
+		case "completed":
+			return {
+				status: "completed",
+				text: said ?? "",
+				...less,
+				...(entry.wrappedUp ? { wrappedUp: true } : {}),
+				...(entry.structured ? { structured: entry.structured } : {}),
+			};
+		case "failed":
+			return { status: "failed", error: entry.error ?? "It failed.", ...partial };
+		case "aborted":
+			return {
+				status: "aborted",
+				by: ABORTERS.find((by) => by === entry.by) ?? "lost",
+				...(entry.reason === undefined ? {} : { reason: entry.reason }),
+				...partial,
+			};
+	}
+}
+
+const ABORTERS = ["user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost"] as const;

@@ -1,0 +1,203 @@
+/**
+ * Writes to the session log what happens to the agents that the session launched, and reads it back when the session is
+ * opened. A launch is written before anything is started, so the session knows of the run whatever is killed afterwards.
+ * The only place that writes how a run settled.
+ */
+import {
+	type AgentRecord,
+	bestEffort,
+	type Clock,
+	type Outcome,
+	type Report,
+	runIdOf,
+	type Store,
+} from "@pi-subagents/core";
+import type { SessionLog } from "../session/ports.ts";
+import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
+import { separateArchive } from "./archive.ts";
+import type { ResultArchive } from "./archive-long-results.ts";
+import {
+	entryTypeFor,
+	type JournalEntry,
+	type LaunchEntry,
+	launchEntry,
+	parseEntry,
+	type SettledEntry,
+	settledEntry,
+} from "./entries.ts";
+import { UnwrittenAnswers } from "./unwritten-answers.ts";
+
+/** What the session log says of runs. */
+export interface Journal {
+	/** The id of the entry with the run's launch, unless the run is archived. */
+	entryOf(runId: string): string | undefined;
+	/** The ids of the launch entries on the current branch, without those of archived runs. */
+	branch(): string[];
+	/** All runs that the session remembers. */
+	runIds(): Iterable<string>;
+}
+
+/** The journal as the rest of delivery uses it. */
+export interface RunJournal extends Journal {
+	/** Reports each background run that has settled, as soon as the log says how. */
+	onSettled(listener: (run: SettledRun) => void): void;
+	/** Writes that a run's result is never to be delivered. */
+	close(record: AgentRecord): void;
+	/** What the open session remembers, on whatever branch. */
+	read(): { current: LoggedRuns; archive: ArchivedAgents };
+	/** What its log says by now: another process that has the session open may have written to it. */
+	readAgain(): Promise<LoggedRuns>;
+	/** Takes note that these ended in an earlier process, and whether their files hold the answer: there is no need to wait for the disk. */
+	setEnds(ends: ReadonlyMap<string, { isFiled: boolean }>): void;
+	/** The session ends. Resolves when the log holds all ends that it can hold. */
+	end(): Promise<void>;
+}
+
+/** A background run whose end is in the log. */
+interface SettledRun {
+	runId: string;
+	record: AgentRecord;
+	/** The log has just learned of it. An opened session may have known it already. */
+	isNew: boolean;
+	/** Its result was delivered, or is never to be. */
+	isClosed: boolean;
+	/** Whether the run's files hold the answer, where that was checked. */
+	isFiled?: boolean;
+}
+
+/** By the id of the run, in the order of launching. */
+export type LoggedRuns = Map<string, LoggedRun>;
+
+export interface LoggedRun {
+	launch: LaunchEntry;
+	outlives: boolean;
+	entryId: string;
+	settled?: SettledEntry;
+	/** The session holds the message with its result, or is not to get one. */
+	isDelivered: boolean;
+}
+
+/** Agents whose runs are all over and delivered. */
+interface ArchivedAgents {
+	has(agentId: string): boolean;
+	/** Their runs; the entries are checked when this is called. */
+	runs(): LoggedRuns;
+}
+
+export interface JournalDeps {
+	store: Store;
+	log: SessionLog;
+	archive: ResultArchive;
+	warn: Report;
+	clock: Clock;
+}
+
+export function createJournal({ store, log, archive, warn, clock }: JournalDeps): RunJournal {
+	/** The launch entries of the runs that are not archived. */
+	const entryIds = new Map<string, string | undefined>();
+	let archivedIds = (): Iterable<string> => [];
+	/** Runs whose end is in the log, or about to be. */
+	const ended = new Set<string>();
+	const closed = new Set<string>();
+	/** Whether its files hold the answer, for runs that ended in an earlier process. */
+	const filed = new Map<string, boolean>();
+	const unwritten = new UnwrittenAnswers(archive, clock);
+	const listeners: ((run: SettledRun) => void)[] = [];
+
+	const append = (entry: JournalEntry, outlives = false): string | undefined => {
+		let id: string | undefined;
+		void bestEffort("remembering an agent in the session", warn, () => {
+			id = log.append(entryTypeFor(entry, outlives), entry);
+		});
+		return id;
+	};
+	const notify = (run: SettledRun) => {
+		for (const listener of listeners) listener(run);
+	};
+	const settle = (runId: string, record: AgentRecord, outcome: Outcome) => {
+		const { isBackground, outlives } = record;
+		const isKnown = ended.has(runId) || closed.has(runId); // a result that was closed first needs no entry about its end
+		if (isKnown && isBackground) notify({ runId, record, isNew: false, isClosed: closed.has(runId) });
+		if (isKnown) return;
+		ended.add(runId);
+		const isFiled = filed.get(runId);
+		filed.delete(runId);
+		// The tool's result holds the answer of a foreground run.
+		if (!isBackground) return void append(settledEntry(record, outcome, { carriesAnswer: false }), outlives);
+		const write = (isInFiles: boolean | undefined) => {
+			append(settledEntry(record, outcome, { carriesAnswer: isInFiles !== true }), outlives);
+			const checked = isInFiles === undefined ? {} : { isFiled: isInFiles };
+			notify({ runId, record, isNew: true, isClosed: closed.has(runId), ...checked });
+		};
+		if (isFiled !== undefined || !unwritten.mustWait(record, outcome)) return write(isFiled);
+		unwritten.wait(runId, record, outcome, write);
+	};
+	store.subscribe((event, record) => {
+		if (record.parentAgentId !== undefined) return;
+		const runId = runIdOf({ agentId: record.id, run: record.run });
+		const { type } = event;
+		// An earlier listener may have ended a run that was just queued, so either event can come first.
+		const isFirst = (type === "agent_queued" || type === "agent_settled") && !entryIds.has(runId);
+		if (isFirst) entryIds.set(runId, append(launchEntry(record), record.outlives));
+		// Its caller waited for it until now; from here on its result is to be delivered.
+		if (type === "moved_to_background") append(launchEntry(record), record.outlives);
+		if (type === "agent_settled") settle(runId, record, event.outcome);
+	});
+
+	/** What is read back is not written again when the store replays it. */
+	const noting = (runs: LoggedRuns): LoggedRuns => {
+		for (const [runId, { settled, isDelivered }] of runs) {
+			if (settled) ended.add(runId);
+			if (isDelivered) closed.add(runId);
+		}
+		return runs;
+	};
+	return {
+		entryOf: (runId) => entryIds.get(runId),
+		runIds: () => [...archivedIds(), ...entryIds.keys()],
+		branch() {
+			if (entryIds.size === 0) return [];
+			const ids = new Set(log.branchIds());
+			return [...entryIds.values()].filter((id): id is string => id !== undefined && ids.has(id));
+		},
+		onSettled: (listener) => void listeners.push(listener),
+		close({ id: agentId, run, outlives }) {
+			const runId = runIdOf({ agentId, run });
+			closed.add(runId);
+			append({ type: "closed", runId }, outlives);
+		},
+		read() {
+			const { archive: archived, current: entries } = separateArchive(log.entries());
+			archivedIds = () => archived().runIds;
+			const current = noting(readRuns(entries));
+			for (const [runId, { entryId }] of current) entryIds.set(runId, entryId);
+			const runs = () => readRuns(archived().entries);
+			return { current, archive: { has: (agentId) => archived().agentIds.has(agentId), runs } };
+		},
+		readAgain: async () => noting(readRuns(await log.reread())),
+		setEnds(ends) {
+			for (const [runId, { isFiled }] of ends) if (!ended.has(runId) && !closed.has(runId)) filed.set(runId, isFiled);
+		},
+		end: () => unwritten.end(),
+	};
+}
+
+/** The runs in the entries of a session, in their order. */
+export function readRuns(entries: readonly SessionEntry[]): LoggedRuns {
+	const runs: LoggedRuns = new Map();
+	for (const entry of entries) {
+		if (entry.type !== "custom") continue;
+		const found = parseEntry(entry.customType, entry.data);
+		const known = found && runs.get(found.runId);
+		if (found?.type === "launched" && !known) {
+			runs.set(found.runId, { launch: found, outlives: found.outlives, entryId: entry.id, isDelivered: false });
+		} else if (found?.type === "launched" && known) known.launch = found;
+		else if (found?.type === "settled" && known) known.settled ??= found;
+		else if (found?.type === "closed" && known) known.isDelivered = true;
+	}
+	for (const runId of entries.flatMap(deliveredIn)) {
+		const run = runs.get(runId);
+		if (run) run.isDelivered = true;
+	}
+	return runs;
+}

@@ -1,0 +1,238 @@
+/**
+ * Delivers the results of background runs to the session as messages: each run once, when the session can take it. The
+ * outbox decides when and which together; this file feeds it, and performs what it says through the ports.
+ */
+import { type AgentRecord, bestEffort, type Clock, type Report, runIdOf, type Store } from "@pi-subagents/core";
+import type { RunJournal } from "../journal/journal.ts";
+import { Outbox } from "../outbox/outbox-effects.ts";
+import type { Launch, OutboxSettings, SendItem } from "../outbox/types.ts";
+import { NOTIFICATION, type Notification, runIdsIn } from "../session/notification.ts";
+import type { Messenger, SessionStates } from "../session/ports.ts";
+import { LINE_BYTES, notificationBytes, notificationFor } from "./notification-text.ts";
+import type { RestoredDeliveries } from "./restored-deliveries.ts";
+
+export interface Notifier {
+	/** Takes in what an opened session remembers. Nothing is sent before `open`. */
+	restore(restored: RestoredDeliveries): void;
+	/** Everything that the session remembers has been taken in. */
+	open(): void;
+	turnStarted(): void;
+	branchChanged(): void;
+	/** Sends nothing any more: what settles now is delivered when the session is opened again. */
+	close(): void;
+	expect(runId: string): () => void;
+	claim(record: AgentRecord): void;
+	silence(record: AgentRecord): void;
+	apart<Result>(launch: () => Result): Result;
+	configure(settings: Partial<OutboxSettings>): void;
+	drain(deadline: number): Promise<Drained>;
+	stopDraining(): void;
+}
+
+/** What a drain has collected. */
+export interface Drained {
+	messages: Notification[];
+	/** The ids of the runs that had not settled at the deadline. */
+	missing: readonly string[];
+}
+
+export interface NotifierDeps {
+	store: Store;
+	journal: RunJournal;
+	messenger: Messenger;
+	states: SessionStates;
+	warn: Report;
+	/** Whether others are there that may claim any result. */
+	mayBeClaimed: () => boolean;
+	/** Called once for every background run whose end the session has just learned. */
+	onSettled: (record: AgentRecord) => void;
+	clock: Clock;
+}
+
+export function createNotifier(deps: NotifierDeps): Notifier {
+	const { store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock } = deps;
+	/** Of runs that are not over, or not delivered. */
+	const records = new Map<string, AgentRecord>();
+	const launches = new Map<string, Launch>();
+	/** How many wait for a run's result. */
+	const waiters = new Map<string, number>();
+	/** Undelivered runs that ended in an earlier process. */
+	const restored = new Set<string>();
+	/** Whether the files of a run hold its answer, where that is known. */
+	const isFiled = new Map<string, boolean>();
+	let turn = 0;
+	let isApart = false;
+	let draining: { messages: Notification[]; resolve: (drained: Drained) => void } | undefined;
+
+	const outbox: Outbox = new Outbox(
+		{
+			close(id) {
+				const record = records.get(id);
+				if (record) journal.close(record);
+				forget(id);
+			},
+			send(items, startsTurn) {
+				const message = messageFor(items);
+				// A drain continues with a turn, which some results never start: those wait until the session is opened again.
+				if (draining && items.every(({ id }) => startsNoTurn(records.get(id))))
+					outbox.dispatch({ type: "unsent", ids: message.details.runIds });
+				else if (draining) draining.messages.push(message);
+				else void bestEffort("telling the session of a result", warn, () => send(message, startsTurn));
+			},
+			drained: (missing) => endDrain(missing),
+		},
+		clock,
+	);
+	const endDrain = (missing: readonly string[]) => {
+		const { messages = [], resolve } = draining ?? {};
+		draining = undefined;
+		for (const { details } of messages) delivered(details.runIds);
+		resolve?.({ messages, missing });
+	};
+	const delivered = (ids: readonly string[]) => {
+		outbox.dispatch({ type: "delivered", ids });
+		for (const id of ids) forget(id);
+	};
+	const forget = (id: string) => {
+		records.delete(id);
+		isFiled.delete(id);
+		restored.delete(id);
+	};
+	const send = (message: Notification, startsTurn: boolean) => {
+		const ids = message.details.runIds;
+		if (!messenger.canSend()) {
+			// The session does something that it did not report, like pi's walk through its tree; it will not report the end either.
+			outbox.dispatch({ type: "unsent", ids });
+			return;
+		}
+		try {
+			if (messenger.send(message, { startsTurn })) delivered(ids);
+		} catch (error) {
+			outbox.dispatch({ type: "unsent", ids });
+			throw error;
+		}
+	};
+	const messageFor = (items: readonly SendItem[]): Notification => {
+		const notices = items.flatMap(({ id, form }) => {
+			const record = records.get(id);
+			return record ? [{ record, form, isUnfiled: isFiled.get(id) === false }] : [];
+		});
+		return { customType: NOTIFICATION, display: true, ...notificationFor(notices) };
+	};
+	const launchOf = (runId: string, record: AgentRecord): Launch => {
+		const known = launches.get(runId);
+		if (known) return known;
+		const launchEntry = journal.entryOf(runId);
+		return {
+			id: runId,
+			agentId: record.id,
+			run: record.run,
+			kind: record.outlives ? "background" : "agent",
+			...(isApart || isUsers(record) ? {} : { group: `turn ${turn}` }),
+			...(launchEntry === undefined ? {} : { launchEntry }),
+		};
+	};
+
+	store.subscribe((event, record) => {
+		if (!record.isBackground || record.parentAgentId !== undefined) return;
+		// The journal reports ends; and a result that is still to be sent is sent from the whole record.
+		if (event.type === "agent_settled" || event.type === "result_archived") return;
+		const runId = runIdOf({ agentId: record.id, run: record.run });
+		const launch = launchOf(runId, record);
+		launches.set(runId, launch);
+		records.set(runId, record);
+		if (event.type === "agent_queued" || event.type === "moved_to_background")
+			outbox.dispatch({ type: "launched", launch });
+	});
+	journal.onSettled(({ runId, record, isNew, isClosed, ...checked }) => {
+		const launch = launchOf(runId, record);
+		launches.delete(runId);
+		if (isNew) onSettled(record);
+		if (isClosed) return forget(runId);
+		records.set(runId, record);
+		if (checked.isFiled !== undefined) isFiled.set(runId, checked.isFiled);
+		if (!isNew) return; // then it is one of the restored deliveries
+		const { isFailure, isQuiet } = urgencyOf(record);
+		const delivery = {
+			...launch,
+			bytes: notificationBytes(record),
+			isFailure,
+			isQuiet: isQuiet || restored.has(runId), // opening a session starts no turn
+		};
+		outbox.dispatch({ type: "settled", delivery, canBeClaimed: waiters.has(runId) || mayBeClaimed() });
+	});
+	messenger.onArrived((details) => delivered(runIdsIn(details)));
+	outbox.dispatch({ type: "settings", change: { lineBytes: LINE_BYTES } });
+	states.onState((state) => outbox.dispatch({ type: "session", state }));
+	const branchChanged = () => outbox.dispatch({ type: "branch", holds: journal.branch() });
+
+	return {
+		restore({ ends, ...known }) {
+			for (const [runId, end] of ends) {
+				restored.add(runId);
+				isFiled.set(runId, end.isFiled);
+			}
+			outbox.dispatch({ type: "restored", ...known });
+		},
+		open() {
+			branchChanged();
+			states.announce();
+		},
+		turnStarted: () => void turn++,
+		branchChanged,
+		close: () => outbox.close(),
+		expect(runId) {
+			waiters.set(runId, (waiters.get(runId) ?? 0) + 1);
+			return () => {
+				const left = (waiters.get(runId) ?? 1) - 1;
+				if (left > 0) return void waiters.set(runId, left);
+				waiters.delete(runId);
+				outbox.dispatch({ type: "released", id: runId });
+			};
+		},
+		claim({ id: agentId, run }) {
+			const id = runIdOf({ agentId, run });
+			const entry = journal.entryOf(id);
+			// A result read on another branch is not known on the one that launched the run.
+			if (entry === undefined || journal.branch().includes(entry)) outbox.dispatch({ type: "claimed", id });
+		},
+		silence: ({ id: agentId, run }) => outbox.dispatch({ type: "claimed", id: runIdOf({ agentId, run }) }),
+		apart(launch) {
+			isApart = true;
+			try {
+				return launch();
+			} finally {
+				isApart = false;
+			}
+		},
+		configure: (change) => outbox.dispatch({ type: "settings", change }),
+		drain: (deadline) =>
+			new Promise((resolve) => {
+				draining = { messages: [], resolve };
+				outbox.dispatch({ type: "drain", deadline });
+			}),
+		stopDraining() {
+			if (!draining) return;
+			outbox.dispatch({ type: "drain", deadline: null });
+			endDrain([]);
+		},
+	};
+}
+
+/**
+ * An agent that the user started reports to the user, who decides what to do with the result. Whoever ended an agent
+ * knows that it ended; an end with the session was no surprise either.
+ */
+function urgencyOf(record: AgentRecord): { isFailure: boolean; isQuiet: boolean } {
+	const { outcome } = record;
+	const isExpected = outcome?.status === "aborted" && (outcome.by === "user" || outcome.by === "shutdown");
+	return { isQuiet: isExpected || isUsers(record), isFailure: outcome?.status !== "completed" && !isExpected };
+}
+
+function isUsers({ launchedBy }: AgentRecord): boolean {
+	return launchedBy === "user";
+}
+
+function startsNoTurn(record: AgentRecord | undefined): boolean {
+	return record !== undefined && (record.outlives === true || isUsers(record));
+}

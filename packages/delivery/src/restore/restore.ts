@@ -1,0 +1,154 @@
+/**
+ * Takes in what an opened session remembers. Runs that outlive sessions are watched again, wherever their launch stands
+ * in the session's tree; all others that had not settled ended with the process that ran them. Unless another process
+ * has the session open too: then they are left to it for as long as it lives.
+ */
+import { bestEffort, type Clock, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
+import { claimRun, isRunDir, type Meta, readMeta } from "@pi-subagents/core/runs";
+import { type LaunchEntry, launcherIn } from "../journal/entries.ts";
+import type { LoggedRun, LoggedRuns, RunJournal } from "../journal/journal.ts";
+import type { Notifier } from "../notify/notifier.ts";
+import { restoredDeliveries } from "../notify/restored-deliveries.ts";
+import type { Messenger, Ownership } from "../session/ports.ts";
+import { archivedEndOf, endOf, eventsOf, type RunEnd, withOwnFiles } from "./run-ends.ts";
+
+export interface Restorer {
+	/** Takes in the open session. Resolves when its first turn may begin. */
+	open(): Promise<void>;
+	close(): void;
+}
+
+export interface RestorerDeps {
+	manager: Manager;
+	journal: RunJournal;
+	notifier: Notifier;
+	messenger: Messenger;
+	ownership: Ownership;
+	/** The id of the open session, which the files of a watched run name as its owner. */
+	sessionId: () => string | undefined;
+	warn: Report;
+	clock: Clock;
+}
+
+/** How often to check whether another process that watches our runs, or owns our session, has ended. */
+const CHECK_AGAIN_MS = 15_000;
+
+export function createRestorer(deps: RestorerDeps): Restorer {
+	const { manager, journal, notifier, messenger, ownership, sessionId, warn, clock } = deps;
+	const timers = new Set<() => void>();
+	let logged: LoggedRuns = new Map();
+	let isOpen = true;
+
+	/** The child may still be running, or be gone; its files say which. */
+	const watch = async (run: LoggedRun): Promise<void> => {
+		let isSettledOrWatched = false;
+		await bestEffort(`watching agent ${run.launch.agentId} again`, warn, async () => {
+			isSettledOrWatched = await join(run);
+		});
+		// A fork of this session is open elsewhere; or a full disk could not take our claim, and may have room soon.
+		if (!isSettledOrWatched && isOpen) later(() => watch(run));
+	};
+	const join = async (run: LoggedRun): Promise<boolean> => {
+		const { agentId: id, name, isBackground } = run.launch;
+		const end = await endOf(run);
+		if (end && isOpen) manager.restore(eventsOf(run, manager.store.seq, end));
+		if (end) return true;
+		const meta = await describe(run.launch);
+		if (!isOpen) return true;
+		if (typeof meta === "string") {
+			const outcome: Outcome = { status: "aborted", by: "lost", reason: meta };
+			manager.restore(eventsOf(run, manager.store.seq, { outcome, completedAt: clock.now(), isFiled: false }));
+			return true;
+		}
+		const { artifacts } = meta;
+		const claim = await claimRun(artifacts, { sessionId: sessionId() });
+		if (!isOpen || !claim.isOurs) return false;
+		const queuedAt = run.launch.startedAt;
+		const startedAt = meta.createdAt;
+		const place = { depth: 1, isBackground, ...launcherIn(run.launch), ...(name === undefined ? {} : { name }) };
+		const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it is resumed one day
+		manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
+		return true;
+	};
+	const later = (check: () => Promise<void>): void => {
+		const cancel = clock.after(CHECK_AGAIN_MS, () => {
+			timers.delete(cancel);
+			void check();
+		});
+		timers.add(cancel);
+	};
+
+	const takeIn = async (given: LoggedRuns): Promise<void> => {
+		const runs: LoggedRuns = new Map([...given].map(([runId, run]) => [runId, withOwnFiles(run)]));
+		const ends = new Map<string, RunEnd>();
+		// Ends are read before anything else: the session's first turn must not begin without them.
+		const readEnd = async ([runId, run]: [string, LoggedRun]) => {
+			const end = await endOf(run);
+			if (end) ends.set(runId, end);
+		};
+		await Promise.all([...runs].map(readEnd));
+		if (!isOpen) return;
+		journal.setEnds(ends);
+		notifier.restore(restoredDeliveries(runs, ends));
+		const isLive = ([runId, run]: [string, LoggedRun]) => run.outlives && !ends.has(runId);
+		const over = [...runs].filter((each) => !isLive(each));
+		manager.restore(over.flatMap(([runId, run]) => eventsOf(run, manager.store.seq, ends.get(runId))));
+		for (const each of runs) if (isLive(each)) void watch(each[1]);
+		notifier.open();
+	};
+
+	/** If ownership is unknown, deliver: a duplicate is better than a loss. */
+	const isOwner = async (): Promise<boolean> => {
+		let isOurs = true;
+		await bestEffort("looking who else has this session open", warn, async () => {
+			isOurs = await ownership.take();
+		});
+		return isOurs;
+	};
+	/** Takes these in, as they are by then, when no other process owns the session any more. */
+	const inherit = (left: LoggedRuns): Promise<void> =>
+		bestEffort("taking in the agents of this session", warn, async () => {
+			// A message that is just arriving would be sent again.
+			if (!messenger.canSend() || !(await isOwner())) return isOpen ? later(() => inherit(left)) : undefined;
+			const now = await journal.readAgain();
+			if (isOpen) await takeIn(new Map([...left].map(([runId, run]) => [runId, now.get(runId) ?? run])));
+		});
+
+	manager.store.subscribe((event, { id: agentId, run, parentAgentId }) => {
+		const isLaunch = event.type === "agent_queued" && parentAgentId === undefined;
+		if (isLaunch && !logged.has(runIdOf({ agentId, run }))) void isOwner();
+	});
+	return {
+		async open() {
+			const { current, archive } = journal.read();
+			logged = current;
+			const events = () =>
+				[...archive.runs().values()]
+					.map(withOwnFiles)
+					.flatMap((run) => eventsOf(run, manager.store.seq, archivedEndOf(run)));
+			manager.store.setArchive({ has: archive.has, events });
+			const unfinished = new Map([...logged].filter(([, run]) => isUnfinished(run)));
+			const left: LoggedRuns = unfinished.size === 0 || (await isOwner()) ? new Map() : unfinished;
+			await takeIn(new Map([...logged].filter(([runId]) => !left.has(runId))));
+			if (left.size > 0) later(() => inherit(left));
+		},
+		close() {
+			isOpen = false;
+			for (const cancel of timers) cancel();
+			void bestEffort("leaving the session to others", warn, () => ownership.release());
+		},
+	};
+}
+
+/** What the run is, or in words why that cannot be known. */
+async function describe({ artifacts, runId }: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {
+	if (artifacts === undefined) return "the session does not say where its files are";
+	if (!(await isRunDir(artifacts, runId))) return `${artifacts} is not the directory of a run of yours`;
+	const meta = await readMeta(artifacts);
+	return typeof meta === "string" ? meta : { ...meta, artifacts };
+}
+
+/** Whether its end is missing, or undelivered. */
+function isUnfinished({ settled, launch, isDelivered }: LoggedRun): boolean {
+	return !settled || (launch.isBackground && !isDelivered);
+}

@@ -1,0 +1,117 @@
+/** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
+import type { AgentEvent, Outcome } from "@pi-subagents/core";
+import {
+	isRunDir,
+	isRunPath,
+	type ResultFile,
+	readInterrupted,
+	readResult,
+	writeResult,
+} from "@pi-subagents/core/runs";
+import { type LaunchEntry, launcherIn, outcomeFrom, type SettledEntry } from "../journal/entries.ts";
+import type { LoggedRun } from "../journal/journal.ts";
+
+/** How a run ended, as far as the session or its files know. */
+export type RunEnd = Pick<ResultFile, "outcome" | "completedAt"> &
+	Partial<Pick<ResultFile, "startedAt" | "durationMs" | "turns" | "toolUses" | "usage">> & {
+		/** Its `result.json` holds the whole answer. */
+		isFiled: boolean;
+	};
+
+/** The run without the path to its files unless they are its own: an edited session file must not make us read others. */
+export function withOwnFiles(run: LoggedRun): LoggedRun {
+	const { artifacts, ...launch } = run.launch;
+	return artifacts === undefined || isRunPath(artifacts, launch.runId) ? run : { ...run, launch };
+}
+
+/** How a run of the opened session ended. Undefined: it may still be running, or nobody knows. */
+export async function endOf(run: LoggedRun): Promise<RunEnd | undefined> {
+	const { launch, outlives, settled, isDelivered } = run;
+	// For a delivered result the beginning of the answer is enough, until somebody asks for more.
+	if (settled && (isDelivered || !launch.isBackground)) return loggedEnd(settled);
+	const result = await resultOf(launch);
+	if (settled) return undeliveredEnd(settled, result?.outcome);
+	if (result) return { ...result, isFiled: true };
+	// A run that does not outlive its session ended with it, and its log says how far it had come.
+	return outlives ? undefined : interruptedEnd(launch).catch(() => undefined);
+}
+
+/** How a run of another session ended. Unlike `endOf` it changes no file and takes no unfinished run for dead. */
+export async function recordedEndOf({ launch, settled }: LoggedRun): Promise<RunEnd | undefined> {
+	if (settled) return loggedEnd(settled);
+	const result = await resultOf(launch);
+	return result && { ...result, isFiled: true };
+}
+
+/** How an archived run ended. It has, even if a close look shows that nobody can say how. */
+export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
+	if (settled) return loggedEnd(settled);
+	return {
+		outcome: { status: "aborted", by: "lost", reason: "what the session holds of its end cannot be read" },
+		completedAt: launch.startedAt,
+		isFiled: false,
+	};
+}
+
+async function resultOf({ artifacts, runId }: LaunchEntry): Promise<ResultFile | undefined> {
+	if (artifacts === undefined || !(await isRunDir(artifacts, runId).catch(() => false))) return undefined;
+	const result = await readResult(artifacts).catch(() => undefined); // whoever watches the run reports what is wrong
+	return result?.runId === runId ? result : undefined;
+}
+
+/** An undelivered answer is delivered whole: from the run's file, or from the entry that holds it instead. */
+function undeliveredEnd(settled: SettledEntry, kept: Outcome | undefined): RunEnd {
+	const end = loggedEnd(settled);
+	if (kept?.status !== settled.status) return end; // a stop that the child did not see any more
+	const { worktree } = settled;
+	return { ...end, outcome: { ...kept, ...(worktree === undefined ? {} : { worktree }) }, isFiled: true };
+}
+
+/** A child that had answered when its process was killed gets the result file that could not be written any more. */
+async function interruptedEnd(launch: LaunchEntry): Promise<RunEnd | undefined> {
+	const { artifacts, runId, runner } = launch;
+	if (artifacts === undefined || !(await isRunDir(artifacts, runId))) return undefined;
+	const end = await readInterrupted(artifacts, launch, { by: "shutdown" });
+	const isMissing = end?.outcome.status === "completed" && runner === "session"; // others have a wrapper that writes it
+	const isFiled = isMissing && (await writeResult(artifacts, end).catch(() => false));
+	return end && { ...end, isFiled };
+}
+
+function loggedEnd(settled: SettledEntry): RunEnd {
+	const startedAt = Math.max(0, settled.completedAt - settled.durationMs);
+	return { ...settled, outcome: outcomeFrom(settled), startedAt, isFiled: false };
+}
+
+/** What happened to the run, numbered after the event `seq`. Without an end it is still running. */
+export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, end: RunEnd | undefined): AgentEvent[] {
+	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
+	const { name, requestedModel, artifacts, isolation, startedAt: at } = launch;
+	const model = settled?.resolvedModel ?? launch.resolvedModel;
+	const agent = {
+		type,
+		description,
+		task,
+		cwd,
+		runner,
+		isBackground,
+		...launcherIn(launch),
+		depth: 1,
+		...(name === undefined ? {} : { name }),
+		...(model === undefined ? {} : { model }),
+		...(requestedModel === undefined ? {} : { requestedModel }),
+		...(artifacts === undefined ? {} : { artifacts }),
+		...(outlives ? { outlives } : {}),
+		...(isolation === undefined ? {} : { isolation }),
+	};
+	const envelope = { agentId, run, at, seq: seq + 1 };
+	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];
+	if (!settled?.neverStarted) begun.push({ ...envelope, type: "agent_started", at: end?.startedAt ?? at });
+	if (!end) return begun;
+	const { outcome, completedAt, durationMs, turns, toolUses, usage } = end;
+	const measured = durationMs === undefined ? {} : { durationMs };
+	const totals = usage && turns !== undefined && toolUses !== undefined ? { totals: { turns, toolUses, usage } } : {};
+	const tried = (settled?.attempts ?? []).map(({ model: from, error }): AgentEvent => {
+		return { ...envelope, type: "falling_back", from, to: model ?? from, error };
+	});
+	return [...begun, ...tried, { ...envelope, type: "agent_settled", at: completedAt, outcome, ...measured, ...totals }];
+}

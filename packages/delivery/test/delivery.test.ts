@@ -1,0 +1,154 @@
+/** Delivery over plain arrays, as a program without pi uses it. */
+import { Manager, type RunSpec } from "@pi-subagents/core";
+import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { expect, test } from "vitest";
+import { createDelivery, type DeliveryDeps, memorySession, type SessionEntry } from "../src/index.ts";
+
+const spec: RunSpec = {
+	type: "scout",
+	description: "look around",
+	task: "Look around.",
+	cwd: "/project",
+	runner: "session",
+	model: "fake/one",
+	tools: [],
+	limits: {},
+	origins: {},
+	warnings: [],
+};
+
+/** A process that has the session open. */
+async function open(entries: SessionEntry[], over: (deps: DeliveryDeps) => Partial<DeliveryDeps> = () => ({})) {
+	const received: string[] = [];
+	const warnings: string[] = [];
+	const runner = fakeRunner();
+	const clock = handClock();
+	let ids = entries.length;
+	const manager = new Manager({ runners: { session: runner }, clock, newId: () => `a${++ids}` });
+	const session = memorySession(entries, ({ details }) => received.push(details.agents[0]?.preview ?? ""));
+	const deps: DeliveryDeps = { manager, ...session, warn: (message) => warnings.push(message), clock };
+	const delivery = createDelivery({ ...deps, ...over(deps) });
+	const started = delivery.sessionStarted();
+	const launch = (isBackground = true) => manager.spawn(spec, { isBackground });
+	const answer = async (id: string, text: string) => {
+		runner.runs.findLast((run) => run.spec.agentId === id)?.answer(text);
+		await manager.wait(id);
+	};
+	await started;
+	return { manager, delivery, received, warnings, clock, launch, answer };
+}
+
+const kinds = (entries: SessionEntry[]) =>
+	entries.map(({ type, data }) => (type === "custom" ? (data as { type: string }).type : type));
+
+const busy: DeliveryDeps["messenger"] = {
+	canSend: () => false,
+	send: () => false,
+	onArrived: () => undefined,
+};
+
+test("a result is delivered once, however often the session is opened", async () => {
+	const entries: SessionEntry[] = [];
+	const it = await open(entries);
+	await it.answer(it.launch().id, "Two doors.");
+	expect(it.received).toEqual(["Two doors."]);
+	expect(kinds(entries)).toEqual(["launched", "settled", "custom_message"]);
+	for (let again = 0; again < 2; again++) expect((await open(entries)).received).toEqual([]);
+	expect(entries).toHaveLength(3);
+});
+
+test("a result that the process did not get to deliver is delivered by the next one", async () => {
+	const entries: SessionEntry[] = [];
+	const killed = await open(entries, () => ({ messenger: busy }));
+	await killed.answer(killed.launch().id, "Two doors.");
+	expect(kinds(entries)).toEqual(["launched", "settled"]);
+	expect((await open(entries)).received).toEqual(["Two doors."]);
+	expect((await open(entries)).received).toEqual([]);
+});
+
+test("the end of a run is written once, whether somebody waits for it or not, and before anything is sent", async () => {
+	const entries: SessionEntry[] = [];
+	const it = await open(entries);
+	const [waited, left] = [it.launch(false), it.launch(true)];
+	await it.answer(waited.id, "For the tool.");
+	await it.answer(left.id, "For the session.");
+	const ends = entries.filter(({ data }) => (data as { type?: string })?.type === "settled");
+	expect(ends.map(({ data }) => data)).toMatchObject([{ preview: "For the tool." }, { preview: "For the session." }]);
+	expect(kinds(entries)).toEqual(["launched", "launched", "settled", "settled", "custom_message"]);
+	expect(it.received).toEqual(["For the session."]);
+	await open(entries);
+	expect(entries).toHaveLength(5);
+});
+
+test("a message that the session could not take is sent after a pause", async () => {
+	let canSend = true;
+	const it = await open([], ({ messenger }) => ({ messenger: { ...messenger, canSend: () => canSend } }));
+	canSend = false; // without a word, as when pi walks through its tree
+	await it.answer(it.launch().id, "Two doors.");
+	it.clock.advance(5_000);
+	expect(it.received).toEqual([]);
+	canSend = true;
+	it.clock.advance(1_000);
+	expect(it.received).toEqual(["Two doors."]);
+});
+
+test("while the session is busy results wait, and a message that arrives later counts when it does", async () => {
+	let state: "busy" | "idle" = "busy";
+	let hear = (_state: "busy" | "idle"): void => undefined;
+	let arrive = (_details: unknown): void => undefined;
+	const sent: unknown[] = [];
+	const it = await open([], ({ messenger }) => ({
+		messenger: {
+			...messenger,
+			send({ details }) {
+				sent.push(details);
+				return false;
+			},
+			onArrived: (listener) => {
+				arrive = listener;
+			},
+		},
+		states: {
+			onState: (listener) => {
+				hear = listener;
+			},
+			announce: () => hear(state),
+		},
+	}));
+	const { id } = it.launch();
+	await it.answer(id, "Two doors.");
+	expect(sent).toEqual([]);
+	state = "idle";
+	hear(state);
+	expect(sent).toMatchObject([{ runIds: [id] }]);
+	arrive(sent[0]);
+	it.clock.advance(60_000);
+	expect(sent).toHaveLength(1);
+});
+
+test("a log that cannot be written is reported, and the result is delivered all the same", async () => {
+	const it = await open([], ({ log }) => ({
+		log: {
+			...log,
+			append() {
+				throw new Error("No space left on device.");
+			},
+		},
+	}));
+	await it.answer(it.launch().id, "Two doors.");
+	expect(it.received).toEqual(["Two doors."]);
+	expect(it.warnings).toContain("remembering an agent in the session: No space left on device.");
+});
+
+test("a run that is ended by whoever first hears of it is still launched, then settled in the log", async () => {
+	const entries: SessionEntry[] = [];
+	const it = await open(entries, ({ manager }) => {
+		manager.store.subscribe((event) => {
+			if (event.type === "agent_queued") manager.abort(event.agentId, { by: "user" });
+		});
+		return {};
+	});
+	it.launch();
+	expect(kinds(entries).slice(0, 2)).toEqual(["launched", "settled"]);
+	expect(kinds(entries).filter((kind) => kind === "launched")).toHaveLength(1);
+});

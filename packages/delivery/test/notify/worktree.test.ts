@@ -1,0 +1,66 @@
+/** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
+import type { AgentRecord } from "@pi-subagents/core";
+import { reportFor } from "@pi-subagents/core/report";
+import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
+import { expect, test } from "vitest";
+import { outcomeFrom, parseEntry, settledEntry } from "../../src/journal/entries.ts";
+import { notificationFor } from "../../src/notify/notification-text.ts";
+
+const report: WorktreeReport = {
+	branch: "pi-subagents/a1",
+	base: "0".repeat(40),
+	files: 2,
+	insertions: 10,
+	deletions: 3,
+	merge: "git merge pi-subagents/a1",
+};
+
+const SAYS =
+	"Its changes are on branch pi-subagents/a1 (2 files, +10 -3), not in this checkout. Apply them with: git merge pi-subagents/a1";
+
+const recordOf = (outcome: Outcome): AgentRecord => ({
+	id: "a1",
+	depth: 1,
+	type: "coder",
+	description: "mend it",
+	task: "Mend it.",
+	cwd: "/project",
+	runner: "session",
+	isBackground: true,
+	status: outcome.status,
+	run: 1,
+	queuedAt: 0,
+	startedAt: 0,
+	completedAt: 1_000,
+	lastEventAt: 1_000,
+	turns: 1,
+	toolUses: 2,
+	usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 },
+	compactions: 0,
+	outcome,
+});
+
+test("whoever reads the result or the notification is told, whatever the outcome", () => {
+	const outcomes: Outcome[] = [
+		{ status: "completed", text: "Done.", worktree: report },
+		{ status: "failed", error: "out of credit", worktree: report },
+		{ status: "aborted", by: "user", worktree: report },
+	];
+	for (const outcome of outcomes) {
+		const record = recordOf(outcome);
+		expect(reportFor(outcome, record)).toContain(SAYS);
+		const { content, details } = notificationFor([{ record, form: "full", isUnfiled: false }]);
+		expect(content).toContain(`<worktree>${SAYS}</worktree>`);
+		expect(details.agents[0]?.summary).toContain("branch pi-subagents/a1 (2 files, +10 -3)");
+	}
+});
+
+test("a session remembers it", () => {
+	const outcome: Outcome = { status: "aborted", by: "user", worktree: report };
+	const entry = parseEntry(
+		"subagents:record",
+		JSON.parse(JSON.stringify(settledEntry(recordOf(outcome), outcome, { carriesAnswer: false }))),
+	);
+	if (entry?.type !== "settled") throw new Error("not an entry");
+	expect(outcomeFrom(entry)).toEqual(outcome);
+});

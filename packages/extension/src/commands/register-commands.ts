@@ -1,0 +1,32 @@
+/** Registers the commands and the renderer of their answers. Their code is loaded on first use, because it would slow startup. */
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import type { MenuDeps } from "@pi-subagents/commands";
+import { registerNotes } from "@pi-subagents/commands/text";
+import { loadCommands } from "./commands.lazy.ts";
+
+export function registerCommands(pi: ExtensionAPI, deps: MenuDeps): void {
+	registerNotes(pi);
+	const subagent = async () => (await loadCommands()).subagentCommand(pi, deps);
+	const agents = async () => (await loadCommands()).menuCommand(pi, deps);
+	pi.registerCommand(
+		"subagent",
+		lazyCommand("Start, watch, stop and answer agents; list and explain presets", subagent),
+	);
+	pi.registerCommand("agents", lazyCommand("Agents, presets and settings in a menu", agents));
+}
+
+type Command = Parameters<ExtensionAPI["registerCommand"]>[1];
+type Code = Omit<Command, "description">;
+
+function lazyCommand(description: string, load: () => Promise<Code>): Command {
+	let loading: Promise<Code> | undefined;
+	const command = () => {
+		loading ??= load();
+		return loading;
+	};
+	return {
+		description,
+		getArgumentCompletions: async (typed) => (await (await command()).getArgumentCompletions?.(typed)) ?? null,
+		handler: async (args, ctx) => (await command()).handler(args, ctx),
+	};
+}

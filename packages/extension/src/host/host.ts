@@ -1,0 +1,203 @@
+/** What pi lends to us and our children, read anew for each launch: the user may switch models at any time. */
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import {
+	DefaultPackageManager,
+	type ExtensionAPI,
+	type ExtensionContext,
+	getAgentDir,
+	hasTrustRequiringProjectResources,
+	ModelRuntime,
+	ProjectTrustStore,
+	SettingsManager,
+} from "@earendil-works/pi-coding-agent";
+import type { CwdFact, Facts, ToolFact } from "@pi-subagents/core";
+import { isWithin } from "@pi-subagents/core/files";
+import { requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
+import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
+import { sanitize } from "@pi-subagents/progress";
+import { conversation } from "./inherit.ts";
+
+export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
+	/** Whether only an extension of the user's knows this provider. */
+	isExtensionProvider(provider: string): boolean;
+	/** The session that is open now. */
+	session(): ExtensionContext | undefined;
+	/** Like `tell`, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
+	warnLater(notice: string): void;
+	/** Tells the user something that is good to know. */
+	inform(notice: string): void;
+}
+
+export function createHost(pi: ExtensionAPI): Host {
+	const agentDir = getAgentDir();
+	const told = new Set<string>();
+	const manifests = new Map<string, readonly string[]>();
+	const extensions = new Map<string, readonly string[]>();
+	let session: ExtensionContext | undefined;
+	let wasAsked = false;
+	pi.on("session_start", (_event, ctx) => {
+		session = ctx;
+		wasAsked = hasTrustRequiringProjectResources(ctx.cwd);
+		for (const notice of untold().splice(0)) tell(notice);
+	});
+	pi.on("session_shutdown", () => {
+		session = undefined; // every use of it would throw from now on
+	});
+	const storedTrust = trustReader(agentDir);
+	/**
+	 * The session's own answer covers its directory; any other needs the user's stored yes. Where nothing asked for trust
+	 * when the session began, pi says yes without having asked: that covers nothing that lies deeper or came later.
+	 */
+	const isProjectTrusted = (cwd: string): boolean =>
+		session && wasAsked && isWithin(cwd, realpathSync.native(session.cwd))
+			? session.isProjectTrusted()
+			: storedTrust(cwd) === "yes";
+	const tell = (text: string) => {
+		const notice = sanitize(text);
+		if (told.has(notice) || !session) return;
+		told.add(notice);
+		if (session.hasUI) session.ui.notify(notice, "warning");
+		else console.error(`pi-subagents: ${notice}`);
+	};
+	const host: Host = {
+		agentDir,
+		tell,
+		warnLater: (notice) => {
+			if (session) tell(notice);
+			else if (untold().length < MAX_UNTOLD) untold().push(notice);
+		},
+		inform: (notice) => {
+			if (session?.hasUI) session.ui.notify(sanitize(notice), "info");
+		},
+		report: tell,
+		events: pi.events,
+		parentSessionId: () => session?.sessionManager.getSessionId(),
+		sessionDir: () => session && stateDir(agentDir, "sessions", session),
+		isExtensionProvider: (provider) => session?.modelRegistry.getRegisteredProviderIds().includes(provider) ?? false,
+		session: () => session,
+		storedTrust,
+		isProjectTrusted,
+		modelRuntime: () => modelRuntimeOf(session),
+		parent: (ctx) => ({
+			model: ctx.model && { provider: ctx.model.provider, id: ctx.model.id },
+			thinking: pi.getThinkingLevel(),
+		}),
+		facts: async (ctx, cwd) => ({
+			models: modelFacts(ctx),
+			tools: toolFacts(pi, extensions),
+			cwd: cwdFact(ctx.cwd, cwd),
+			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
+		}),
+		packageManifests(cwd) {
+			const known = manifests.get(cwd) ?? manifestsOf(cwd, agentDir, isProjectTrusted(cwd));
+			manifests.set(cwd, known);
+			return known;
+		},
+		requireResources: (spec) => requireResources(host, spec),
+		conversation,
+	};
+	return host;
+}
+
+const UNTOLD = Symbol.for("pi-subagents:untold");
+const MAX_UNTOLD = 20;
+
+/** A reload reads this module anew. */
+function untold(): string[] {
+	const shared = globalThis as { [UNTOLD]?: string[] };
+	shared[UNTOLD] ??= [];
+	return shared[UNTOLD];
+}
+
+/** What is kept for one session. Nothing for an id that is no plain name: pi did not give it, and it may lead anywhere. */
+export function stateDir(
+	agentDir: string,
+	kind: "open" | "schedules" | "sessions",
+	{ sessionManager }: Pick<ExtensionContext, "sessionManager">,
+): string | undefined {
+	const sessionId = sessionManager.getSessionId();
+	return /^\w([\w.-]*\w)?$/.test(sessionId) ? join(agentDir, "state", "subagents", kind, sessionId) : undefined;
+}
+
+/** pi locks its trust file to read it, which takes longer than a launch; so it is read again only when it has changed. */
+function trustReader(agentDir: string): (cwd: string) => StoredTrust {
+	const known = new Map<string, StoredTrust>();
+	let readAt = "";
+	return (cwd) => {
+		const file = statSync(join(agentDir, "trust.json"), { throwIfNoEntry: false });
+		if (!file) return "unasked";
+		const stamp = `${file.mtimeMs} ${file.size} ${file.ino}`;
+		if (stamp !== readAt) known.clear();
+		readAt = stamp;
+		const answer = known.get(cwd) ?? ANSWERS.get(new ProjectTrustStore(agentDir).get(cwd)) ?? "unasked";
+		known.set(cwd, answer);
+		return answer;
+	};
+}
+
+const ANSWERS = new Map<boolean | null, StoredTrust>([
+	[true, "yes"],
+	[false, "no"],
+]);
+
+/** The registry's runtime is private, but it alone knows the providers and keys of this session. */
+async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<ModelRuntime> {
+	if (!session) throw new Error("No pi session is open.");
+	const registry = session.modelRegistry;
+	const shared = (registry as unknown as { runtime?: ModelRuntime }).runtime;
+	if (shared) return shared;
+	const runtime = await ModelRuntime.create();
+	for (const id of registry.getRegisteredProviderIds()) {
+		const native = registry.getRegisteredNativeProvider(id);
+		const config = registry.getRegisteredProviderConfig(id);
+		if (native) runtime.registerNativeProvider(native);
+		else if (config) runtime.registerProvider(id, config);
+	}
+	return runtime;
+}
+
+/** pi's own, and those of the user's extensions, which a child has if it loads the extension. `known` are their names by path. */
+function toolFacts(pi: ExtensionAPI, known: Map<string, readonly string[]>): ToolFact[] {
+	const active = new Set(pi.getActiveTools());
+	const own = sessionTools().map((name) => ({ name, isActive: active.has(name) }));
+	const others = pi.getAllTools().flatMap(({ name, sourceInfo }): ToolFact[] => {
+		const names = known.get(sourceInfo.path) ?? toolExtension(sourceInfo);
+		known.set(sourceInfo.path, names);
+		const [extension, alias] = names;
+		if (extension === undefined) return [];
+		return [{ name, extension, ...(alias === undefined ? {} : { alias }), isActive: active.has(name) }];
+	});
+	return [...own, ...others];
+}
+
+function modelFacts({ modelRegistry, scopedModels }: ExtensionContext): Facts["models"] {
+	const scope = new Set(scopedModels.map(({ model }) => `${model.provider}/${model.id}`));
+	return modelRegistry.getAvailable().map(({ provider, id, name }) => {
+		return scope.size === 0 ? { provider, id, name } : { provider, id, name, inScope: scope.has(`${provider}/${id}`) };
+	});
+}
+
+/** pi locks its settings to read them, which takes longer than all the rest of a start; so first a look whether it is worth it. */
+function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): string[] {
+	const files = [join(agentDir, "settings.json"), ...(projectTrusted ? [join(cwd, ".pi", "settings.json")] : [])];
+	const mentionsPackages = files.some((file) => existsSync(file) && readFileSync(file, "utf8").includes('"packages"'));
+	if (!mentionsPackages) return [];
+	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted });
+	const packages = new DefaultPackageManager({ cwd, agentDir, settingsManager }).listConfiguredPackages();
+	return packages.flatMap(({ installedPath }) => (installedPath ? [join(installedPath, "package.json")] : []));
+}
+
+/** An absolute path is meant; a relative one that leads elsewhere, by dots or by a link, is a mistake or a trick. */
+function cwdFact(base: string, asked: string | undefined): CwdFact {
+	const isAsked = asked !== undefined;
+	const wanted = resolve(base, asked ?? ".");
+	try {
+		const path = realpathSync.native(wanted);
+		if (isAsked && !isAbsolute(asked) && !isWithin(path, realpathSync.native(base)))
+			return { path, kind: "outside", isAsked };
+		return { path, kind: statSync(path).isDirectory() ? "directory" : "other", isAsked };
+	} catch {
+		return { path: wanted, kind: "missing", isAsked }; // the resolver says so, in words for the caller
+	}
+}

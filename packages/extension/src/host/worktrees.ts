@@ -1,0 +1,36 @@
+/** Agents' own checkouts, in pi: where they are, and who hears what became of one whose agent was stopped. */
+import { realpath } from "node:fs/promises";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { Runner } from "@pi-subagents/core";
+import { isWithin } from "@pi-subagents/core/files";
+import { worktreeLines } from "@pi-subagents/core/report";
+import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-subagents/core/worktree";
+import type { Host } from "./host.ts";
+
+/** Around every runner: agents can have a checkout of their own, whatever runs them. */
+export function createWorktrees(host: Host, allows: Allows): (runner: Runner) => Runner {
+	return (runner) =>
+		worktreeRunner(runner, {
+			dir: worktreesDir(host.agentDir),
+			sessionCwd: () => host.session()?.cwd,
+			onClosed: (agentId, report) => {
+				const isWorthAWord = report.branch !== undefined || report.path !== undefined;
+				if (isWorthAWord) host.inform(`Agent ${agentId}: ${worktreeLines(report).join(" ")}`);
+			},
+			report: host.tell,
+			allows,
+		});
+}
+
+/** What a crash has left of this checkout's agents is nowhere else, and nobody would look for it. */
+export async function tellOfLeftWorktrees({ agentDir, tell }: Host, { cwd }: ExtensionContext): Promise<void> {
+	const here = await realpath(cwd);
+	const left = (await listWorktrees({ dir: worktreesDir(agentDir) })).filter(
+		({ state, isChanged, record }) => state === "left" && isChanged && isWithin(here, record.main),
+	);
+	const whose =
+		left.length === 1
+			? "An agent has ended without closing its worktree"
+			: `${left.length} agents have ended without closing their worktrees`;
+	if (left.length > 0) tell(`${whose}. What was changed there is nowhere else: see /agents, under Worktrees.`);
+}

@@ -1,0 +1,46 @@
+/** Deletes the files of old runs, conversations and jobs, and tells of what a crash has left, some time after a session was opened: nobody should wait for it. */
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
+import { pruneConversations, pruneRuns } from "@pi-subagents/core/runs";
+import type { Journal } from "@pi-subagents/delivery";
+import type { Launcher } from "@pi-subagents/launch";
+import type { Host } from "../host/host.ts";
+import { tellOfLeftWorktrees } from "../host/worktrees.ts";
+import { pruneSchedules } from "../schedule/prune.ts";
+
+export interface TidyDeps {
+	store: Store;
+	journal: Pick<Journal, "runIds">;
+	launcher: Launcher<ExtensionContext>;
+	host: Host;
+	clock?: Clock;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function cleanUp(pi: ExtensionAPI, { store, journal, launcher, host, clock = systemClock }: TidyDeps): void {
+	let cancel = (): void => undefined;
+	pi.on("session_start", (_event, ctx) => {
+		cancel = clock.after(
+			PATIENCE_MS,
+			() => void bestEffort("deleting old files of agents", host.tell, () => tidy(ctx)),
+		);
+	});
+	pi.on("session_shutdown", () => cancel());
+
+	const tidy = async (ctx: ExtensionContext) => {
+		const { retention } = await launcher.settings(ctx);
+		const limits = { ...retention, now: clock.now() };
+		// What this session remembers can still be read in it.
+		const keep = new Set(journal.runIds());
+		for (const { id: agentId, run } of store.currentRecords()) keep.add(runIdOf({ agentId, run }));
+		const dir = await launcher.placeFor("runs", ctx);
+		if (dir !== undefined) await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
+		const state = join(host.agentDir, "state", "subagents");
+		const isLive = (sessionId: string) => sessionId === host.parentSessionId?.();
+		await pruneConversations({ ...limits, dir: join(state, "sessions"), isLive });
+		await pruneSchedules({ ...limits, dir: join(state, "schedules"), isLive });
+		await tellOfLeftWorktrees(host, ctx);
+	};
+}

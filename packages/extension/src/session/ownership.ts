@@ -1,0 +1,101 @@
+/**
+ * Which pi speaks for a session that several have open: the first that needs to. Another one would tell of its agents a
+ * second time, or take those for dead that live inside the first.
+ */
+
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Claim, claimRun } from "@pi-subagents/core/runs";
+import type { Ownership } from "@pi-subagents/delivery";
+import { type Host, stateDir } from "../host/host.ts";
+
+export function createOwnership(host: Host): Ownership {
+	let owned: string | undefined;
+	/** Made, perhaps on a disk that then had no room for more. */
+	let tried: string | undefined;
+	let taking: Promise<boolean> | undefined;
+	let isReleased = false;
+	const release = () => {
+		isReleased = true;
+		if (owned !== undefined) abandoned().add(owned);
+		if (tried !== undefined && owned === undefined) removeIfEmpty(tried);
+		owned = undefined;
+		clear();
+	};
+	const take = async (): Promise<boolean> => {
+		const session = host.session();
+		// A session without a file is nobody else's.
+		if (owned !== undefined || !session?.sessionManager.getSessionFile()) return true;
+		const dir = stateDir(host.agentDir, "open", session);
+		if (dir === undefined) return true;
+		tried = dir;
+		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
+		if (!claim.isOurs) return isElsewhere(claim, host);
+		owned = dir;
+		abandoned().delete(dir);
+		if (isReleased) release(); // the session was closed meanwhile
+		return true;
+	};
+	return {
+		release,
+		// A thousand agents that are launched at once need one answer.
+		take() {
+			taking ??= take().finally(() => {
+				taking = undefined;
+			});
+			return taking;
+		},
+	};
+}
+
+/**
+ * Sessions that this process has left without the disk letting it say so. Another pi would wait there for as long as this
+ * one lives, so it is tried again with the next session; a reload reads this module anew, hence the global.
+ */
+function abandoned(): Set<string> {
+	const shared = globalThis as { [ABANDONED]?: Set<string> };
+	shared[ABANDONED] ??= new Set();
+	return shared[ABANDONED];
+}
+
+const ABANDONED = Symbol.for("pi-subagents:abandoned-sessions");
+
+function clear(): void {
+	for (const dir of abandoned()) {
+		remove(dir);
+		abandoned().delete(dir);
+	}
+}
+
+async function claimIn(dir: string): Promise<Claim> {
+	await mkdir(dir, { recursive: true, mode: 0o700 });
+	return claimRun(dir);
+}
+
+/** Whether a pi on another machine still lives cannot be seen from here, and it must not silence us for ever. */
+function isElsewhere({ owner }: Claim & { isOurs: false }, host: Host): boolean {
+	if (owner.host !== hostname()) return true;
+	host.tell(
+		`This session is also open in another pi (process ${owner.pid}), which tells of its agents. When that has ended, this one does.`,
+	);
+	return false;
+}
+
+/** As long as we live, no file but ours counts, so all of them are ours to delete. */
+function remove(dir: string): void {
+	const isOwners = (name: string) => /^owner-\d+\.json(?:\..+\.tmp)?$/.test(name); // whole, or as far as there was room
+	for (const name of existsSync(dir) ? readdirSync(dir).filter(isOwners) : []) rmSync(join(dir, name), { force: true });
+	removeIfEmpty(dir);
+}
+
+/** One that holds something is another pi's, and one that is gone nobody's. */
+function removeIfEmpty(dir: string): void {
+	try {
+		rmdirSync(dir);
+	} catch (error) {
+		const code = error instanceof Error && "code" in error ? error.code : undefined;
+		if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(String(code))) throw error;
+	}
+}

@@ -1,0 +1,93 @@
+/**
+ * When the session can be told something. pi says when it works and when a dialog is open. When the user broke off a
+ * turn, no other may begin behind their back until they say something.
+ */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type Clock, systemClock } from "@pi-subagents/core";
+import type { SessionState, SessionStates } from "@pi-subagents/delivery";
+import type { Host } from "../host/host.ts";
+
+/** A prompt that has not led to a turn by then was dropped on the way: by another extension, or for want of a model. */
+const PREPARATION_MS = 30_000;
+
+export interface PiSessionStates extends SessionStates {
+	/** The user is asked in several steps: also between two of them, nothing else may begin. */
+	whileAsking<Result>(ask: () => Promise<Result>): Promise<Result>;
+}
+
+export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = systemClock): PiSessionStates {
+	const listeners: ((state: SessionState) => void)[] = [];
+	let dialogs = 0;
+	let isInterrupted = false;
+	let cancelPreparation: (() => void) | undefined;
+	const tell = (state: SessionState) => {
+		for (const listener of listeners) listener(state);
+	};
+	const announce = () => {
+		const session = host.session();
+		if (!session) return;
+		if (dialogs > 0) return tell("waiting_for_user");
+		const isPreparing = cancelPreparation !== undefined;
+		if (isPreparing || !session.isIdle() || session.hasPendingMessages()) return tell("busy");
+		tell(isInterrupted ? "waiting_for_user" : "idle");
+	};
+	const prepared = () => {
+		cancelPreparation?.();
+		cancelPreparation = undefined;
+	};
+	// From here on pi works on the user's prompt, though it does not say so yet: a turn of ours would take its place.
+	pi.on("input", ({ streamingBehavior }) => {
+		prepared();
+		if (streamingBehavior === undefined) {
+			cancelPreparation = clock.after(PREPARATION_MS, () => {
+				prepared();
+				announce();
+			});
+			announce();
+		}
+		return undefined;
+	});
+	pi.on("session_before_compact", () => {
+		tell("busy");
+		return undefined;
+	});
+	pi.on("session_compact", () => void setImmediate(announce));
+	pi.on("session_compact_failed", () => void setImmediate(announce));
+	pi.on("session_shutdown", prepared);
+	pi.on("agent_start", () => {
+		prepared();
+		isInterrupted = false;
+		tell(dialogs > 0 ? "waiting_for_user" : "busy");
+	});
+	pi.on("agent_end", (_event, ctx) => {
+		isInterrupted = isBrokenOff(ctx);
+	});
+	pi.on("agent_settled", () => void setImmediate(announce)); // pi still counts as busy while it says so
+	pi.on("ui_prompt_start", () => {
+		dialogs++;
+		announce();
+	});
+	pi.on("ui_prompt_end", () => {
+		dialogs = Math.max(0, dialogs - 1);
+		announce();
+	});
+	return {
+		onState: (listener) => void listeners.push(listener),
+		announce,
+		async whileAsking(ask) {
+			dialogs++;
+			announce();
+			try {
+				return await ask();
+			} finally {
+				dialogs--;
+				announce();
+			}
+		},
+	};
+}
+
+/** Whether the turn that just ends was broken off. Its last message does not always say so: between two requests it is an error. */
+export function isBrokenOff({ signal }: Pick<ExtensionContext, "signal">): boolean {
+	return signal?.aborted ?? false;
+}

@@ -1,0 +1,116 @@
+/**
+ * Shows the tree of agents above the editor, and their count in the footer. An RPC client gets the same as plain
+ * lines.
+ */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { Component } from "@earendil-works/pi-tui";
+import { messageOf, type Store, systemClock } from "@pi-subagents/core";
+import type { Settings } from "@pi-subagents/launch";
+import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
+import type { Host } from "../host/host.ts";
+import { debounce } from "./debounce.ts";
+import { showActiveCount } from "./footer.ts";
+
+export interface TreeDeps {
+	store: Store;
+	host: Host;
+	settings: () => Settings;
+}
+
+const KEY = "subagents";
+/** The width of lines for a client, whose width is unknown. */
+const CLIENT_WIDTH = 100;
+const MAX_LINES = 12;
+const EDITOR_AND_FOOTER = 6;
+
+interface Surface extends Pick<AgentWidgetOptions, "requestRender" | "theme"> {
+	/** The height of the terminal, if there is one. */
+	rows?: () => number;
+}
+
+export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps): void {
+	let close = (): void => undefined;
+	/** Without agents that settled before the session was opened. */
+	const source: AgentSource = {
+		snapshot: () => ({ records: store.currentRecords() }),
+		subscribe: (listener) => store.subscribe(listener),
+		record: (id) => store.record(id),
+	};
+	/** Read for every frame, so that settings changes apply at once. */
+	const options = (more: Surface): AgentWidgetOptions => ({
+		requestRender: more.requestRender,
+		theme: more.theme,
+		clock: systemClock,
+		get maxLines() {
+			if (settings().widget === "off") return 0;
+			return more.rows ? linesFor(more.rows()) : undefined;
+		},
+		get mode() {
+			const { widget } = settings();
+			return widget === "off" ? undefined : widget;
+		},
+		get maxDepth() {
+			return settings().maxDepth;
+		},
+	});
+	pi.on("session_start", (_event, ctx) => {
+		if (!ctx.hasUI) return;
+		const stopCounting = showActiveCount(store, host);
+		const hide = ctx.mode === "tui" ? showOnScreen(ctx) : showToClient();
+		close = () => {
+			stopCounting();
+			hide();
+		};
+	});
+	pi.on("session_shutdown", () => close());
+
+	const showOnScreen = (ctx: ExtensionContext) => {
+		ctx.ui.setWidget(
+			KEY,
+			(tui, theme) => {
+				const requestRender = () => tui.requestRender();
+				const screen = { requestRender, theme: piTheme(theme), rows: () => tui.terminal.rows };
+				return safeComponent(new AgentWidget(source, options(screen)), host);
+			},
+			{ placement: "aboveEditor" },
+		);
+		return () => undefined; // pi disposes it with the session
+	};
+	const showToClient = () => {
+		const draw = () => {
+			const drawn = widget.render(CLIENT_WIDTH);
+			const lines = drawn.slice(0, drawn.findLastIndex((line) => line !== "") + 1); // padding only keeps a terminal from jumping
+			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
+		};
+		const requestRender = debounce("showing the agents", host.tell, draw);
+		const widget: AgentWidget = new AgentWidget(source, options({ requestRender }));
+		return () => {
+			widget.dispose();
+			requestRender.cancel();
+		};
+	};
+}
+
+/**
+ * A change above the top of the terminal makes pi clear and redraw everything, at every spinner frame. So the tree takes
+ * half of what the editor and footer leave: there may be other widgets and longer texts.
+ */
+function linesFor(rows: number): number {
+	return Math.max(1, Math.min(MAX_LINES, Math.floor((rows - EDITOR_AND_FOOTER) / 2)));
+}
+
+/** An error while drawing would crash pi. */
+function safeComponent(widget: AgentWidget, host: Host): Component & { dispose(): void } {
+	return {
+		render(width) {
+			try {
+				return widget.render(width);
+			} catch (error) {
+				host.tell(`Cannot show the agents: ${messageOf(error)}`);
+				return [];
+			}
+		},
+		invalidate: () => widget.invalidate(),
+		dispose: () => widget.dispose(),
+	};
+}

@@ -1,0 +1,31 @@
+import { tmpdir } from "node:os";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { expect, test } from "vitest";
+import { createHost } from "../../src/host/host.ts";
+
+/** As much of pi as tells of sessions and shows notices. */
+function pi() {
+	const handlers = new Map<string, (event: object, ctx: object) => void>();
+	const shown: string[] = [];
+	const ctx = { cwd: tmpdir(), hasUI: true, ui: { notify: (text: string) => shown.push(text) } };
+	const api = { on: (type: string, handler: () => void) => handlers.set(type, handler), events: {} };
+	const host = createHost(api as unknown as ExtensionAPI);
+	return { host, shown, say: (type: string) => handlers.get(type)?.({ type }, ctx) };
+}
+
+test("what could not be kept of an agent that a reload ended is said after it", () => {
+	const before = pi();
+	before.say("session_start");
+	before.host.warnLater("at once");
+	expect(before.shown).toEqual(["at once"]);
+	before.say("session_shutdown");
+	before.host.warnLater("Nothing of run a1 is kept: the disk is full.");
+	before.host.tell("nobody hears this");
+
+	const after = pi();
+	after.say("session_start");
+	expect(after.shown).toEqual(["Nothing of run a1 is kept: the disk is full."]);
+	const next = pi();
+	next.say("session_start");
+	expect([before.shown, next.shown]).toEqual([["at once"], []]);
+});

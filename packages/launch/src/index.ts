@@ -1,0 +1,33 @@
+/** From a request to a complete `RunSpec`. Loads without pi: whatever needs pi comes in through `LauncherHost`. */
+
+export { agentDescription } from "./agent-description.ts";
+export { newAgentId } from "./agent-id.ts";
+export { type KeptCall, keptCall, parseCall } from "./jobs/job-payload.ts";
+export { addedText, isQuiet, momentText, runText, scopeText, type Timetable, timetableOf } from "./jobs/job-text.ts";
+export { parseRequest, type ScheduleRequest, type Scope } from "./jobs/request.ts";
+export { loadSchedule } from "./jobs/schedule.lazy.ts";
+export type { ScheduledJob, Schedules } from "./jobs/schedules.ts";
+export { DEFAULT_PRESET, type LaunchParams } from "./launch-params.ts";
+export { createLauncher, type Launcher } from "./launcher.ts";
+export type {
+	LaunchEnvironment,
+	LauncherHost,
+	LaunchHost,
+	LaunchSession,
+	SessionContext,
+	WorktreeRequest,
+} from "./ports.ts";
+export { presetList } from "./preset-list.ts";
+export { loadPresets } from "./presets.lazy.ts";
+export { type PresetReport, projectCounts } from "./presets.ts";
+export {
+	type Config,
+	createConfigReader,
+	type SettingsPlace,
+	type StoredTrust,
+	settingsPath,
+} from "./settings/config.ts";
+export { readings, unread } from "./settings/foreign.ts";
+export { saveSettings } from "./settings/save.ts";
+export { type FileNote, parseObject, type Settings } from "./settings/settings.ts";
+export { choicesOf, expected, isGroup, type Shape, settingsShape } from "./settings/shape.ts";

@@ -1,0 +1,36 @@
+/** What a caller may ask for. */
+import type { OutputSpec, RunnerName, ThinkingLevel } from "@pi-subagents/core";
+
+/** The preset of a launch that names none. */
+export const DEFAULT_PRESET = "general-purpose";
+
+/** What a caller asks for: everything that can differ from one launch to the next. */
+export interface LaunchParams {
+	/** The preset's name, in any case. */
+	preset: string;
+	task: string;
+	/** A few words for lists; made from the task when absent. */
+	description?: string | undefined;
+	model?: string | undefined;
+	/** The call or the preset must name a model; otherwise the session's is inherited. See `LaunchRequest`. */
+	requiresModel?: boolean;
+	cwd?: string | undefined;
+	thinking?: ThinkingLevel | undefined;
+	maxTurns?: number | undefined;
+	/** Without any extension or skill. */
+	isolated?: boolean | undefined;
+	/** Exactly these tools whatever the preset says, and no agents of its own. */
+	tools?: readonly string[] | undefined;
+	/** A JSON Schema that the answer must match. */
+	outputSchema?: OutputSpec["schema"] | undefined;
+	isolation?: "worktree" | "off" | undefined;
+	inheritContext?: boolean | undefined;
+	/** It runs when no conversation is there, so it is refused if the call or the preset wants to inherit one. */
+	standsAlone?: boolean;
+	/** What a resumed agent ran in before: its conversation is there. */
+	runner?: RunnerName | undefined;
+	/** The run continues when the session ends, in its own process whatever the preset says. */
+	outlives?: boolean;
+	/** Only for a preview: nothing is created on disk, and the spec must not be run. */
+	isTrial?: boolean;
+}

@@ -1,0 +1,133 @@
+/** From a request to a complete spec: gathers settings, preset and facts, and leaves every decision to `resolveSpec`. */
+import { join } from "node:path";
+import { AgentError, type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { leadsInto } from "@pi-subagents/core/files";
+import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
+import { prepareRunsDir } from "@pi-subagents/core/runs";
+import { confinementAt } from "@pi-subagents/core/worktree";
+import type { Preset } from "@pi-subagents/presets";
+import { coalesce } from "./coalesce.ts";
+import type { LaunchParams } from "./launch-params.ts";
+import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
+import { loadPresets } from "./presets.lazy.ts";
+import { createPresets, type PresetReport } from "./presets.ts";
+import { type Config, createConfigReader } from "./settings/config.ts";
+import { defaultSettings, type Settings } from "./settings/settings.ts";
+import { assertStandsAlone, completed, layersOf, noWorktrees, parentFieldsOf } from "./spec-parts.ts";
+
+export interface Launcher<Context extends SessionContext> {
+	/** The presets that can be started, by name. */
+	presets(ctx: Context): Promise<readonly Preset[]>;
+	/** All presets, and what is wrong with their files. */
+	survey(ctx: Context): Promise<PresetReport>;
+	/** The current settings, read again if a file has changed. */
+	settings(ctx: Context): Promise<Settings>;
+	/** The settings as they were last read. */
+	latest(): Settings;
+	/** The presets as they were last read. */
+	known(): readonly Preset[];
+	/** Where the project keeps runs or schedules, whether any exist or not. Undefined if a link leads out of the project. */
+	placeFor(kind: "runs" | "schedules", ctx: Context): Promise<string | undefined>;
+	/**
+	 * Makes the whole spec; nothing may be added to it afterwards. Throws `AgentError` for what cannot be run as asked.
+	 * `parent` is the agent that launches, if one does.
+	 */
+	resolve(params: LaunchParams, ctx: Context, parent?: Parent<Context>): Promise<{ preset: Preset; spec: RunSpec }>;
+}
+
+/** An agent that launches another. */
+interface Parent<Context> {
+	spec: RunSpec;
+	/** The agent's own session, which holds its conversation. */
+	ctx: Context;
+}
+
+/**
+ * A launcher for one program. `onSettings` is called whenever the settings are read, which is before every launch: they
+ * may have been edited.
+ *
+ * @example
+ * ```ts
+ * const launcher = createLauncher({ agentDir, tell: console.warn, facts, parent });
+ * const { spec } = await launcher.resolve({ preset: "Explore", task: "Where is the parser?" }, { cwd });
+ * ```
+ */
+export function createLauncher<Context extends SessionContext>(
+	given: LauncherHost<Context>,
+	onSettings: (settings: Settings) => void = () => undefined,
+): Launcher<Context> {
+	const host: LaunchHost<Context> = { ...ABSENT, ...given };
+	const { agentDir, tell } = host;
+	const presets = createPresets({ agentDir, tell, manifests: host.packageManifests });
+	const readConfig = createConfigReader(agentDir);
+	const runsDirOf = coalesce(
+		async (cwd: string) => prepareRunsDir(await rootOf(cwd)),
+		(cwd) => cwd,
+	);
+	let latest = defaultSettings();
+	const configFor = ({ cwd }: SessionContext): Config => {
+		const config = readConfig({ cwd, trust: host.storedTrust(cwd) });
+		latest = config.settings;
+		onSettings(latest);
+		return config;
+	};
+	let known: readonly Preset[] = [];
+	return {
+		known: () => known,
+		latest: () => latest,
+		settings: async (ctx) => configFor(ctx).settings,
+		survey: async (ctx) => presets.survey(ctx.cwd, configFor(ctx)),
+		async presets(ctx) {
+			known = await presets.list(ctx.cwd, configFor(ctx));
+			return known;
+		},
+		async placeFor(kind, { cwd }) {
+			const root = await rootOf(cwd);
+			const dir = join(root, ".pi", "subagents", kind);
+			return leadsInto(root, dir) ? dir : undefined;
+		},
+		async resolve(params, ctx, parent) {
+			const config = configFor(ctx);
+			const { settings } = config;
+			const { preset, override } = await presets.find(params.preset, ctx.cwd, config);
+			const resolved = resolveSpec({
+				...layersOf(params, preset, override, settings),
+				parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
+				facts: await host.facts(ctx, params.cwd ?? parent?.spec.cwd),
+			});
+			const { cwd, isolation, memory: scope } = resolved;
+			const { isTrial = false } = params;
+			if (params.standsAlone) assertStandsAlone(resolved);
+			if (isolation && !settings.worktrees) throw new AgentError("bad_request", noWorktrees(resolved, params));
+			const confinedTo = parent?.spec.confinedTo ?? (await confinementAt(agentDir, cwd));
+			if (isolation) await host.checkWorktree({ cwd, base: isolation.base, confinedTo, mayAsk: !isTrial });
+			await host.requireResources(completed(resolved, params, { confinedTo }));
+			// Nothing is refused from here on, so now directories may be created. After a crash, the answer is in `runs`.
+			const runs = isTrial ? undefined : await runsDirOf(ctx.cwd);
+			const place = {
+				preset: preset.name,
+				agentDir,
+				isWritable: canWrite({ tools: params.tools ?? resolved.tools }),
+				isTrial,
+			};
+			const memory = scope && (await prepareMemory({ ...place, scope, root: await rootOf(ctx.cwd) }));
+			const conversation = host.conversation(resolved, parent?.ctx ?? ctx);
+			return { preset, spec: completed(resolved, params, { confinedTo, runs, memory, conversation }) };
+		},
+	};
+}
+
+/** What a program that gives nothing gets: no trust, no packages, no checks and no conversation. */
+const ABSENT = {
+	storedTrust: () => "unasked" as const,
+	packageManifests: () => [],
+	conversation: () => undefined,
+	requireResources: async () => undefined,
+	checkWorktree: async () => undefined,
+};
+
+/** The directory with the project's presets, or the session's own. */
+async function rootOf(cwd: string): Promise<string> {
+	const { findPresetRoot } = await loadPresets();
+	return (await findPresetRoot(cwd)) ?? cwd;
+}

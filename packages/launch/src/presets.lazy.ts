@@ -1,0 +1,6 @@
+/** Kept out of pi's start: the YAML parser alone takes longer to load than all the rest of us. */
+
+import { once } from "@pi-subagents/core";
+
+/** Once for all: what a bundle makes of `import()` copies every export at every call. */
+export const loadPresets = once(() => import("@pi-subagents/presets"));

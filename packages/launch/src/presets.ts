@@ -1,0 +1,182 @@
+/** The presets of a directory, fresh at every call, with what the user has to be told about them. */
+import { AgentError, nearest, quoted, visibleName } from "@pi-subagents/core";
+import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Source } from "@pi-subagents/presets";
+import { sanitize } from "@pi-subagents/progress";
+import { coalesce } from "./coalesce.ts";
+import { loadPresets } from "./presets.lazy.ts";
+import type { Config } from "./settings/config.ts";
+
+export interface Presets {
+	/** Those that can be started, by name. */
+	list(cwd: string, config: Config): Promise<readonly Preset[]>;
+	/** Throws an error that names the known ones. */
+	find(name: string, cwd: string, config: Config): Promise<FoundPreset>;
+	survey(cwd: string, config: Config): Promise<PresetReport>;
+}
+
+/** Every preset, those that are switched off included, and every file that could not be used as it stands. */
+export interface PresetReport extends PresetList {
+	config: Config;
+	/** What the settings say about a preset. */
+	overrideOf(preset: Preset): Override;
+	/** Whether a preset goes by that name, in any of its spellings. */
+	knows(name: string): boolean;
+}
+
+interface FoundPreset {
+	preset: Preset;
+	/** What the settings say about it. */
+	override: Override["fields"];
+}
+
+export interface PresetsOptions {
+	agentDir: string;
+	/** `package.json` files of installed packages that may ship presets. */
+	manifests: (cwd: string) => readonly string[];
+	/** Tells the user once. */
+	tell: (notice: string) => void;
+}
+
+/** More in an error would bury the message. */
+const MAX_NAMES = 30;
+const MAX_UNREAD = 3;
+const MAX_MATCHES = 8;
+
+export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Presets {
+	const catalogues = new Map<string, Pick<Catalogue, "read">>();
+	const read = async (cwd: string, config: Config): Promise<PresetList> => {
+		const library = await loadPresets();
+		const key = JSON.stringify([cwd, config.trust, config.settings]);
+		const create = () => {
+			const catalogue = library.createCatalogue({
+				cwd,
+				agentDir,
+				sources: sourcesFor(library, config, manifests(cwd)),
+			});
+			return { read: coalesce(() => catalogue.read()) };
+		};
+		const catalogue = catalogues.get(key) ?? create();
+		catalogues.set(key, catalogue);
+		const list = await catalogue.read();
+		for (const notice of noticesFor(list, config)) tell(notice);
+		return list;
+	};
+	return {
+		async list(cwd, config) {
+			const library = await loadPresets();
+			const { presets } = await read(cwd, config);
+			return presets.filter(({ name, enabled }) => overrideOf(name, config, library).fields.enabled ?? enabled);
+		},
+		async find(name, cwd, config) {
+			const library = await loadPresets();
+			const list = await read(cwd, config);
+			const preset = library.findPreset(list.presets, name);
+			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list, library));
+			const { fields, faults, isRefused } = overrideOf(preset.name, config, library);
+			const trouble = faults.map((fault) => `agentOverrides.${preset.name}: ${fault}`);
+			if (isRefused)
+				throw new AgentError(
+					"disabled_preset",
+					`The settings of preset "${preset.name}" are broken: ${trouble.join("; ")}.`,
+				);
+			for (const notice of trouble) tell(notice);
+			return { preset, override: fields };
+		},
+		async survey(cwd, config) {
+			const library = await loadPresets();
+			const list = await read(cwd, config);
+			return {
+				...list,
+				config,
+				overrideOf: ({ name }) => overrideOf(name, config, library),
+				knows: (name) => library.findPreset(list.presets, name) !== undefined,
+			};
+		},
+	};
+}
+
+type Library = Awaited<ReturnType<typeof loadPresets>>;
+
+function sourcesFor(library: Library, { settings, trust }: Config, manifests: readonly string[]): Source[] {
+	const { builtins, claudeImport, opencodeImport, packagePresets, agentsDirs, subagentsDirs } = library;
+	const all = [
+		...(settings.builtins ? builtins() : []),
+		...(settings.packageAgents === false
+			? []
+			: packagePresets(manifests, settings.packageAgents === true ? {} : { only: settings.packageAgents })),
+		...(settings.imports.includes("claude") ? claudeImport() : []),
+		...(settings.imports.includes("opencode") ? opencodeImport() : []),
+		...agentsDirs(),
+		...subagentsDirs(),
+	];
+	return projectCounts({ settings, trust }) ? all : all.filter(({ source }) => !source.inProject);
+}
+
+/** A project that the user declined contributes nothing, whatever the settings say. */
+export function projectCounts({ settings, trust }: Pick<Config, "settings" | "trust">): boolean {
+	if (trust === "no" || settings.projectPresets === "off") return false;
+	return settings.projectPresets === "allow" || trust === "yes";
+}
+
+function noticesFor({ presets, problems }: PresetList, config: Config): string[] {
+	const replacing = presets.filter(
+		({ source, replaces }) => source.inProject && replaces?.some((other) => !other.source.inProject),
+	);
+	const usable = new Set(presets.map(({ path }) => path));
+	const isUsable = ({ path }: Problem) => usable.has(path); // then only a field of it was wrong
+	return [
+		...replacing.map(({ name, path }) => `This project's preset "${name}" replaces the one you had: ${sanitize(path)}`),
+		...problems
+			.filter(({ severity }) => severity === "error")
+			.map((problem) => `${isUsable(problem) ? "Preset" : "Preset not used"}: ${placed(problem)}`),
+		...(config.trust === "no" ? ["Presets of this project are not used: you declined to trust it."] : []),
+		...config.problems.map((problem) => `Settings: ${sanitize(problem)}`),
+	];
+}
+
+function unknownPreset(name: string, { presets, problems }: PresetList, { findPreset }: Library): string {
+	visibleName(name, "preset", "unknown_preset");
+	const broken = problems.filter(
+		({ severity, preset }) => severity === "error" && preset !== undefined && findPreset([{ name: preset }], name),
+	);
+	if (broken.length > 0) return `Preset ${quoted(name)} cannot be used: ${broken.map(placed).join("; ")}.`;
+	// One of these may be it: a directory that cannot be read, or a file that does not say what it is called.
+	const unread = problems.filter(({ severity, preset }) => severity === "error" && preset === undefined);
+	const usable = presets.filter(({ enabled }) => enabled);
+	const names = usable.map((preset) => preset.name);
+	const hint = nearest(name, names);
+	const more = names.length - MAX_NAMES;
+	const matching = matches(name, usable);
+	return [
+		`There is no preset ${quoted(name)}.`,
+		...(hint ? [`Did you mean "${hint}"?`] : []),
+		...(matching.length > 0 ? [`It is mentioned by: ${matching.join("; ")}.`] : []),
+		names.length > 0
+			? `Known: ${names.slice(0, MAX_NAMES).join(", ")}${more > 0 ? `, and ${more} more` : ""}.`
+			: "No presets exist yet: put markdown files into .pi/subagents/.",
+		...(unread.length > 0 ? [`Not all could be read: ${unread.slice(0, MAX_UNREAD).map(placed).join("; ")}.`] : []),
+	].join(" ");
+}
+
+/** Not all presets are listed to the model; a word is the way to the others. */
+function matches(word: string, presets: readonly Preset[]): string[] {
+	const key = word.trim().toLowerCase();
+	if (key === "") return [];
+	const found = presets.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(key));
+	return found.slice(0, MAX_MATCHES).map(({ name, description }) => `${name} (${sanitize(description).slice(0, 100)})`);
+}
+
+/**
+ * Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. Most
+ * presets have no entry, and then what reads one need not be loaded.
+ */
+function overrideOf(name: string, { settings }: Config, library: Library): Override {
+	const entry = Object.entries(settings.agentOverrides).find(([key]) => library.findPreset([{ name }], key));
+	return entry ? library.parseOverride(entry[1] ?? {}) : NO_OVERRIDE;
+}
+
+const NO_OVERRIDE: Override = { fields: {}, faults: [], isRefused: false };
+
+function placed({ path, line, message }: Problem): string {
+	return `${sanitize(path)}${line === undefined ? "" : `:${line}`}: ${sanitize(message)}`;
+}

@@ -1,0 +1,238 @@
+/**
+ * Everything the user can set, with its default, its bounds and the words for it. From this one schema come the checks,
+ * the type, `docs/settings.md`, the file that editors complete from, and the entries of a menu.
+ */
+import { type Static, Type } from "typebox";
+
+type About<Value> = {
+	/** What a menu calls it. */
+	title: string;
+	description: string;
+	default: Value;
+};
+
+/** Timers reach no further than this. */
+const MAX_DAYS = 24;
+
+const count = (about: About<number>) => Type.Integer({ minimum: 0, maximum: 100_000, ...about });
+
+const amount = (maximum: number, about: About<number>) => Type.Number({ minimum: 0, maximum, ...about });
+
+const countOrCounts = (about: About<number>) => {
+	const one = Type.Integer({ minimum: 0, maximum: 100_000 });
+	return Type.Union([one, Type.Record(Type.String(), one, { additionalProperties: false })], about);
+};
+
+const yesOrNo = (about: About<boolean>) => Type.Boolean(about);
+
+/** The values, each with what it means. */
+const choice = <Name extends string>(meanings: Record<Name, string>, about?: About<NoInfer<Name>>) =>
+	Type.Unsafe<Name>(
+		Type.Union(
+			Object.entries<string>(meanings).map(([name, description]) => Type.Literal(name, { description })),
+			about,
+		),
+	);
+
+const names = (about?: About<string[]>) => Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500, ...about });
+
+const severalOf = <Name extends string>(meanings: Record<Name, string>, about: About<NoInfer<Name>[]>) =>
+	Type.Array(choice(meanings), about);
+
+export const settingsSchema = Type.Object({
+	maxConcurrent: count({
+		title: "Agents at once",
+		description: "How many agents may run at the same time; 0 is no limit.",
+		default: 8,
+	}),
+	maxPerProvider: countOrCounts({
+		title: "Agents at once per provider",
+		description: 'How many may run at the same time on each provider, or by name: `{ "anthropic": 4 }`; 0 is no limit.',
+		default: 0,
+	}),
+	maxPerModel: countOrCounts({
+		title: "Agents at once per model",
+		description:
+			'How many may run at the same time on each model, or by name: `{ "anthropic/claude-opus-4-5": 2 }`; 0 is no limit.',
+		default: 0,
+	}),
+	whenFull: choice(
+		{ queue: "it waits until another has settled", refuse: "the call fails, and says so" },
+		{
+			title: "When all slots are taken",
+			description: "What happens to a launch when no more agents may run.",
+			default: "queue",
+		},
+	),
+	maxDepth: Type.Integer({
+		minimum: 1,
+		maximum: 32,
+		title: "Levels of agents",
+		description: "How many levels of agents there may be; with 1, agents launch none of their own.",
+		default: 4,
+	}),
+	idleTimeoutMinutes: amount(MAX_DAYS * 24 * 60, {
+		title: "Idle timeout (minutes)",
+		description: "An agent in which nothing happens for so long is stopped; 0 is no limit.",
+		default: 0,
+	}),
+	defaultMaxTurns: count({
+		title: "Turns",
+		description: "After so many turns an agent is asked to finish, unless its preset says otherwise; 0 is no limit.",
+		default: 0,
+	}),
+	graceTurns: count({
+		title: "Grace turns",
+		description: "How many turns an agent that was asked to finish has left.",
+		default: 5,
+	}),
+	runner: choice(
+		{
+			session: "inside pi",
+			process: "in a pi process of its own",
+			tmux: "in a pi process of its own that you can watch in a tmux window",
+		},
+		{ title: "Runner", description: "Where agents run whose preset does not say.", default: "session" },
+	),
+	join: choice(
+		{
+			smart: "they are told together when all have settled, but a failure or a long wait is not held back",
+			async: "each is told when it settles",
+			group: "they are told together when all have settled",
+		},
+		{
+			title: "Join results",
+			description: "How the results of agents launched in one turn are told.",
+			default: "smart",
+		},
+	),
+	notify: choice(
+		{
+			turn: "the model takes a turn to act on it",
+			message: "it is shown, and the model reads it in its next turn",
+			off: "nothing; its result is there when asked for",
+		},
+		{
+			title: "When an agent settles",
+			description:
+				"What happens when an agent in the background settles while pi is idle. One that you started yourself never starts a turn.",
+			default: "turn",
+		},
+	),
+	interrupt: choice(
+		{
+			foreground: "those that the turn waits for; those in the background go on",
+			all: "every agent of the session",
+			none: "none; those that the turn waits for go on in the background",
+		},
+		{
+			title: "Escape stops",
+			description: "Which agents are stopped when you interrupt the turn with Escape.",
+			default: "foreground",
+		},
+	),
+	toolsets: severalOf(
+		{
+			agents:
+				"agents in the background (`Agent`, `get_subagent_result`, `steer_subagent`, `stop_subagent`, `reply_subagent`, `list_models`)",
+			presets: "presets by name (`subagent`, `background_agent`, `background_agent_status`)",
+			roles: "agents that hand the turn back to you (`start_subagent`, `stop_subagent`, `reply_subagent`)",
+		},
+		{
+			title: "Tools",
+			description: "Which groups of tools the model is offered.",
+			default: ["agents", "presets", "roles"],
+		},
+	),
+	builtins: yesOrNo({
+		title: "Built-in presets",
+		description: "Whether the built-in presets exist.",
+		default: true,
+	}),
+	packageAgents: Type.Union([Type.Boolean(), names()], {
+		title: "Presets of packages",
+		description: "Whether presets that installed packages ship are used, or only those of the packages named.",
+		default: true,
+	}),
+	imports: severalOf(
+		{ claude: "those of Claude Code", opencode: "those of OpenCode" },
+		{ title: "Imports", description: "Other tools whose agent files are used as presets.", default: [] },
+	),
+	projectPresets: choice(
+		{
+			allow: "unless you declined to trust the project",
+			trusted: "only in projects for which your yes is stored",
+			off: "never",
+		},
+		{ title: "Presets of projects", description: "Whether presets of the project are used.", default: "allow" },
+	),
+	scopeModels: choice(
+		{ off: "it is used", warn: "it is used, with a warning", deny: "the launch fails" },
+		{
+			title: "Models out of scope",
+			description: "What happens when an agent asks for a model outside those enabled in pi.",
+			default: "off",
+		},
+	),
+	defaultModel: Type.String({
+		maxLength: 200,
+		title: "Default model",
+		description: "The model of presets that name none; empty: the session's.",
+		default: "",
+	}),
+	backgroundByDefault: yesOrNo({
+		title: "Agents in the background",
+		description: "Whether `Agent` works in the background unless the call says otherwise.",
+		default: true,
+	}),
+	worktrees: yesOrNo({
+		title: "Worktrees",
+		description: "Whether agents can have a git worktree; if not, one that needs it does not start.",
+		default: true,
+	}),
+	excludeExtensions: names({
+		title: "Extensions to leave out",
+		description: "Extensions that no agent loads, whatever its preset says.",
+		default: [],
+	}),
+	scheduling: yesOrNo({
+		title: "Scheduling",
+		description: "Whether agents can be launched by a schedule.",
+		default: true,
+	}),
+	widget: choice(
+		{
+			auto: "`rich` while it fits, then `compact`",
+			rich: "each agent with what it does",
+			compact: "one line for each",
+			off: "it is not shown",
+		},
+		{ title: "Subagent widget display", description: "How the tree of agents looks.", default: "auto" },
+	),
+	drainSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
+		title: "Drain (seconds)",
+		description: "How long print and JSON mode wait for agents in the background before they end; 0: not at all.",
+		default: 600,
+	}),
+	retention: Type.Object(
+		{
+			days: amount(36_500, { title: "Days", description: "For how many days; 0 is no limit.", default: 14 }),
+			megabytes: amount(1_000_000, {
+				title: "Megabytes",
+				description: "How much in all, the newest first; 0 is no limit.",
+				default: 500,
+			}),
+		},
+		{ title: "Retention", description: "How long the files of settled runs are kept." },
+	),
+	agentOverrides: Type.Record(Type.String(), Type.Unsafe<Record<string, unknown>>({ type: "object" }), {
+		title: "Overrides",
+		description: 'Fields that replace those of a preset, by its name: `{ "Explore": { "model": "haiku" } }`.',
+		default: {},
+	}),
+});
+
+/** Shared by all who read the settings, so nobody may change it. */
+export type Settings = Frozen<Static<typeof settingsSchema>>;
+
+type Frozen<Value> = Value extends object ? { readonly [Key in keyof Value]: Frozen<Value[Key]> } : Value;

@@ -1,0 +1,64 @@
+/** Walks the settings schema: what a key stands for, and what may be there, in words. Pure. */
+import type { TSchema } from "typebox";
+import { settingsSchema } from "./schema.ts";
+
+/** What is read of a schema here. */
+export interface Shape {
+	readonly type?: string;
+	readonly title?: string;
+	readonly description?: string;
+	readonly default?: unknown;
+	readonly const?: unknown;
+	readonly minimum?: number;
+	readonly maximum?: number;
+	readonly maxLength?: number;
+	readonly anyOf?: readonly Shape[];
+	readonly items?: Shape;
+	/** A group: its keys are set one by one. */
+	readonly properties?: Readonly<Record<string, Shape>>;
+	/** A group too, under names of the user's choice. */
+	readonly patternProperties?: Readonly<Record<string, Shape>>;
+}
+
+export const settingsShape: Shape = settingsSchema as TSchema;
+
+export function isGroup({ properties, patternProperties }: Shape): boolean {
+	return properties !== undefined || patternProperties !== undefined;
+}
+
+/** What the key of a group holds, if there is such a key. */
+export function partOf({ properties = {}, patternProperties = {} }: Shape, key: string): Shape | undefined {
+	return Object.hasOwn(properties, key) ? properties[key] : Object.values(patternProperties)[0];
+}
+
+/** What a key goes by: names of the user's choice are those of presets, where case does not matter. */
+export function nameOf({ patternProperties }: Shape, key: string): string {
+	return patternProperties ? key.toLowerCase() : key;
+}
+
+/** The values to choose from, if the setting is a choice. */
+export function choicesOf({ anyOf = [], items }: Shape): readonly Shape[] {
+	if (items) return choicesOf(items);
+	return anyOf.every((option) => option.const !== undefined) ? anyOf : [];
+}
+
+/** What may be there, in words. */
+export function expected(shape: Shape): string {
+	const choices = choicesOf(shape).map((option) => JSON.stringify(option.const));
+	if (choices.length > 0) return `${shape.items ? "a list of any" : "one"} of ${choices.join(", ")}`;
+	if (shape.anyOf) return shape.anyOf.map(expected).join(", or ");
+	const [named] = Object.values(shape.patternProperties ?? {});
+	if (named) return `an object with ${expected(named)} for each name`;
+	switch (shape.type) {
+		case "boolean":
+			return "true or false";
+		case "string":
+			return `a text of at most ${shape.maxLength} characters`;
+		case "object":
+			return "an object";
+		case "array":
+			return "a list of names";
+		default:
+			return `a ${shape.type === "integer" ? "whole " : ""}number from ${shape.minimum} to ${shape.maximum}`;
+	}
+}

@@ -1,0 +1,240 @@
+/**
+ * The table of frontmatter fields. The parser, the linter, the docs and the tests all read it;
+ * a field that is not here does not exist.
+ */
+
+import type { FieldKey, PresetSource } from "../model/preset.ts";
+import { expected, type Kind } from "./values.ts";
+
+/** One row of the field table. */
+export interface Field {
+	/** The property of `Preset`. */
+	readonly key: FieldKey;
+	/** The documented name in frontmatter. camelCase and kebab-case spellings work as well. */
+	readonly name: string;
+	/** Other names of the field. Under a name that ends in `ms`, numbers without a unit are milliseconds. */
+	readonly aliases: readonly string[];
+	readonly kind: Kind;
+	/**
+	 * What an invalid value does. `refuse`: the preset is not used, because without this field it could do more than its
+	 * author allowed. `drop`: the field is ignored, with an error. `warn`: the field is ignored, with a warning.
+	 */
+	readonly onError: "refuse" | "drop" | "warn";
+	/** The value of a field that the file does not set; absent when the caller decides. */
+	readonly fallback?: (source: PresetSource) => unknown;
+	/** What its absence means, for the docs. */
+	readonly absent: string;
+	/** What it does, in one sentence, for the docs. */
+	readonly doc: string;
+}
+
+const unlimited = "no limit in the preset";
+
+/** Every frontmatter field, in the order of the docs. */
+export const fields: readonly Field[] = [
+	refuse("name", "name", kind("name"), {
+		doc: "The name of the preset; case does not matter.",
+		absent: "required in `subagents`; else the file name",
+	}),
+	drop("description", "description", kind("prose"), {
+		doc: "When to use it; the model reads this.",
+		absent: "required in `subagents`; else the name",
+	}),
+	drop("model", "model", kind("model"), {
+		doc: "The model to use unless the call names one; `inherit` takes the model of the session that starts it.",
+		absent:
+			"the setting, else the session's model; for files in `subagents`, calls of `subagent` and `background_agent` must name one if the setting does not",
+	}),
+	drop("fallbackModels", "fallback_models", kind("models"), {
+		doc: "Models to try, in this order, when the first is unavailable.",
+		absent: "none",
+	}),
+	refuse("tools", "tools", kind("tools"), {
+		doc: "The complete list of tools it may use: names, `ext:extension`, `ext:extension/tool`, `*` (every tool) or `none`.",
+		absent: "the default tools",
+		aliases: ["allowed_tools"],
+	}),
+	refuse("disallowedTools", "disallowed_tools", kind("denied tools"), {
+		doc: "Tools it may not use, even if `tools` lists them.",
+		absent: "none",
+		aliases: ["exclude_tools"],
+	}),
+	refuse("extensions", "extensions", kind("switch or list"), {
+		doc: "Which extensions it loads: all, none, or a list.",
+		absent: "the caller's choice",
+		aliases: ["inherit_extensions"],
+	}),
+	refuse("excludeExtensions", "exclude_extensions", kind("list"), {
+		doc: "Extensions it does not load, even if `extensions` lists them.",
+		absent: "none",
+	}),
+	refuse("skills", "skills", kind("switch or list"), {
+		doc: "Which skills it has: all, none, or a list.",
+		absent: "the caller's choice",
+		aliases: ["inherit_skills"],
+	}),
+	drop(
+		"thinking",
+		"thinking",
+		choice(["off", "minimal", "low", "medium", "high", "xhigh", "max"], ["none:off", "false:off", "no:off"]),
+		{
+			doc: "The reasoning effort of the model.",
+			absent: "the caller's level",
+			aliases: ["effort", "reasoning_effort", "thinking_level"],
+		},
+	),
+	drop("promptMode", "prompt_mode", choice(["append", "replace"]), {
+		doc: "Whether the body is appended to the default system prompt or replaces it.",
+		absent: "`append` in `subagents`, else `replace`",
+		aliases: ["system_prompt_mode"],
+		fallback: (source) => (source.flavour === "subagents" ? "append" : "replace"),
+	}),
+	drop("inheritContext", "inherit_context", kind("boolean"), {
+		doc: "Whether it starts with the conversation of the session that starts it.",
+		absent: "the call decides",
+	}),
+	refuse("maxTurns", "max_turns", count(0, 100_000), {
+		doc: "After this many turns it is asked to finish; 0 is no limit.",
+		absent: unlimited,
+		aliases: ["steps"],
+	}),
+	refuse("timeoutMs", "timeout", kind("duration"), {
+		doc: "How long a run may take; 0 is no limit.",
+		absent: unlimited,
+		aliases: ["timeout_ms", "timeout_seconds", "max_runtime_seconds", "max_runtime_ms"],
+	}),
+	refuse("toolTimeoutMs", "tool_timeout", kind("duration"), {
+		doc: "How long one tool call may take; 0 is no limit.",
+		absent: unlimited,
+		aliases: ["tool_timeout_ms"],
+	}),
+	refuse("idleTimeoutMs", "idle_timeout", kind("duration"), {
+		doc: "How long it may be inactive; 0 is no limit.",
+		absent: unlimited,
+		aliases: ["idle_timeout_ms"],
+	}),
+	refuse("budgetTokens", "budget_tokens", count(0, 1e12), {
+		doc: "Tokens it may spend, such as `200k` or `1.5m`.",
+		absent: unlimited,
+	}),
+	refuse("budgetCost", "budget_cost", kind("money"), {
+		doc: "US dollars it may spend.",
+		absent: unlimited,
+	}),
+	refuse("isolation", "isolation", choice(["worktree", "off"], ["none:off", "no:off", "false:off"]), {
+		doc: "Whether it works in its own git worktree.",
+		absent: "the call decides",
+	}),
+	refuse("isolationBase", "isolation_base", text(250), {
+		doc: "What its worktree starts from: `head` (the last commit) or `dirty` (with uncommitted changes).",
+		absent: "`head`",
+		aliases: ["base_ref"],
+	}),
+	refuse("isolated", "isolated", kind("boolean"), {
+		doc: "Whether it runs without any extension or skill.",
+		absent: "no",
+	}),
+	refuse("memory", "memory", choice(["project", "local", "user"], ["none:", "off:", "no:", "false:"]), {
+		doc: "Where it keeps notes between runs: `project` (in the repository), `local` (in the project, ignored by git) or `user`.",
+		absent: "no memory",
+	}),
+	drop("outputSchema", "output_schema", kind("schema"), {
+		doc: "The JSON Schema that its answer must match.",
+		absent: "free text",
+	}),
+	drop("outputRepairs", "output_repairs", count(0, 20), {
+		doc: "How often it may fix an answer that does not match.",
+		absent: "the runner's default",
+	}),
+	refuse("subagents", "subagents", kind("preset names"), {
+		doc: "Which presets it may start: names, `*` (any) or `none`.",
+		absent: "the caller's choice",
+		aliases: ["allowed_subagents", "subagent_agents", "allowed_agents"],
+	}),
+	refuse("runner", "runner", choice(["session", "process", "tmux"]), {
+		doc: "Where it runs: inside pi (`session`), in its own process, or in a tmux pane.",
+		absent: "the setting",
+	}),
+	{
+		...drop("color", "color", kind("color"), {
+			doc: "The colour of its badge.",
+			absent: "chosen by the widget",
+			aliases: ["colour"],
+		}),
+		onError: "warn",
+	},
+	refuse("enabled", "enabled", kind("boolean"), {
+		doc: "`false` hides it and the presets it replaces.",
+		absent: "`true`",
+		aliases: ["enable"],
+		fallback: () => true,
+	}),
+	refuse("locked", "locked", kind("list"), {
+		doc: "Fields that a call must not change.",
+		absent: "none",
+	}),
+];
+
+/**
+ * The field table as markdown. The committed `FIELDS.md` must equal it; a test compares them.
+ *
+ * @example
+ * await writeFile("FIELDS.md", fieldsMarkdown());
+ */
+export function fieldsMarkdown(): string {
+	const rows = fields.map((field) => {
+		const aliases = field.aliases.map((alias) => `\`${alias}\``).join(", ");
+		const name = `\`${field.name}\`${aliases === "" ? "" : ` (also ${aliases})`}`;
+		const invalid = field.onError === "refuse" ? "preset refused" : "field ignored";
+		return `| ${[name, field.doc, expected(field.kind), field.absent, invalid].map(cell).join(" | ")} |`;
+	});
+	return [
+		"# Frontmatter of a preset",
+		"",
+		"Generated from the field table in `src/fields/fields.ts`; do not edit. camelCase and kebab-case spellings work as well.",
+		"An invalid value makes the preset unusable where ignoring it could allow the agent more than the file does.",
+		"",
+		"| field | what it does | value | when absent | invalid value |",
+		"|---|---|---|---|---|",
+		...rows,
+		"",
+	].join("\n");
+}
+
+type FieldDetails = Pick<Field, "doc" | "absent"> & Partial<Pick<Field, "aliases" | "fallback">>;
+
+/** An invalid value drops only the field. */
+function drop(key: FieldKey, name: string, kind: Kind, more: FieldDetails): Field {
+	return { aliases: [], ...more, key, name, kind, onError: "drop" };
+}
+
+/** An invalid value makes the preset unusable, because without the field it could do more than its author allowed. */
+function refuse(key: FieldKey, name: string, kind: Kind, more: FieldDetails): Field {
+	return { ...drop(key, name, kind, more), onError: "refuse" };
+}
+
+/** A kind that needs no details. */
+function kind(type: Exclude<Kind["type"], "text" | "count" | "choice">): Kind {
+	return { type };
+}
+
+function text(max: number): Kind {
+	return { type: "text", max };
+}
+
+function count(min: number, max: number): Kind {
+	return { type: "count", min, max };
+}
+
+/** One of several words. A synonym is `word:meaning`, or `word:` for "as if absent". */
+function choice(values: readonly string[], synonyms: readonly string[] = []): Kind {
+	const pairs = synonyms.map((pair): [string, string | undefined] => {
+		const [word = "", meaning = ""] = pair.split(":");
+		return [word, meaning === "" ? undefined : meaning];
+	});
+	return { type: "choice", values, synonyms: new Map(pairs) };
+}
+
+function cell(text: string): string {
+	return text.replaceAll("|", "\\|");
+}

@@ -1,0 +1,83 @@
+/**
+ * Turns the text of one file into a preset. Pure: no file system and no clock. Never throws.
+ */
+
+import { limitFault } from "../fields/limits.ts";
+import { findField } from "../fields/spelling.ts";
+import { readFrontmatter, splitFrontmatter } from "../frontmatter/frontmatter.ts";
+import { isForeignLimit } from "../imports/shared.ts";
+import { fileStem, usableName } from "../model/names.ts";
+import type { ParseResult, Problem } from "../model/preset.ts";
+import { normalizeLineEnds } from "../model/text.ts";
+import { guessNamesInHead, guessNamesInText, startsWithFields, validNames } from "./guess-names.ts";
+import { type ParseContext, Reader } from "./reader.ts";
+
+/** Files above this size are not read. */
+export const maxFileBytes = 256 * 1024;
+
+/**
+ * Reads one preset file.
+ *
+ * @example
+ * const source = { kind: "global", flavour: "subagents", inProject: false } as const;
+ * const { preset, problems } = parsePreset("---\nname: scout\ndescription: Looks around\n---\nBe quick.", { path: "scout.md", source });
+ */
+export function parsePreset(text: string, context: ParseContext): ParseResult {
+	const stem = stemOf(context);
+	const content = normalizeLineEnds(text.slice(0, maxFileBytes));
+	const fail = (message: string): ParseResult => unusable(context.path, message, guessNamesInText(content, stem));
+	if (text.length > maxFileBytes) return fail(`the file has more than ${maxFileBytes / 1024} KB: make it smaller`);
+	if (text.includes("\u0000")) return fail("the file contains NUL characters: save it as UTF-8 text");
+	const split = splitFrontmatter(content);
+	switch (split.type) {
+		case "unclosed":
+			return fail("the frontmatter is not closed: end it with a line `---`");
+		case "body only":
+			if (isNote(stem, split.body, context)) return { problems: [] };
+			if (context.source.flavour === "subagents" || context.linked === true || needsFrontmatter(context)) {
+				return fail("the file has no frontmatter: start it with `---`, `name: …`, `description: …`, `---`");
+			}
+			return new Reader(context, stem).build([], split.body);
+		case "both": {
+			const { entries, faults } = readFrontmatter(split.head, split.firstLine, isFreeText);
+			const reader = new Reader(context, stem);
+			for (const fault of faults) reader.report(fault);
+			if (entries !== undefined) return reader.build(entries, split.body);
+			return reader.refuse(guessNamesInHead(split.head, stem));
+		}
+		default:
+			throw new Error(`unknown split: ${JSON.stringify(split satisfies never)}`);
+	}
+}
+
+/** The result for a file that cannot be used at all. It still reserves its names, by default the file name. */
+export function unusable(path: string, message: string, reservedNames = validNames([fileStem(path)])): ParseResult {
+	const problem: Problem = { path, line: 1, column: 1, severity: "error", message };
+	const [name] = reservedNames;
+	return name === undefined ? { problems: [problem] } : { problems: [{ ...problem, preset: name }], reservedNames };
+}
+
+/**
+ * Whether a file is documentation, not a preset. Where frontmatter is required, a text without it is such a note, unless it
+ * starts with fields: then only the `---` lines are missing, and the fields may be limits.
+ */
+function isNote(stem: string, text: string, context: ParseContext): boolean {
+	return /^readme$/i.test(stem) || (needsFrontmatter(context) && !startsWithFields(text));
+}
+
+/** Claude Code requires it, and sub-folders contain notes as well. */
+function needsFrontmatter({ nested, source }: ParseContext): boolean {
+	return nested === true || source.flavour === "claude";
+}
+
+function stemOf({ path, source }: ParseContext): string {
+	const stem = fileStem(path);
+	return source.flavour === "subagents" ? stem : (usableName(stem) ?? stem);
+}
+
+/** Prose fields and unknown fields: quoting their values cannot change a permission. */
+function isFreeText(key: string): boolean {
+	const field = findField(key);
+	if (field !== undefined) return field.key === "description";
+	return !isForeignLimit(key) && limitFault(key, { isImported: false }) === undefined;
+}

@@ -1,0 +1,223 @@
+/** `Agent`: hand a task to an agent and go on; its result comes as a message. Inside an agent it waits unless told not to. */
+import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import {
+	AgentError,
+	type AgentRecord,
+	type Agents,
+	findAgent,
+	isThinkingLevel,
+	quoted,
+	type Store,
+} from "@pi-subagents/core";
+import { parseOutputSchema } from "@pi-subagents/core/output";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { DEFAULT_PRESET, type LaunchParams } from "@pi-subagents/launch";
+import { sanitize } from "@pi-subagents/progress";
+import { type Static, Type } from "typebox";
+import { type ModelParameter, modelParameter } from "./parameters/model-parameter.ts";
+import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
+import { renderAgentCall } from "./render/call.ts";
+import { renderAgentResult } from "./render/result.ts";
+import { bounded, RunReport } from "./waiting/bounded.ts";
+import { type AgentWaiter, finish, type Launched, type OnGivenUp } from "./waiting/foreground.ts";
+import type { UsageReport } from "./waiting/usage-report.ts";
+
+export interface AgentToolDeps {
+	agents: LaunchedAgents & AgentWaiter;
+	/** Where the agents' records are: the row of the call shows what they do. */
+	store: Store;
+	resolve: ResolveSpec;
+	/** Absent: the usage of agents is not added to that of the session. */
+	usage?: UsageReport;
+	/** Who calls it. No message reaches an agent with the results of its own agents, so it waits for them by default. */
+	caller: "session" | "agent";
+	/** Whether agents run in the background unless the call says otherwise. Absent: those of a session do. */
+	isBackgroundByDefault?: boolean;
+	/** Whether a worktree can be asked for. Absent: yes. */
+	hasWorktrees?: boolean;
+	/** Absent: giving up the call stops its agent, as the user. */
+	onGivenUp?: OnGivenUp;
+	/** What `model` may be. Absent: any text. */
+	model?: ModelParameter;
+	/** Text listing the presets to choose from, as `presetList` of launch makes it. Absent: not listed here. */
+	presets?: string;
+	/** The user's own description of the tool, instead of ours and the list. */
+	description?: string | undefined;
+	/** Keeps the call as a job instead of launching it; resolves with the answer. Absent: there are no schedules. */
+	schedule?: ((schedule: string, call: AgentCall, ctx: ExtensionContext) => Promise<string>) | undefined;
+}
+
+/** Starts agents, and finds and resumes finished ones. */
+type LaunchedAgents = AgentSpawner & AgentFinder & Pick<Agents, "resume">;
+
+/** What a call asks for, now or later. */
+export type AgentCall = LaunchParams & { name?: string | undefined };
+
+const schedule = {
+	schedule: Type.Optional(
+		Type.String({
+			description: "Cron, 5m, +10m (once) or ISO time; then ; project ; quiet",
+		}),
+	),
+};
+
+const isolation = { isolation: Type.Optional(Type.Literal("worktree")) };
+
+interface Offered {
+	isBackground: boolean;
+	hasSchedule: boolean;
+	hasWorktrees: boolean;
+}
+
+const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWorktrees }: Offered) =>
+	Type.Object({
+		prompt: Type.String({ description: "Self-contained" }),
+		description: Type.String({ description: "3-5 words" }),
+		subagent_type: Type.Optional(Type.String({ description: `Preset; default ${DEFAULT_PRESET}` })),
+		name: Type.Optional(Type.String({ description: "Works like its id" })),
+		model,
+		thinking: Type.Optional(Type.String({ description: "off … max" })),
+		max_turns: Type.Optional(Type.Integer({ minimum: 1 })),
+		run_in_background: Type.Optional(Type.Boolean({ description: `Default ${isBackground}` })),
+		resume: Type.Optional(Type.String({ description: "Finished agent to continue" })),
+		isolated: Type.Optional(Type.Boolean({ description: "No extensions, no skills" })),
+		output_schema: Type.Optional(
+			Type.Unsafe<unknown>({ type: ["object", "string"], description: "JSON Schema of its answer" }),
+		),
+		...(hasWorktrees ? isolation : ({} as typeof isolation)),
+		inherit_context: Type.Optional(Type.Boolean({ description: "Share this conversation" })),
+		...(hasSchedule ? schedule : ({} as typeof schedule)),
+	});
+
+type Params = Static<ReturnType<typeof parametersFor>>;
+
+/** As in presets. */
+const MAX_TURNS = 100_000;
+
+const SAYS = {
+	background: "Hand a task to an agent and keep working: a message brings its result, so do not poll.",
+	foreground: "Hand a self-contained task to an agent of your own and wait for its answer.",
+};
+
+export function createAgentTool(
+	deps: AgentToolDeps,
+): ToolDefinition<ReturnType<typeof parametersFor>, { agents: AgentDetails[] }> {
+	const { agents, store, usage, caller, onGivenUp = () => "user", presets = "" } = deps;
+	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
+	const { isBackgroundByDefault = caller === "session", hasWorktrees = true } = deps;
+	const hasSchedule = deps.schedule !== undefined;
+	return bounded(
+		defineTool({
+			name: "Agent",
+			label: "Agent",
+			description:
+				deps.description ??
+				`${SAYS[isBackgroundByDefault ? "background" : "foreground"]} Calls in one message run in parallel.${presets}`,
+			promptSnippet: `Hand a task to an agent and ${isBackgroundByDefault ? "keep working" : "wait for its answer"}`,
+			parameters: parametersFor(modelOffered, { isBackground: isBackgroundByDefault, hasSchedule, hasWorktrees }),
+			async execute(_callId, params, signal, onUpdate, ctx) {
+				const isBackground = params.run_in_background ?? isBackgroundByDefault;
+				if (deps.schedule && params.schedule?.trim()) return scheduled(params, deps.schedule, ctx);
+				const launched = await launch(params, isBackground, deps, ctx, signal);
+				if (isBackground) return started(launched, caller);
+				const [finished] = await finish([launched], {
+					agents,
+					store,
+					signal,
+					onGivenUp,
+					hasRow: ctx.mode === "tui",
+					onProgress: (lines, details) =>
+						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
+				});
+				if (!finished) throw new Error("The agent was lost.");
+				const { outcome, record, warnings } = finished;
+				const text = reportFor(outcome, record, { warnings });
+				if (outcome.status !== "completed") throw new RunReport(text);
+				return {
+					content: [{ type: "text", text }],
+					details: { agents: [detailsOf(record)] },
+					...(usage ? { usage: usage.owed() } : {}),
+				};
+			},
+			renderCall: ({ subagent_type, description, model }, theme) =>
+				renderAgentCall("Agent", { preset: subagent_type ?? DEFAULT_PRESET, task: description, model }, theme),
+			renderResult: renderAgentResult,
+		}),
+	);
+}
+
+async function launch(
+	params: Params,
+	isBackground: boolean,
+	{ agents, resolve }: AgentToolDeps,
+	ctx: ExtensionContext,
+	signal: AbortSignal | undefined,
+): Promise<Launched> {
+	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
+	const spec = await resolve(callOf(params, resumed), ctx);
+	signal?.throwIfAborted();
+	const record = resumed
+		? agents.resume(resumed.id, spec, { isBackground })
+		: agents.spawn(spec, { isBackground, ...(params.name === undefined ? {} : { name: params.name }) });
+	return { record, warnings: spec.warnings };
+}
+
+function callOf(params: Params, resumed?: AgentRecord): LaunchParams {
+	const { thinking } = params;
+	if (thinking !== undefined && !isThinkingLevel(thinking))
+		throw new AgentError(
+			"bad_request",
+			`${quoted(thinking)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
+		);
+	if (resumed && params.inherit_context)
+		throw new AgentError(
+			"bad_request",
+			"`inherit_context` cannot go with `resume`: that agent goes on with its own conversation. Leave one of them out.",
+		);
+	if (params.max_turns !== undefined && params.max_turns > MAX_TURNS)
+		throw new AgentError("bad_request", `max_turns is at most ${MAX_TURNS}; without it there is no such limit.`);
+	return {
+		preset: params.subagent_type ?? resumed?.type ?? DEFAULT_PRESET,
+		task: params.prompt,
+		description: params.description,
+		model: params.model,
+		thinking,
+		maxTurns: params.max_turns,
+		isolated: params.isolated,
+		outputSchema: parseOutputSchema(params.output_schema),
+		isolation: params.isolation ?? resumed?.isolation,
+		inheritContext: params.inherit_context,
+		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
+	};
+}
+
+async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedule"]>, ctx: ExtensionContext) {
+	if (params.resume !== undefined)
+		throw new AgentError("bad_request", "`schedule` cannot go with `resume`: a job launches a new agent each time.");
+	if (params.run_in_background === false)
+		throw new AgentError(
+			"bad_request",
+			"`schedule` cannot go with `run_in_background: false`: nobody waits for a job.",
+		);
+	const text = await keep(params.schedule ?? "", { ...callOf(params), name: params.name }, ctx);
+	return { content: [{ type: "text" as const, text }], details: { agents: [] } };
+}
+
+function settledAgent(agents: AgentFinder, wanted: string): AgentRecord {
+	const record = findAgent(agents.list(), wanted);
+	if (record.outcome) return record;
+	throw new AgentError(
+		"wrong_state",
+		`Agent ${record.id} is ${record.status}; give it another instruction with steer_subagent.`,
+	);
+}
+
+function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]) {
+	const { id, type, status } = record;
+	const next =
+		caller === "session"
+			? "A message will bring its result; go on with something else, or end your turn."
+			: "Read its result with get_subagent_result.";
+	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
+	return { content: [{ type: "text" as const, text }], details: { agents: [detailsOf(record)] } };
+}

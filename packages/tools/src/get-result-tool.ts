@@ -1,0 +1,116 @@
+/** `get_subagent_result`: what an agent found, or what it is doing. */
+import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { AgentError, type AgentRecord, type Agents, findAgent, runIdOf, type Store } from "@pi-subagents/core";
+import { cachedPercentOf, detailsOf, reportFor, wholeOutcome } from "@pi-subagents/core/report";
+import { fence, formatTokens, sanitize } from "@pi-subagents/progress";
+import { Type } from "typebox";
+import { formatPeek, peek, peekParameter } from "./peek/peek.ts";
+import type { ResultClaims } from "./ports.ts";
+import { renderToldResult } from "./render/result.ts";
+import { told } from "./result-text.ts";
+import { bounded, RunReport } from "./waiting/bounded.ts";
+import type { UsageReport } from "./waiting/usage-report.ts";
+
+const parameters = Type.Object({
+	agent_id: Type.String({ description: "Id, start of an id, or name" }),
+	wait: Type.Optional(Type.Boolean({ description: "Until it finishes" })),
+	verbose: Type.Optional(Type.Boolean({ description: "Add task, usage, last steps" })),
+	peek: Type.Optional(peekParameter),
+});
+
+export interface GetResultToolDeps {
+	agents: Pick<Agents, "list" | "wait">;
+	/** Resolves when the logs hold what has happened so far. */
+	flushLogs: () => Promise<void>;
+	/** Absent: results are announced nowhere else. */
+	claims?: ResultClaims;
+	/** Absent: the usage of agents is not added to that of the session. */
+	usage?: UsageReport;
+	/** Given where the caller is the one who answers the agents: a question then ends the wait. */
+	store?: Pick<Store, "subscribe">;
+	/** Ends a wait when the user types something. */
+	untilSteered?: () => { signal: AbortSignal; stop: () => void };
+}
+
+export function createGetResultTool(deps: GetResultToolDeps): ToolDefinition<typeof parameters> {
+	return bounded(
+		defineTool({
+			name: "get_subagent_result",
+			label: "Agent result",
+			description: "Read an agent's result, wait for it, or peek at its log. Not for polling.",
+			parameters,
+			async execute(_callId, { agent_id, wait = false, verbose = false, peek: glance }, signal) {
+				const { agents, claims, usage, flushLogs } = deps;
+				const { id } = findAgent(agents.list(), agent_id);
+				if (glance || verbose) await flushLogs();
+				if (glance) return told(await glanceAt(findAgent(agents.list(), id), glance));
+				if (wait) await untilThereIsNews(id, deps, signal);
+				const record = findAgent(agents.list(), id);
+				const { outcome } = record;
+				if (!outcome) return told(progressOf(record));
+				const text = [
+					reportFor(await wholeOutcome(record, outcome), record),
+					...(verbose ? [await closeUp(record)] : []),
+				].join("\n\n");
+				claims?.claim(record);
+				if (outcome.status !== "completed") throw new RunReport(text);
+				return { ...told(text), details: detailsOf(record), ...(usage ? { usage: usage.owed() } : {}) };
+			},
+			renderResult: renderToldResult,
+		}),
+	);
+}
+
+/** Until it has settled, asks something, or the user does. Giving up the waiting leaves the agent alone. */
+async function untilThereIsNews(
+	id: string,
+	{ agents, claims, store, untilSteered }: GetResultToolDeps,
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	const { run, outcome, status } = findAgent(agents.list(), id);
+	if (outcome || (store && status === "waiting")) return;
+	const release = claims?.expect(runIdOf({ agentId: id, run }));
+	const steered = untilSteered?.();
+	const asked = new AbortController();
+	const leave = store?.subscribe((event) => {
+		if (event.agentId === id && event.type === "agent_asked") asked.abort();
+	});
+	const signals = [signal, steered?.signal, asked.signal].filter((each) => each !== undefined);
+	try {
+		await agents.wait(id, { signal: AbortSignal.any(signals) });
+	} catch (error) {
+		// In these cases the model sees how far the agent is.
+		if (!steered?.signal.aborted && !asked.signal.aborted) throw error;
+	} finally {
+		leave?.();
+		steered?.stop();
+		release?.();
+	}
+}
+
+async function glanceAt({ id, artifacts }: AgentRecord, glance: { lines?: number; regex?: string; after?: number }) {
+	if (artifacts === undefined) throw new AgentError("wrong_state", `Agent ${id} keeps no log.`);
+	return formatPeek(await peek(`${artifacts}/transcript.log`, glance));
+}
+
+/** What an agent does or asks, between words of ours. */
+const LINE = { isLine: true, most: 2_000 };
+
+function progressOf(record: AgentRecord): string {
+	const { id, type, status, activity, toolUses, turns, question } = record;
+	const last = activity === undefined ? "nothing yet" : fence("activity", activity, LINE);
+	const asks =
+		question === undefined ? "" : ` It asks: ${fence("question", question, LINE)} Answer with reply_subagent.`;
+	return `Agent ${id} (${sanitize(type)}) is ${status}, ${turns} turns, ${toolUses} tool calls. Last: ${last}.${asks}`;
+}
+
+async function closeUp(record: AgentRecord): Promise<string> {
+	const { task, model, turns, usage, artifacts } = record;
+	const log =
+		artifacts === undefined
+			? ""
+			: `\nLog (${artifacts}/transcript.log):\n${formatPeek(await peek(`${artifacts}/transcript.log`, { lines: 20 }))}`;
+	const input = `${formatTokens(usage.input + usage.cacheRead + usage.cacheWrite)} in`;
+	const tokens = `${input} (${cachedPercentOf(record)}% from the cache), ${formatTokens(usage.output)} out`;
+	return `Task: ${sanitize(task).slice(0, 500)}\nModel: ${model ?? "?"}, ${turns} turns, ${tokens}${log}`;
+}

@@ -1,0 +1,35 @@
+/** The tools of an agent that may launch agents: the session's own, within what it launched itself. */
+import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { type ManagerScope, ownAgents, type Store } from "@pi-subagents/core";
+import { createAgentTool } from "./agent-tool.ts";
+import { createGetResultTool } from "./get-result-tool.ts";
+import type { ResolveSpec } from "./ports.ts";
+import { createReplyTool } from "./reply-tool.ts";
+import { createSteerTool } from "./steer-tool.ts";
+import { createStopTool } from "./stop-tool.ts";
+
+interface NestedToolsDeps {
+	/** The agent's own view of the manager: what it launched itself. */
+	scope: ManagerScope;
+	store: Store;
+	resolve: ResolveSpec;
+	/** Resolves when the logs hold what has happened so far. */
+	flushLogs: () => Promise<void>;
+}
+
+export function createNestedTools({ scope, store, resolve, flushLogs }: NestedToolsDeps): ToolDefinition[] {
+	const agents = ownAgents(scope);
+	return [
+		createAgentTool({
+			agents,
+			store,
+			resolve,
+			caller: "agent",
+			onGivenUp: () => "parent",
+		}),
+		createGetResultTool({ agents, flushLogs }),
+		createSteerTool({ agents }),
+		createStopTool({ agents }),
+		createReplyTool({ agents }),
+	] as ToolDefinition[];
+}

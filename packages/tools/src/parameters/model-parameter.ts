@@ -1,0 +1,26 @@
+/**
+ * The `model` parameter of the tools that launch. Few models are named in it, many would crowd every request. Other
+ * texts pass, too: a name that is nearly right is understood, and one that is wrong gets an error that lists the right
+ * ones, which pi's own check would not.
+ */
+import { type TOptional, type TUnsafe, Type } from "typebox";
+
+const MAX_NAMED = 12;
+/** Of all names together: several tools name them. */
+const MAX_CHARACTERS = 150;
+
+export type ModelParameter = TOptional<TUnsafe<string>>;
+
+/** `names` are the models that can be used, as provider/id. `hasList`: whoever sees it can call `list_models`. */
+export function modelParameter(names: readonly string[], { hasList }: { hasList: boolean }): ModelParameter {
+	const choices = [...new Set(names)];
+	const isFew = choices.length > 0 && choices.length <= MAX_NAMED && choices.join("").length <= MAX_CHARACTERS;
+	const name = hasList ? "provider/id from list_models" : "provider/id";
+	return Type.Optional(
+		Type.Unsafe<string>(
+			isFew
+				? { anyOf: [{ enum: choices }, { type: "string" }], description: "Instead of the preset's" }
+				: { type: "string", description: `${name}, instead of the preset's` },
+		),
+	);
+}

@@ -1,0 +1,173 @@
+/**
+ * The person's side of a message that tells of settled agents. Its details come from a session file that may be old or
+ * edited, so every field is checked; what is drawn is cleaned and fits any width.
+ */
+import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
+import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { runIdsIn } from "@pi-subagents/delivery";
+import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { clip, within } from "@pi-subagents/widget/dialogs";
+
+interface Message {
+	content?: unknown;
+	details?: unknown;
+}
+
+/** What could be read of a `NotifiedAgent`. */
+interface Told {
+	preset: string;
+	description: string;
+	status: string;
+	/** How it ended, unless its icon says all there is to say. */
+	reason: string;
+	said: string;
+	figures: string;
+	resultPath: string;
+}
+
+/** No message of ours holds more. */
+const MAX_AGENTS = 100;
+const MAX_CHARACTERS = 20_000;
+
+const LINES_COLLAPSED = 3;
+/** With more agents than this, their heads alone are enough to fill a screen. */
+const MAX_PREVIEWED = 4;
+
+/** Less of a description says nothing. */
+const MIN_DESCRIPTION = 8;
+
+export function renderNotification(message: Message, { expanded }: { expanded: boolean }, theme: Theme): Component {
+	const agents = agentsIn(message.details);
+	const untold = runIdsIn(message.details).length - agents.length;
+	let drawn: { width: number; lines: string[] } | undefined;
+	const draw = (width: number): string[] => {
+		const room = Math.max(1, width - 2);
+		const body = agents.length > 0 ? told(agents, room, expanded, theme) : bare(message.content, room, theme);
+		const more = agents.length > 0 && untold > 0 ? [theme.fg("muted", clip(`and ${untold} more`, room))] : [];
+		return within(
+			width,
+			["", ...body, ...more, ""].map((line) => ` ${line}`),
+		).map((line) => theme.bg("customMessageBg", line + " ".repeat(Math.max(0, width - visibleWidth(line)))));
+	};
+	return {
+		invalidate() {
+			drawn = undefined;
+		},
+		render(width) {
+			if (drawn?.width !== width) drawn = { width, lines: width > 0 ? draw(width) : [] };
+			return drawn.lines;
+		},
+	};
+}
+
+function told(agents: readonly Told[], width: number, expanded: boolean, theme: Theme): string[] {
+	if (expanded) return agents.flatMap((agent, index) => [...(index > 0 ? [""] : []), ...whole(agent, width, theme)]);
+	const most = agents.length > MAX_PREVIEWED ? 0 : LINES_COLLAPSED;
+	const lines = agents.flatMap((agent) => beginning(agent, most, width, theme));
+	return agents.some((agent) => isCut(agent, most, width))
+		? [...lines, `${theme.fg("muted", "… ")}${keyHint("app.tools.expand", "to expand")}`]
+		: lines;
+}
+
+/** Who it was and what it took; what it was about has the room that is left. */
+function head({ status, preset, description, figures }: Told, width: number, theme: Theme): string {
+	const [icon, colour] = ICONS.get(status) ?? OTHER_ICON;
+	const who = clip(`${icon} ${preset}`, width);
+	const took = clip(figures, width - visibleWidth(who) - 2);
+	const room = width - visibleWidth(who) - visibleWidth(took) - 3;
+	const about = room < MIN_DESCRIPTION ? "" : clip(description, room);
+	return [
+		theme.fg(colour, who),
+		...(about === "" ? [] : [` ${theme.fg("customMessageText", about)}`]),
+		...(took === "" ? [] : [`  ${theme.fg("dim", took)}`]),
+	].join("");
+}
+
+const ICONS = new Map<string, [icon: string, colour: ThemeColor]>([
+	["completed", ["✓", "success"]],
+	["failed", ["✗", "error"]],
+	["aborted", ["■", "warning"]],
+]);
+const OTHER_ICON: [string, ThemeColor] = ["●", "accent"];
+
+function beginning(agent: Told, most: number, width: number, theme: Theme): string[] {
+	const reason = agent.reason === "" ? [] : [theme.fg("warning", clip(`  ${agent.reason}`, width))];
+	const said = linesOf(agent.said).slice(0, most);
+	return [
+		head(agent, width, theme),
+		...reason,
+		...said.map((line) => theme.fg("customMessageText", clip(`  ${line}`, width))),
+	];
+}
+
+function isCut({ reason, said }: Told, most: number, width: number): boolean {
+	const lines = linesOf(said);
+	return lines.length > most || [reason, ...lines].some((line) => visibleWidth(line) + 2 > width);
+}
+
+function whole(agent: Told, width: number, theme: Theme): string[] {
+	const { reason, said, resultPath } = agent;
+	const style = { color: (text: string) => theme.fg("customMessageText", text) };
+	return [
+		head(agent, width, theme),
+		...wrapped(reason, width).map((line) => theme.fg("warning", line)),
+		...(said === "" ? [] : ["", ...new Markdown(said, 0, 0, getMarkdownTheme(), style).render(width)]),
+		...(resultPath === ""
+			? []
+			: ["", ...wrapped(`All of it: ${resultPath}`, width).map((line) => theme.fg("dim", line))]),
+	];
+}
+
+/** A message without details that could be read still says something. */
+function bare(content: unknown, width: number, theme: Theme): string[] {
+	const parts: unknown[] = Array.isArray(content) ? content : [{ text: content }];
+	const text = parts.map((part) => (isObject(part) ? block(part.text) : "")).join("\n");
+	return wrapped(text.trim() || "An agent has settled.", width).map((line) => theme.fg("customMessageText", line));
+}
+
+function agentsIn(details: unknown): Told[] {
+	const agents: unknown = isObject(details) ? details.agents : undefined;
+	return Array.isArray(agents) ? agents.slice(0, MAX_AGENTS).filter(isObject).map(toldAgent) : [];
+}
+
+function toldAgent(agent: Record<string, unknown>): Told {
+	const [status, summary] = [line(agent.status), line(agent.summary)];
+	return {
+		status,
+		preset: line(agent.preset) || "agent",
+		description: line(agent.description),
+		reason: status === "completed" && summary.startsWith("Completed") ? "" : summary,
+		said: block(agent.preview).trim(),
+		figures: [
+			formatDuration(number(agent.durationMs)),
+			formatCount(number(agent.toolUses), "tool"),
+			`${formatTokens(number(agent.tokens))} tokens`,
+		].join(" · "),
+		resultPath: line(agent.resultPath),
+	};
+}
+
+/** Blank ones would waste the little room of a folded box. */
+function linesOf(text: string): string[] {
+	return text.split("\n").filter((each) => each.trim() !== "");
+}
+
+function wrapped(text: string, width: number): string[] {
+	return text === "" ? [] : wrapTextWithAnsi(text, width);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null;
+}
+
+function line(value: unknown): string {
+	return typeof value === "string" ? sanitize(value.slice(0, MAX_CHARACTERS)) : "";
+}
+
+function block(value: unknown): string {
+	return typeof value === "string" ? sanitizeBlock(value.slice(0, MAX_CHARACTERS)) : "";
+}
+
+function number(value: unknown): number {
+	return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,71 @@
+/** The body of a tool row: what the agent is doing, then what it answered. */
+import { getMarkdownTheme, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
+import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
+import { isSettled } from "@pi-subagents/core";
+import type { AgentDetails } from "@pi-subagents/core/report";
+import { forPeople } from "@pi-subagents/core/report";
+import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock, unfenced } from "@pi-subagents/progress";
+import { folded } from "./fold.ts";
+
+interface Shown {
+	content: readonly { type: string; text?: string }[];
+	details?: { agents: readonly AgentDetails[] } | undefined;
+}
+
+export function renderAgentResult(
+	result: Shown,
+	{ expanded, isPartial }: ToolRenderResultOptions,
+	theme: Theme,
+	context: { isError: boolean },
+): Component {
+	const text = forPeople(textOf(result));
+	const agents = result.details?.agents ?? [];
+	if (!isPartial && !context.isError && agents.length > 0 && agents.every(({ status }) => !isSettled(status)))
+		return new Text(agents.map((agent) => launched(agent, theme)).join("\n"), 0, 0);
+	const row = new Container();
+	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
+	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
+	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
+	else row.addChild(folded(text, theme));
+	if (!context.isError) for (const agent of agents) row.addChild(new Text(stats(agent, theme), 0, 0));
+	return row;
+}
+
+/** What a tool says beside launching agents: the same words that the model reads, without our tags around them. */
+export function renderToldResult(
+	result: Pick<Shown, "content">,
+	{ expanded }: ToolRenderResultOptions,
+	theme: Theme,
+	context: { isError: boolean },
+): Component {
+	const text = unfenced(textOf(result));
+	if (context.isError) return new Text(theme.fg("error", text), 0, 0);
+	return expanded ? new Text(theme.fg("toolOutput", text), 0, 0) : folded(text, theme);
+}
+
+function textOf({ content }: Pick<Shown, "content">): string {
+	return sanitizeBlock(content.map((part) => part.text ?? "").join("\n")).trim();
+}
+
+/** The text is for the model; a person wants to know that it goes on elsewhere. */
+function launched({ agentId, status }: AgentDetails, theme: Theme): string {
+	const state = status === "queued" ? "queued" : "works in the background";
+	return theme.fg("dim", `↳ ${state} · ${sanitize(agentId)}`);
+}
+
+/** The last line is what happens now. */
+function activity(text: string, theme: Theme): string {
+	const lines = text.split("\n");
+	const last = lines.pop() ?? "";
+	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
+}
+
+function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, theme: Theme): string {
+	const figures = [
+		formatCount(toolUses, "tool"),
+		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
+		formatDuration(durationMs),
+	];
+	const mark = status === "completed" ? theme.fg("success", "✓ ") : "";
+	return mark + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
+}

@@ -1,0 +1,132 @@
+/** Waits inside a tool call for the agents it has launched: one, or several at once. Giving up the call stops them. */
+import {
+	type AgentRecord,
+	type Agents,
+	beginCall,
+	followProgress,
+	type Outcome,
+	type Store,
+	systemClock,
+} from "@pi-subagents/core";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { sanitize } from "@pi-subagents/progress";
+import { RunReport } from "./bounded.ts";
+
+/** Waits for agents inside a tool call, and decides their fate when the call is given up. */
+export type AgentWaiter = Pick<Agents, "wait" | "abort" | "elapsedMs" | "moveToBackground">;
+
+/** What happens to the agents when the call that waits for them is given up: who stops them, or that they continue. */
+export type OnGivenUp = () => "user" | "parent" | "leave";
+
+export interface Launched {
+	record: AgentRecord;
+	/** How the request was understood, where that is not obvious. */
+	warnings: readonly string[];
+}
+
+export interface Finished extends Launched {
+	outcome: Outcome;
+}
+
+/** Hears what the agents do: their last lines, and how far they are. */
+type OnProgress = (lines: readonly string[], agents: AgentDetails[]) => void;
+
+export interface ForegroundOptions {
+	agents: AgentWaiter;
+	store: Store;
+	signal: AbortSignal | undefined;
+	onGivenUp: OnGivenUp;
+	onProgress: OnProgress;
+	/** A screen shows a row for the call. */
+	hasRow: boolean;
+}
+
+export async function finish(launched: readonly Launched[], options: ForegroundOptions): Promise<Finished[]> {
+	const { agents, store, signal, onGivenUp, hasRow } = options;
+	const feed = followAll(launched, options);
+	const mayEnd = hasRow ? beginCall(store) : undefined;
+	const left = new AbortController();
+	const giveUp = () => {
+		const fate = onGivenUp();
+		const active = launched.map(({ record }) => store.record(record.id) ?? record).filter(({ outcome }) => !outcome);
+		if (fate !== "leave" || !agents.moveToBackground) {
+			for (const { id } of active) agents.abort(id, { by: fate === "parent" ? "parent" : "user" });
+			return;
+		}
+		for (const { id } of active) agents.moveToBackground(id);
+		const settled = launched.flatMap(({ record, warnings }) => {
+			const { outcome } = store.record(record.id) ?? record;
+			return outcome ? [reportFor(outcome, store.record(record.id) ?? record, { warnings, of: launched.length })] : [];
+		});
+		const goesOn = `Not waited for any more: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
+		left.abort(new RunReport([goesOn, ...settled].join("\n\n")));
+	};
+	if (signal?.aborted) giveUp();
+	signal?.addEventListener("abort", giveUp, { once: true });
+	try {
+		const outcomes = await Promise.all(launched.map(({ record }) => agents.wait(record.id, { signal: left.signal })));
+		return launched.map(({ record, warnings }, index) => ({
+			record: store.record(record.id) ?? record,
+			outcome: outcomes[index] ?? { status: "aborted", by: "lost" },
+			warnings,
+		}));
+	} finally {
+		signal?.removeEventListener("abort", giveUp);
+		const ends = mayEnd?.(signal);
+		feed.close();
+		await ends;
+	}
+}
+
+/** One row shows the last lines of one agent, or the last line of each of several. */
+function followAll(launched: readonly Launched[], options: ForegroundOptions): { close(): void } {
+	const { agents, store, onProgress } = options;
+	const lines = launched.map((): readonly string[] => []);
+	const isAlone = launched.length === 1;
+	const tell = () => {
+		const shown = isAlone ? lines.flat() : launched.map(({ record }, index) => labelled(index, record, lines[index]));
+		onProgress(
+			shown,
+			launched.map(({ record }) => detailsOf(store.record(record.id) ?? record, agents.elapsedMs(record.id))),
+		);
+	};
+	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, tell);
+	const feeds = launched.map(({ record }, index) =>
+		followProgress(
+			store,
+			record.id,
+			(latest) => {
+				lines[index] = latest;
+				shared.beat();
+			},
+			{ hasRow: isAlone && options.hasRow },
+		),
+	);
+	return {
+		close() {
+			shared.stop();
+			for (const feed of feeds) feed.close();
+		},
+	};
+}
+
+function labelled(index: number, { type }: AgentRecord, lines: readonly string[] = []): string {
+	return `${index + 1}. ${sanitize(type)}: ${lines.at(-1) ?? ""}`;
+}
+
+/** Several agents share the redraws of one row. */
+const SHORTEST_PAUSE_MS = 100;
+
+function pulse(pauseMs: number, work: () => void) {
+	let cancel: (() => void) | undefined;
+	return {
+		beat() {
+			if (pauseMs === 0) return work();
+			cancel ??= systemClock.after(pauseMs, () => {
+				cancel = undefined;
+				work();
+			});
+		},
+		stop: () => cancel?.(),
+	};
+}

@@ -1,0 +1,133 @@
+import { initTheme, type Theme } from "@earendil-works/pi-coding-agent";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { beforeAll, expect, test } from "vitest";
+import { renderNotification } from "../../src/render/notification.ts";
+
+/** Says nothing about colours, so that tests compare words. */
+const plain = {
+	fg: (_: string, text: string) => text,
+	bg: (_: string, text: string) => text,
+	bold: (text: string) => text,
+} as unknown as Theme;
+
+const scout = {
+	id: "a1",
+	preset: "scout",
+	description: "Find the launch code",
+	status: "completed" as string,
+	summary: "Completed in 1m 12s",
+	preview: "It is heliotrope.",
+	toolUses: 3,
+	tokens: 22_800,
+	durationMs: 72_000,
+};
+
+const details = (...agents: (Partial<typeof scout> & { resultPath?: string })[]) => ({
+	runIds: agents.map((_, index) => `a${index}`),
+	agents: agents.map((agent) => ({ ...scout, ...agent })),
+});
+
+function draw(details: unknown, { expanded = false, width = 80, content = "<task-notification>" as unknown } = {}) {
+	return renderNotification({ content, details }, { expanded }, plain)
+		.render(width)
+		.map((line) => line.trimEnd());
+}
+
+beforeAll(() => initTheme("dark"));
+
+test("a short result is one head and what the agent said", () => {
+	expect(draw(details({}))).toEqual([
+		"",
+		" ✓ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		"   It is heliotrope.",
+		"",
+	]);
+});
+
+test("who failed or was stopped says why", () => {
+	const failed = { status: "failed" as const, summary: "Failed after 2s: No API key", preview: "" };
+	const stopped = { status: "aborted" as const, summary: "Stopped by you after 2s", preview: "Half." };
+	expect(draw(details(failed, stopped))).toEqual([
+		"",
+		" ✗ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		"   Failed after 2s: No API key",
+		" ■ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		"   Stopped by you after 2s",
+		"   Half.",
+		"",
+	]);
+});
+
+test("a long result is folded, with the way to unfold it; unfolded it is all there, with the path of the rest", () => {
+	const long = details({ preview: "# One\n\n- two\n- three\n- four", resultPath: "/runs/a1/result.json" });
+	const folded = draw(long);
+	expect(folded.slice(2, 5)).toEqual(["   # One", "   - two", "   - three"]);
+	expect(folded[5]).toMatch(/^ … .*to expand/);
+	const whole = draw(long, { expanded: true }).join("\n");
+	expect(whole).toContain("four");
+	expect(whole).not.toContain("- - ");
+	expect(whole).toContain("All of it: /runs/a1/result.json");
+	expect(whole).not.toContain("to expand");
+});
+
+test("what does not fit on its line can be unfolded too", () => {
+	const wide = details({ preview: "word ".repeat(40) });
+	expect(draw(wide).join("\n")).toContain("to expand");
+	expect(draw(wide, { width: 300 }).join("\n")).not.toContain("to expand");
+});
+
+test("of many agents only the heads are shown, and the rest is counted", () => {
+	const many = details({}, {}, {}, {}, {});
+	many.runIds.push("b1", "b2");
+	const shown = draw(many);
+	expect(shown).toHaveLength(9);
+	expect(shown.join("\n")).not.toContain("heliotrope");
+	expect(shown.at(-2)).toBe(" and 2 more");
+});
+
+test("where there is little room, the description goes first, then the figures", () => {
+	expect(draw(details({}), { width: 56 })[1]).toBe(" ✓ scout Find the lau…  1m 12s · 3 tools · 22.8k tokens");
+	expect(draw(details({}), { width: 44 })[1]).toBe(" ✓ scout  1m 12s · 3 tools · 22.8k tokens");
+	expect(draw(details({}), { width: 20 })[1]).toBe(" ✓ scout  1m 12s ·…");
+});
+
+test.each([
+	["nothing", undefined],
+	["no object", "x"],
+	["no list", { agents: 3 }],
+	["a list of nothing", { agents: [null, 3, "x"] }],
+])("details that hold %s leave the text of the message", (_, details) => {
+	expect(draw(details, { content: "An agent has \x1b[31mended." })).toEqual(["", " An agent has ended.", ""]);
+	expect(draw(details, { content: [{ type: "text", text: "Ended." }, null] })).toEqual(["", " Ended.", ""]);
+	expect(draw(details, { content: 7 })).toEqual(["", " An agent has settled.", ""]);
+});
+
+test("fields that are missing or wrong are no reason to fail", () => {
+	const broken = {
+		agents: [{}, { preset: 3, status: [], preview: {}, durationMs: "x", tokens: -1, toolUses: Number.NaN }],
+	};
+	expect(draw(broken)).toEqual(["", " ● agent  0s · 0 tools · 0 tokens", " ● agent  0s · 0 tools · 0 tokens", ""]);
+	expect(draw(broken, { expanded: true })).toHaveLength(5);
+});
+
+/** All but colours. */
+const CONTROLS = /(?!\x1b\[[\d;]*m)[\x00-\x1f\x7f-\x9f\u202a-\u202e]/;
+
+test("nothing is wider than the screen, and no control character reaches it, at any width", () => {
+	const hostile =
+		"中文 \u{1f469}‍\u{1f467}\u{1f3fd} e\u0301 \x1b[31mred\x1b[0m \x1b]8;;http://x\x07 \u202eabc\r\n\t```\n| a | b |\n|---|---|\n| 中 | x |\n";
+	const evil = {
+		...{ preset: hostile, description: hostile, summary: hostile, preview: hostile.repeat(2), resultPath: hostile },
+		...{ status: hostile as never, durationMs: 1e300 },
+	};
+	const messages = [details(evil, {}), details({ preset: "x".repeat(500) }), undefined];
+	for (const expanded of [false, true]) {
+		for (const message of messages) {
+			const component = renderNotification({ content: hostile, details: message }, { expanded }, plain);
+			for (let width = 0; width <= 300; width++) {
+				const bad = component.render(width).filter((line) => visibleWidth(line) > width || CONTROLS.test(line));
+				expect(bad, `at ${width} columns`).toEqual([]);
+			}
+		}
+	}
+}, 60_000);

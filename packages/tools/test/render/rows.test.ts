@@ -1,0 +1,125 @@
+import { initTheme, type Theme } from "@earendil-works/pi-coding-agent";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import { fence } from "@pi-subagents/progress";
+import { beforeAll, expect, test } from "vitest";
+import { renderAgentCall } from "../../src/render/call.ts";
+import { renderAgentResult, renderToldResult } from "../../src/render/result.ts";
+
+/** Says nothing about colours, so that tests compare words. */
+const plain = { fg: (_: string, text: string) => text, bold: (text: string) => text } as unknown as Theme;
+const details = {
+	agentId: "a1",
+	preset: "scout",
+	status: "completed" as const,
+	toolUses: 3,
+	turns: 2,
+	tokens: 22_800,
+	durationMs: 72_000,
+};
+const lines = (component: { render(width: number): string[] }, width = 80) =>
+	component.render(width).map((line) => line.trimEnd());
+const result = (text: string) => ({ content: [{ type: "text", text }], details: { agents: [details] } });
+const state = { expanded: false, isPartial: false };
+
+beforeAll(() => initTheme("dark"));
+
+test("the head says who works on what", () => {
+	const args = { preset: "scout", task: "Find the\nauth flow", model: "fake/one" };
+	expect(lines(renderAgentCall("subagent", args, plain))).toEqual(["subagent scout fake/one Find the auth flow"]);
+});
+
+test("arguments that are still arriving are no reason to fail", () => {
+	expect(lines(renderAgentCall("subagent", {}, plain))).toEqual(["subagent …"]);
+	expect(lines(renderAgentCall("subagent", undefined, plain))).toEqual(["subagent …"]);
+});
+
+test("while it runs, the body shows what it does and what that has cost", () => {
+	const shown = {
+		...result("Reading a.ts\nReading b.ts"),
+		details: { agents: [{ ...details, status: "running" as const }] },
+	};
+	const running = renderAgentResult(shown, { ...state, isPartial: true }, plain, {
+		isError: false,
+	});
+	expect(lines(running)).toEqual(["Reading a.ts", "Reading b.ts", "3 tools · 22.8k tokens · 1m 12s · a1"]);
+});
+
+test("when it is done, the body is the answer and what it took, once", () => {
+	const report = "Two files.\n\n[agent a1 (scout): Completed in 1m 12s, 3 tool calls]";
+	const done = lines(renderAgentResult(result(report), state, plain, { isError: false }));
+	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k tokens · 1m 12s · a1"]);
+});
+
+test("nobody sees the tags around what an agent said", () => {
+	const said = `${fence("answer", "Two files.")}\n\n[agent a1 (scout): Completed in 1m 12s, 3 tool calls]`;
+	expect(lines(renderAgentResult(result(said), state, plain, { isError: false }))[0]).toBe("Two files.");
+	for (const expanded of [true, false])
+		for (const isError of [true, false])
+			expect(lines(renderToldResult(result(said), { ...state, expanded }, plain, { isError }))).toEqual([
+				"Two files.",
+				"",
+				"[agent a1 (scout): Completed in 1m 12s, 3 tool calls]",
+			]);
+});
+
+test("an agent that works in the background is one line", () => {
+	const shown = {
+		...result("Agent a1 (scout) is running. A message …"),
+		details: { agents: [{ ...details, status: "running" as const }] },
+	};
+	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual(["↳ works in the background · a1"]);
+});
+
+test("a run that was stopped says so in plain words", () => {
+	const report =
+		"[agent a1 (scout): Stopped by you after 6.7s, 1 tool call]\n\nWhat it had said until then (partial):\nHalf.";
+	const stopped = lines(renderAgentResult({ ...result(report), details: undefined }, state, plain, { isError: true }));
+	expect(stopped).toEqual([
+		"Stopped by you after 6.7s, 1 tool call",
+		"",
+		"What it had said until then (partial):",
+		"Half.",
+	]);
+});
+
+test("a long answer is folded, with the way to unfold it", () => {
+	const text = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join("\n");
+	const folded = lines(renderAgentResult(result(text), state, plain, { isError: false }));
+	expect(folded.slice(0, 6)).toEqual(["line 1", "line 2", "line 3", "line 4", "line 5", "line 6"]);
+	expect(folded[6]).toContain("… 4 more lines, ");
+	const whole = lines(renderAgentResult(result(text), { ...state, expanded: true }, plain, { isError: false }));
+	expect(whole.join("\n")).toContain("line 10");
+});
+
+test("a long paragraph is folded, too, by its lines on the screen", () => {
+	const text = "word ".repeat(600).trim();
+	const folded = lines(renderAgentResult(result(text), state, plain, { isError: false }));
+	expect(folded).toHaveLength(8);
+	expect(folded.slice(0, 6)).toEqual(Array.from({ length: 6 }, () => "word ".repeat(16).trim()));
+	expect(folded[6]).toContain("… 32 more lines, ");
+	const whole = lines(renderAgentResult(result(text), { ...state, expanded: true }, plain, { isError: false }));
+	expect(whole.join(" ").split("word")).toHaveLength(601);
+});
+
+test("what fits is not folded, whatever its letters are", () => {
+	const text = "e\u0301".repeat(480); // two units in one column
+	const shown = renderAgentResult(result(text), state, plain, { isError: false });
+	expect(lines(shown).slice(0, -1)).toEqual(Array.from({ length: 6 }, () => "e\u0301".repeat(80)));
+	expect(lines(shown, 79)[6]).toContain("more line");
+});
+
+test.each([1, 2, 5, 20, 80, 200])("nothing is wider than %i columns, or holds a control character", (width) => {
+	const hostile = "中文 \u{1f469}‍\u{1f467} \x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eabc ".repeat(20);
+	const drawn = [
+		renderAgentCall("subagent", { preset: hostile, task: hostile, model: hostile }, plain),
+		renderAgentResult(result(hostile), { ...state, isPartial: true }, plain, { isError: false }),
+		renderAgentResult(result(hostile), state, plain, { isError: false }),
+		renderAgentResult(result(hostile), state, plain, { isError: true }),
+		renderAgentResult(result(hostile), { ...state, expanded: true }, plain, { isError: false }),
+	];
+	for (const line of drawn.flatMap((component) => component.render(width))) {
+		// A wide character cannot be narrower than its two columns.
+		expect(visibleWidth(line)).toBeLessThanOrEqual(Math.max(width, 2));
+		expect(line.replaceAll(/\x1b\[[\d;]*m/g, "")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e]/);
+	}
+});

@@ -1,0 +1,98 @@
+/** The frame of all menu dialogs: border, title and key hints. */
+
+import { type Keybinding, type KeybindingsManager, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { clip, within } from "./fit-text.ts";
+import type { DialogTheme } from "./note-view.ts";
+
+/** What pi provides to a dialog. */
+export interface DialogContext {
+	theme: DialogTheme;
+	keys: Pick<KeybindingsManager, "matches" | "getKeys">;
+	/** The height of the terminal. */
+	rows: () => number;
+	redraw: () => void;
+}
+
+export interface Frame {
+	title: string;
+	intro?: string | undefined;
+	fault?: string | undefined;
+	/** The lines between title and keys. */
+	body: (width: number) => string[];
+	hints: readonly Hint[];
+}
+
+/** Keybindings and what they do; no keys for plain text. */
+export type Hint = readonly [keys: readonly Keybinding[], does: string];
+
+const MAX_INTRO_LINES = 6;
+/** Longer lines are hard to read. */
+const MAX_TEXT_COLUMNS = 100;
+/** Enough to fill the lines with any text, without wrapping all of a long one. */
+const CHARACTERS_PER_COLUMN = 4;
+
+export function framed(
+	{ theme, keys }: DialogContext,
+	width: number,
+	{ title, intro, fault, body, hints }: Frame,
+): string[] {
+	const margin = width > 20 ? " " : "";
+	const room = Math.max(1, width - 2 * margin.length);
+	const border = theme.fg("border", "─".repeat(Math.max(0, width)));
+	const shown = hints.flatMap(([bindings, does]) => {
+		const names = bindings.map((binding) => keyName(keys.getKeys(binding)[0]));
+		if (names.includes("")) return []; // unbound by the user
+		return [
+			names.length === 0 ? theme.fg("muted", does) : `${theme.fg("dim", names.join(""))} ${theme.fg("muted", does)}`,
+		];
+	});
+	const lines = [
+		theme.fg("accent", theme.bold(clip(shortened(sanitize(title), room), room))),
+		...wrapped(intro, room, MAX_INTRO_LINES).map((line) => theme.fg("muted", line)),
+		...wrapped(fault, room, MAX_INTRO_LINES).map((line) => theme.fg("error", line)),
+		"",
+		...body(room),
+		"",
+		...flowing(shown, room),
+	];
+	return within(width, [border, ...lines.map((line) => margin + line), border]);
+}
+
+/** At most `most` lines; the last ends with an ellipsis if cut. */
+export function wrapped(text: string | undefined, width: number, most: number): string[] {
+	const room = Math.max(1, Math.min(width, MAX_TEXT_COLUMNS));
+	const clean = sanitizeBlock((text ?? "").slice(0, most * room * CHARACTERS_PER_COLUMN)).trim();
+	if (clean === "") return [];
+	const lines = wrapTextWithAnsi(clean, room);
+	if (lines.length <= most) return lines;
+	return [...lines.slice(0, most - 1), clip(`${lines[most - 1] ?? ""}…`, room)];
+}
+
+/** Shortens a breadcrumb from the left, because its end matters most. */
+function shortened(title: string, width: number): string {
+	const names = title.split(" › ");
+	const ways = names.map((_, from) => (from === 0 ? title : ["…", ...names.slice(from)].join(" › ")));
+	return ways.find((way) => visibleWidth(way) <= width) ?? names.at(-1) ?? "";
+}
+
+function flowing(parts: readonly string[], width: number): string[] {
+	const lines: string[] = [];
+	for (const part of parts) {
+		const last = lines.at(-1);
+		const joined = last === undefined ? part : `${last}   ${part}`;
+		if (last !== undefined && visibleWidth(joined) <= width) lines[lines.length - 1] = joined;
+		else lines.push(part);
+	}
+	return lines;
+}
+
+const KEY_NAMES = new Map([
+	["up", "↑"],
+	["down", "↓"],
+	["escape", "esc"],
+]);
+
+function keyName(key: string | undefined): string {
+	return KEY_NAMES.get(key ?? "") ?? key ?? "";
+}

@@ -1,0 +1,66 @@
+/** The dialogs of the menu, independent of how they are shown: in the TUI or by an RPC client. Types only. */
+import type { Block, Cell } from "./layout.ts";
+
+/** A list item. The screen sanitizes and clips its texts. */
+export interface Item {
+	value: string;
+	label: string;
+	/** One character before the label. */
+	mark?: Cell;
+	/** A word or two beside the label. */
+	tag?: Cell;
+	/** Takes the remaining width. */
+	about?: string;
+	/** At the right edge. */
+	end?: string;
+	/** Details, shown while it is selected. */
+	note?: string;
+}
+
+export interface Choice {
+	title: string;
+	intro?: string | undefined;
+	/** Called again every second if the list is live. */
+	items: () => readonly Item[];
+	isLive?: boolean;
+	/** Whether typing narrows the list. */
+	isSearchable?: boolean;
+	/** Shown in place of an empty list. */
+	empty?: string;
+	/** The value selected at first. */
+	selected?: string | undefined;
+}
+
+export interface Question {
+	title: string;
+	intro?: string | undefined;
+	/** The initial text. */
+	value?: string | undefined;
+	/** The error of the previous answer. */
+	fault?: string | undefined;
+}
+
+export interface Decision {
+	title: string;
+	intro: string;
+	yes: string;
+	no: string;
+}
+
+/** Going back resolves with `undefined`, or false. */
+export interface Screen {
+	choose(choice: Choice): Promise<string | undefined>;
+	input(question: Question): Promise<string | undefined>;
+	confirm(decision: Decision): Promise<boolean>;
+	/** A multi-line text, in pi's editor. */
+	edit(title: string, text: string): Promise<string | undefined>;
+	/** Shows a text. */
+	read(title: string, blocks: readonly Block[]): Promise<void>;
+	/** Shows the progress of `work` until it is done. The signal aborts when the user cancels. */
+	busy<Result>(title: string, work: Work<Result>): Promise<Result>;
+	/** Copies a text to the clipboard and confirms it. */
+	copy(text: string): Promise<void>;
+	notify(text: string, level?: "info" | "warning" | "error"): void;
+}
+
+export type Work<Result> = (signal: AbortSignal, onProgress: (lines: readonly string[]) => void) => Promise<Result>;

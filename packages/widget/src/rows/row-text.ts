@@ -1,0 +1,152 @@
+/** The text of an agent's row, in pieces, most important first. Pure; time is an argument. */
+import { formatCount, formatDuration, formatTokens, outcomeText } from "@pi-subagents/progress";
+import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
+import type { TreeNode } from "../tree/node.ts";
+import { ACTIVE, type AgentView, rankOf, SETTLED } from "../tree/view.ts";
+import type { Icon, Separator, Tone } from "./layout.ts";
+import type { Piece } from "./line.ts";
+import { cleanText, plainText, type Text, textOf } from "./text.ts";
+
+/** Wide enough for both activity and figures. */
+const WIDE = 100;
+const MIN_NAME = 12;
+const MAX_MODEL = 24;
+const MAX_TOOL = 16;
+const STUCK_MINUTES = 5;
+const FILLING_PERCENT = 70;
+const FULL_PERCENT = 85;
+
+export interface RowOptions {
+	readonly width: number;
+	/** Active agents have a second line for their activity. */
+	readonly withDetails: boolean;
+	readonly focusId?: string | undefined;
+}
+
+export function iconOf(view: AgentView): Icon {
+	if (rankOf(view) !== SETTLED) return view.status;
+	if (view.status === "completed" || view.status === "failed") return view.status;
+	if (view.status !== "aborted") return "done"; // an unknown status from a newer version
+	const by = view.outcome?.status === "aborted" ? view.outcome.by : "user";
+	return by === "user" || by === "parent" ? "stopped" : "aborted";
+}
+
+/**
+ * `Plan opus split task`, and in one-line mode also its activity or outcome. The model is shown if it differs from the
+ * parent's.
+ */
+export function agentPieces(
+	node: TreeNode,
+	aboveModel: string | undefined,
+	options: RowOptions,
+	elapsed: Elapsed,
+): Piece[] {
+	const { view } = node;
+	const type = textOf(view, "type", view.type || view.id);
+	const isActive = node.rank === ACTIVE;
+	const tone = view.id === options.focusId ? "focus" : isActive ? "type" : "quiet";
+	const pieces: Piece[] = [
+		{ tone, text: type, separator: " ", max: Math.max(MIN_NAME, Math.floor(options.width / 4)) },
+	];
+	if (options.withDetails && view.model !== aboveModel) {
+		pieces.push({ tone: "model", text: modelOf(view), separator: " ", max: MAX_MODEL, dropOrder: 4 });
+	}
+	const description = textOf(view, "description", view.description);
+	pieces.push({ tone: isActive ? "description" : "quiet", text: description, separator: " ", min: 10 });
+	if (node.rank === SETTLED) pieces.push(...endPieces(view));
+	else if (isActive && !options.withDetails) pieces.push(...workPieces(node, options, elapsed));
+	return pieces;
+}
+
+/** `reading agent-widget.ts · 14s`, or its figures so far. A detail line is never empty. */
+export function workPieces({ view }: TreeNode, { width, withDetails }: RowOptions, elapsed: Elapsed): Piece[] {
+	const activity = activityPieces(view);
+	const figures =
+		activity.length === 0 || width >= WIDE ? figurePieces(view, { isShort: !withDetails && width < WIDE }) : [];
+	const pieces = [...activity, ...silencePieces(view, elapsed), ...figures];
+	if (pieces.length === 0 && withDetails)
+		pieces.push({ tone: "activity", text: plainText("working…"), separator: " · " });
+	if (elapsed.seconds > 0) pieces.push(timePiece(elapsed.seconds * SECOND_MS));
+	return pieces;
+}
+
+function activityPieces(view: AgentView): Piece[] {
+	if (view.status === "waiting") {
+		const text = textOf(view, "question", view.question);
+		if (text.width === 0) return [{ tone: "attention", text: plainText("waiting for an answer"), separator: " · " }];
+		return [
+			{ tone: "attention", text: plainText("asks:"), separator: " · " },
+			{ tone: "question", text, separator: " ", min: 8 },
+		];
+	}
+	const text = textOf(view, "activity", view.activity);
+	return text.width > 0 ? [{ tone: "activity", text, separator: " · ", min: 12, dropOrder: 1 }] : [];
+}
+
+/** `↻3≤20 · 4 tools · 22.8k token (38%)`, or `↻3 · 4 tools`. */
+function figurePieces(view: AgentView, { isShort }: { isShort: boolean }): Piece[] {
+	const { turns = 0, maxTurns, toolUses = 0, usage, contextPercent, compactions = 0 } = view;
+	const pieces: Piece[] = [];
+	const add = (text: string, tone: Tone = "figures", separator: Separator = " · ") => {
+		pieces.push({ tone, text: plainText(text), separator, dropOrder: 5 + pieces.length });
+	};
+	if (turns > 0) add(maxTurns && !isShort ? `↻${turns}≤${maxTurns}` : `↻${turns}`);
+	if (toolUses > 0) add(formatCount(toolUses, "tool"));
+	// Cache reads are billed, but are not new work.
+	const tokens = usage && !isShort ? usage.input + usage.output + usage.cacheWrite : 0;
+	if (!(tokens > 0)) return pieces;
+	add(`${formatTokens(tokens)} token`);
+	const notes: string[] = [];
+	if (contextPercent !== undefined) notes.push(`${Math.round(contextPercent)}%`);
+	if (compactions > 0) notes.push(`⇊${compactions}`);
+	if (notes.length > 0) add(`(${notes.join(" · ")})`, fillTone(contextPercent), " ");
+	return pieces;
+}
+
+function fillTone(percent = 0): Tone {
+	return percent >= FULL_PERCENT ? "alarm" : percent >= FILLING_PERCENT ? "attention" : "figures";
+}
+
+/** `bash 3m`. */
+function silencePieces(view: AgentView, { silentMinutes }: Elapsed): Piece[] {
+	if (silentMinutes === 0) return [];
+	const tool = cleanText(view.memory?.pending?.at(-1)?.tool).cut(MAX_TOOL) || "silent";
+	const text = cleanText(`${tool} ${formatDuration(silentMinutes * MINUTE_MS)}`);
+	return [{ tone: silentMinutes >= STUCK_MINUTES ? "alarm" : "attention", text, separator: " · " }];
+}
+
+/** How it ended, unless the icon says it, and how long it took. */
+function endPieces(view: AgentView): Piece[] {
+	const { startedAt, completedAt, durationMs } = view;
+	const pieces = reasonPieces(view);
+	if (durationMs !== undefined) pieces.push(timePiece(durationMs));
+	else if (startedAt !== undefined && completedAt !== undefined && completedAt >= startedAt)
+		pieces.push(timePiece(completedAt - startedAt));
+	return pieces;
+}
+
+function reasonPieces(view: AgentView): Piece[] {
+	const { status, outcome } = view;
+	if (status === "failed") {
+		const error = outcome?.status === "failed" ? outcome.error : view.error;
+		const text = textOf(view, "error", error && `error: ${error}`);
+		return [{ tone: "failed", text: text.width > 0 ? text : plainText("failed"), separator: " ", min: 12 }];
+	}
+	const isPlain =
+		outcome === undefined || outcome.status !== status || (status === "completed" && !("wrappedUp" in outcome));
+	if (isPlain) return status === "aborted" ? [{ tone: "quiet", text: plainText("Stopped"), separator: " · " }] : [];
+	const text = textOf(view, "error", outcomeText(outcome));
+	return [{ tone: "quiet", text, separator: " · ", min: 16 }];
+}
+
+function timePiece(ms: number): Piece {
+	return { tone: "figures", text: plainText(formatDuration(ms)), separator: " · ", dropOrder: 3 };
+}
+
+/** Shortens `anthropic/claude-opus-4-5-20251101` to `opus-4-5`. */
+function modelOf(view: AgentView): Text {
+	const { model } = view;
+	if (typeof model !== "string") return plainText("");
+	const name = model.slice(model.lastIndexOf("/") + 1);
+	return textOf(view, "model", name.replace(/^claude-/, "").replace(/-\d{8}$/, ""));
+}

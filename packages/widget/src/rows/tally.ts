@@ -1,0 +1,66 @@
+/** Texts that count agents: the header, and the line for hidden agents. */
+import { formatCount } from "@pi-subagents/progress";
+import { type Counts, total } from "../tree/summary.ts";
+import { ICONS, SPINNER } from "./glyphs.ts";
+import type { Piece } from "./line.ts";
+import { plainText } from "./text.ts";
+
+/** `+4 descendants hidden (2 running, 1 queued, 1 finished)`, or as much of that as fits; its numbers come first. */
+export function hiddenPieces(counts: Counts, noun: string, width: number): Piece[] {
+	return [{ tone: "note", text: plainText(hiddenText(counts, noun, width)), separator: "" }];
+}
+
+function hiddenText(counts: Counts, noun: string, width: number): string {
+	const all = total(counts);
+	const words = countTexts(counts).join(", ");
+	const whole = `+${formatCount(all, noun)} hidden (${words})`;
+	if (whole.length <= width) return whole;
+	const forms = [`+${all} hidden (${words})`, `+${all} hidden (${signs(counts)})`];
+	return forms.find((form) => form.length <= width) ?? `+${all} (${signs(counts)})`;
+}
+
+/** With the icons of the rows: `2⠋ 1◦ 1✓`. */
+function signs({ running, waiting, queued, finished }: Counts): string {
+	const parts: [number, string][] = [
+		[running, SPINNER[0]],
+		[waiting, ICONS.waiting],
+		[queued, ICONS.queued],
+		[finished, ICONS.completed],
+	];
+	return parts.flatMap(([count, sign]) => (count > 0 ? [`${count}${sign}`] : [])).join(" ");
+}
+
+/** `["2 running", "1 queued"]`. */
+function countTexts(counts: Counts): string[] {
+	return STATES.flatMap((word) => (counts[word] > 0 ? [formatCount(counts[word], word, word)] : []));
+}
+
+const STATES = ["running", "waiting", "queued", "finished"] as const;
+
+/** `Agents 3 running · 1 queued · depth 3/4`. Finished agents are counted only when none is active. */
+export function headerPieces(counts: Counts, depth: number, maxDepth: number | undefined): Piece[] {
+	const isActive = total(counts) > counts.finished;
+	const words = countTexts(isActive ? { ...counts, finished: 0 } : counts);
+	const pieces: Piece[] = words.map((text, at) => ({
+		tone: text.endsWith("waiting") ? "attention" : "counts",
+		text: plainText(text),
+		separator: at === 0 ? " " : " · ",
+		dropOrder: 2,
+	}));
+	const text = maxDepth === undefined ? `depth ${depth}` : `depth ${depth}/${maxDepth}`;
+	if (depth > 1 && isActive) pieces.push({ tone: "counts", text: plainText(text), separator: " · ", dropOrder: 3 });
+	return [titlePiece(counts), ...pieces];
+}
+
+/** `Agents 7 total · showing active branch`. */
+export function focusHeaderPieces(counts: Counts): Piece[] {
+	return [
+		titlePiece(counts),
+		{ tone: "counts", text: plainText(`${total(counts)} total`), separator: " ", dropOrder: 2 },
+		{ tone: "counts", text: plainText("showing active branch"), separator: " · ", dropOrder: 3 },
+	];
+}
+
+function titlePiece(counts: Counts): Piece {
+	return { tone: total(counts) > counts.finished ? "title" : "quiet", text: plainText("Agents"), separator: "" };
+}

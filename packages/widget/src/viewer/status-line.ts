@@ -1,0 +1,142 @@
+/** The viewer's status, help and key hints. Pure. */
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { formatCount, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { clip } from "../dialogs/fit-text.ts";
+import type { Unfolded } from "./content/draw.ts";
+import type { Row } from "./content/row.ts";
+import type { ViewerTheme } from "./content/theme.ts";
+import type { SearchState } from "./finder.ts";
+import type { Layout } from "./frame.ts";
+import { COMMANDS, type Command, keyOf, keysOf, labelOf, type ViewerKeys } from "./keys.ts";
+import type { Unseen } from "./pane.ts";
+
+/** The viewer's state, as far as these lines show it. */
+export interface ViewerState {
+	theme: ViewerTheme;
+	keys: ViewerKeys;
+	length: number;
+	isLive: boolean;
+	isFollowing: boolean;
+	unseen: Unseen;
+	search: SearchState | undefined;
+	unfolded: Unfolded;
+	from: number;
+	to: number;
+	isStopping: boolean;
+	isHelping: boolean;
+	/** The text for an empty conversation. */
+	empty: string;
+	/** The label of the confirm key while a prompt is open. */
+	confirmLabel: string | undefined;
+	offered: (command: Command) => boolean;
+}
+
+/** The conversation, the help, or the text for an empty conversation. */
+export function bodyOf(state: ViewerState, rows: readonly Row[], { inner, body }: Layout): readonly Row[] {
+	const { isHelping, length, empty, theme } = state;
+	if (!isHelping && length > 0) return rows;
+	const text = sanitizeBlock(empty) || "No messages yet.";
+	const lines = isHelping ? helpLines(state) : wrapTextWithAnsi(text, Math.max(1, inner)).map(theme.muted);
+	return Array.from({ length: body }, (_, at) => ({ lead: "", text: lines[at - 1] ?? "" }));
+}
+
+function helpLines({ theme, keys, offered }: ViewerState): string[] {
+	const shown = COMMANDS.filter(offered).map((command) => [keysOf(command, keys).join(" "), labelOf(command)] as const);
+	const widest = shown.reduce((most, [names]) => Math.max(most, visibleWidth(names)), 0);
+	return shown.map(([names, label]) => {
+		return `${theme.accent(names)}${" ".repeat(widest - visibleWidth(names) + 2)}${theme.text(label)}`;
+	});
+}
+
+export function statusOf(state: ViewerState): string {
+	const { theme, isLive, isFollowing, length, search, to } = state;
+	if (search?.state === "searching") return theme.warning(`searching … ${Math.floor(search.part * 100)}%`);
+	if (search?.state === "nowhere") return theme.warning("not found");
+	if (length === 0) return isLive ? theme.accent("● live") : "";
+	if (isFollowing) return isLive ? theme.accent("● live") : theme.muted("end");
+	const where = theme.muted(`${Math.floor(to * 100)}% of ${formatCount(length, "entry", "entries")}`);
+	const unseen = unseenText(state.unseen);
+	return unseen === "" ? where : `${theme.warning(`↓ ${unseen}`)} ${theme.muted("·")} ${where}`;
+}
+
+function unseenText({ entries, rows }: Unseen): string {
+	if (entries === 0) return "";
+	return rows === undefined ? formatCount(entries, "new entry", "new entries") : formatCount(rows, "new line");
+}
+
+export function hintsOf(state: ViewerState, width: number): string {
+	const { theme, keys, isStopping, isHelping, confirmLabel } = state;
+	if (isStopping) return stopLine(state, width);
+	if (isHelping) return hintLine([{ key: "any key", label: "back", rank: 0 }], width, theme);
+	if (confirmLabel !== undefined) return hintLine(promptHints(confirmLabel, keys), width, theme);
+	const hint = (command: Command, rank: number, label = labelOf(command)): Hint[] =>
+		state.offered(command) ? [{ key: keyOf(command, keys), label, rank }] : [];
+	const hints = [
+		...hint("answer", 0),
+		...hint("steer", 2),
+		...hint("stop", 3),
+		...(state.isFollowing ? [] : hint("end", 5, state.isLive ? "follow" : "last line")),
+		{ key: `${keyOf("up", keys)}${keyOf("down", keys)}`, label: "scroll", rank: 11 },
+		...hint("unfold", 7, state.unfolded.details ? "fold" : "unfold"),
+		...hint("thinking", 12),
+		...(state.search ? hint("next", 6, "next") : hint("search", 6)),
+		...(state.search ? hint("previous", 8, "previous") : []),
+		...hint("relatives", 9, "agents"),
+		...hint("copy", 10),
+		...hint("help", 4),
+		...hint("close", 1, state.search ? "end search" : "close"),
+	];
+	return hintLine(hints, width, theme);
+}
+
+/** Letters are input here, so only pi's bindings are shown. */
+function promptHints(confirmLabel: string, keys: ViewerKeys): Hint[] {
+	return [
+		{ key: keyOf("unfold", keys), label: confirmLabel, rank: 0 },
+		{ key: keyOf("close", keys), label: "cancel", rank: 1 },
+	];
+}
+
+/** A second press is required, so that no agent is stopped by accident. */
+function stopLine({ theme, keys }: ViewerState, width: number): string {
+	const key = keyOf("stop", keys);
+	const long = `Stop it and its sub-agents?  ${key} again to stop, any other key cancels`;
+	const short = `Stop it? ${key} again`;
+	return theme.warning(visibleWidth(long) <= width ? long : short);
+}
+
+export function questionLines(question: string, width: number, theme: ViewerTheme): string[] {
+	return wrapTextWithAnsi(`? ${sanitize(question)}`, Math.max(1, width)).map(theme.warning);
+}
+
+interface Hint {
+	key: string;
+	label: string;
+	/** The lowest ranks are dropped last. */
+	rank: number;
+}
+
+const GAP = "  ";
+
+/** As many as fit, in the order given; the highest ranks are dropped first. */
+function hintLine(hints: readonly Hint[], width: number, theme: ViewerTheme): string {
+	const known = hints.filter(({ key }) => key !== "");
+	const kept = new Set<Hint>();
+	let room = width + GAP.length;
+	for (const hint of known.toSorted((one, other) => one.rank - other.rank)) {
+		const columns = widthOf(hint) + GAP.length;
+		if (columns > room) break;
+		room -= columns;
+		kept.add(hint);
+	}
+	const [first] = known.toSorted((one, other) => one.rank - other.rank);
+	if (kept.size === 0) return first ? theme.muted(clip(`${first.key} ${first.label}`, width)) : "";
+	return known
+		.filter((hint) => kept.has(hint))
+		.map(({ key, label }) => `${theme.accent(key)} ${theme.muted(label)}`)
+		.join(GAP);
+}
+
+function widthOf({ key, label }: Hint): number {
+	return visibleWidth(key) + 1 + visibleWidth(label);
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env node
+/**
+ * `npm run shape [-- --json|--list]`: how easy the tree is to find one's way in, as figures beside their targets. It only
+ * measures; `scripts/boundaries.mjs` enforces the rules. `--list` also names what each figure counts.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { folderGraph, importsIn, importsOf, typescriptIn } from "./source-graph.mjs";
+
+const SMALL_FILE = 40;
+const MAX_FILES = 15;
+/** Nine tenths of the 43,602 lines there were when the packages were cut. */
+const MAX_LINES = 39_240;
+
+const options = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
+const [given] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const root = given ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const packages = readdirSync(join(root, "packages")).sort();
+const sources = new Map(packages.map((name) => [name, typescriptIn(join(root, "packages", name, "src"))]));
+
+const figures = measure();
+if (options.includes("--json")) console.log(JSON.stringify(figures, null, "\t"));
+else print(figures);
+
+function measure() {
+	const extension = sources.get("extension") ?? [];
+	const all = [...sources.values()].flat();
+	const exported = packages.flatMap(exportsOf);
+	const unused = unusedOf(exported);
+	return [
+		figure("lines of packages/extension/src", linesIn(extension), "≤ 2500"),
+		figure("files of packages/extension/src", extension.length, ""),
+		listed("files on the way of a `subagent` call", wayOfCall(), "≤ 15"),
+		listed("pairs of folders that import each other", mutualFolders(), "0"),
+		listed(`source files under ${SMALL_FILE} lines with one importer`, smallFiles(), "≤ 25"),
+		listed(`folders with more than ${MAX_FILES} files`, crowdedFolders(), "0"),
+		{ ...listed("exports nobody outside uses", unused, "0"), of: exported.length },
+		figure("source lines in all", linesIn(all), `≤ ${MAX_LINES}`),
+		figure("source files in all", all.length, ""),
+	];
+}
+
+function figure(name, value, target) {
+	return { name, value, target };
+}
+
+function listed(name, items, target) {
+	return { name, value: items.length, target, items };
+}
+
+function print(rows) {
+	const width = Math.max(...rows.map(({ name }) => name.length));
+	console.log(`${"".padEnd(width)}  ${"now".padStart(12)}  target`);
+	for (const { name, value, target, of, items = [] } of rows) {
+		const now = of === undefined ? `${value}` : `${value} of ${of}`;
+		console.log(`${name.padEnd(width)}  ${now.padStart(12)}  ${target}`.trimEnd());
+		if (options.includes("--list")) for (const item of items) console.log(`    ${item}`);
+	}
+}
+
+function linesIn(files) {
+	return files.reduce((sum, file) => sum + lineCount(file), 0);
+}
+
+function lineCount(file) {
+	return readFileSync(file, "utf8").split("\n").length - 1;
+}
+
+/** The numbered rows of ARCHITECTURE's table; `e2e` tests that each leads to the next. */
+function wayOfCall() {
+	const file = join(root, "ARCHITECTURE.md");
+	if (!existsSync(file)) return [];
+	const section = readFileSync(file, "utf8")
+		.split(/^## /m)
+		.find((text) => text.startsWith("The way of a call"));
+	return [...(section ?? "").matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(([, path]) => path);
+}
+
+function mutualFolders() {
+	return [...sources.values()].flatMap((files) => {
+		const folders = folderGraph(new Map(files.map((file) => [file, importsOf(file)])));
+		return [...folders].flatMap(([folder, targets]) =>
+			[...targets]
+				.filter((target) => folder < target && folders.get(target)?.has(folder))
+				.map((target) => `${shown(folder)} ↔ ${shown(target)}`),
+		);
+	});
+}
+
+/** Such a file usually belongs in its importer. Entries and what is loaded lazily are small on purpose. */
+function smallFiles() {
+	const importers = new Map();
+	for (const file of [...sources.values()].flat())
+		for (const { target } of importsOf(file).filter(({ target }) => target.startsWith("."))) {
+			const path = resolve(dirname(file), target);
+			importers.set(path, new Set(importers.get(path)).add(file));
+		}
+	return [...importers]
+		.filter(([, users]) => users.size === 1)
+		.map(([file]) => file)
+		.filter((file) => existsSync(file) && !/^(?:index|bin|entry|.*\.lazy)\.ts$/.test(basename(file)))
+		.filter((file) => lineCount(file) < SMALL_FILE)
+		.map(shown)
+		.sort();
+}
+
+function crowdedFolders() {
+	const tests = [...packages.map((name) => join(root, "packages", name, "test")), join(root, "e2e", "test")];
+	const files = [...[...sources.values()].flat(), ...tests.flatMap(typescriptIn)];
+	return [...Map.groupBy(files, dirname)]
+		.filter(([, found]) => found.length > MAX_FILES)
+		.map(([folder, found]) => `${shown(folder)} (${found.length})`)
+		.sort();
+}
+
+/** Every name of every entry of a package, as `{ entry: "@pi-subagents/core/files", file, name }`. */
+function exportsOf(pkg) {
+	const dir = join(root, "packages", pkg);
+	const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+	return Object.entries(manifest.exports ?? {}).flatMap(([path, conditions]) => {
+		const source = conditions["@pi-subagents/source"];
+		if (!source) return [];
+		const file = join(dir, source);
+		return [...new Set(namesOf(file))].map((name) => ({ entry: manifest.name + path.slice(1), file, pkg, name }));
+	});
+}
+
+function namesOf(file) {
+	const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
+	const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) => list.split(","));
+	const stars = [...text.matchAll(/^export \* from "(\.[^"]+)"/gm)].map(([, target]) => resolve(dirname(file), target));
+	const declared = /^export (?:declare |abstract |async )*(?:class|const|function|interface|type) (\w+)/gm;
+	return [
+		...lists
+			.map((name) => name.trim().replace(/^type /, ""))
+			.filter(Boolean)
+			.map((name) => name.split(" as ").at(-1)),
+		...[...text.matchAll(declared)].map(([, name]) => name),
+		...stars.flatMap(namesOf),
+	];
+}
+
+/** Users are other packages, tests, examples, benchmarks and the examples in documents; not the package's own source. */
+function unusedOf(exported) {
+	const used = new Set();
+	const entries = Map.groupBy(exported, ({ file }) => file);
+	const byName = Map.groupBy(exported, ({ entry }) => entry);
+	for (const user of users()) {
+		const text = readFileSync(user, "utf8");
+		for (const { target, names } of importsIn(text)) {
+			const found = target.startsWith(".") ? entries.get(resolve(dirname(user), target)) : byName.get(target);
+			for (const { entry, pkg, name } of found ?? []) {
+				if (user.startsWith(join(root, "packages", pkg, "src") + sep)) continue;
+				// A namespace or a dynamic import: what the file names, it uses.
+				if (names ? names.includes(name) : new RegExp(`\\b${name}\\b`).test(text)) used.add(`${entry} ${name}`);
+			}
+		}
+	}
+	return exported
+		.map(({ entry, name }) => `${entry} ${name}`)
+		.filter((key) => !used.has(key))
+		.sort();
+}
+
+function users() {
+	const skipped = new Set(["node_modules", "dist", "api", ".git", ".turbo", ".toolchain"]);
+	const walk = (dir) =>
+		readdirSync(dir, { withFileTypes: true }).flatMap((item) => {
+			if (skipped.has(item.name)) return [];
+			const path = join(dir, item.name);
+			return item.isDirectory() ? walk(path) : /\.(?:[cm]?ts|mjs|md)$/.test(item.name) ? [path] : [];
+		});
+	return walk(root);
+}
+
+function shown(path) {
+	return relative(root, path).split(sep).join("/");
+}

@@ -1,0 +1,162 @@
+/** The events of the bus for people. The committed `docs/events.md` must equal it, and a test compares it with what is emitted. */
+import { type AgentNews, type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "@pi-subagents/rpc";
+
+export interface FieldDoc {
+	type: string;
+	meaning: string;
+	/** It is not always there. */
+	isOptional?: true;
+}
+
+/** Fails to compile when a field has no words. */
+export type FieldDocs<Payload> = { readonly [Key in KeysOf<Payload>]: FieldDoc };
+
+type KeysOf<Payload> = Payload extends unknown ? keyof Payload : never;
+
+interface EventDoc<Payload> {
+	when: string;
+	fields: FieldDocs<Payload>;
+}
+
+const news: FieldDocs<AgentNews> = {
+	id: { type: "string", meaning: "of the agent" },
+	type: { type: "string", meaning: "the name of its preset" },
+	description: { type: "string", meaning: "a few words for people" },
+	depth: { type: "number", meaning: "1 for an agent that the session launched" },
+	parentAgentId: { type: "string", meaning: "the agent that launched it, if one did", isOptional: true },
+};
+
+const settled: FieldDocs<LifecycleEvents["completed"]> = {
+	...news,
+	result: { type: "string", meaning: "what it said, or had said until it ended", isOptional: true },
+	error: { type: "string", meaning: "what went wrong, or who stopped it", isOptional: true },
+	status: {
+		type: "string",
+		meaning:
+			"`completed`, or `steered` when it was told to finish at its turn limit; `error`, `stopped` (by the user, an agent, another extension or the end of the session) or `aborted` (by a limit)",
+	},
+	toolUses: { type: "number", meaning: "how many tools it called" },
+	durationMs: {
+		type: "number",
+		meaning:
+			"how long it worked, in whole milliseconds, whatever the clock was set to; the time in the queue does not count",
+	},
+	tokens: {
+		type: "{ input, output, total }",
+		meaning: "new work only: `total` is input, output and what was written to the cache",
+		isOptional: true,
+	},
+	usage: { type: "object", meaning: "all that was billed, in pi's own terms", isOptional: true },
+	structured: { type: "any", meaning: "the answer as data, where a schema was asked for", isOptional: true },
+	outcome: {
+		type: "Outcome",
+		meaning: "the same in our own words (`completed`, `failed`, `aborted` with `by`), with all that there is",
+	},
+};
+
+export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<LifecycleEvents[Event]> } = {
+	ready: { when: "a session is open and requests are answered; again after a reload", fields: {} },
+	created: {
+		when: "an agent was accepted, by whomever: a tool, a command, a schedule, another agent, another extension",
+		fields: {
+			...news,
+			isBackground: { type: "boolean", meaning: "nobody waits for it in the call that launched it" },
+		},
+	},
+	started: { when: "it began to work; again when it is resumed", fields: news },
+	completed: { when: "it ended as it should", fields: settled },
+	failed: { when: "it failed or was stopped", fields: settled },
+	steered: {
+		when: "somebody gave it another instruction",
+		fields: { id: news.id, message: { type: "string", meaning: "the instruction" } },
+	},
+	compacted: {
+		when: "its context was shortened",
+		fields: {
+			...news,
+			reason: { type: '"manual" | "threshold" | "overflow"', meaning: "why", isOptional: true },
+			tokensBefore: { type: "number", meaning: "how many tokens its context held", isOptional: true },
+			compactionCount: { type: "number", meaning: "how often that has happened to it" },
+		},
+	},
+	scheduled: {
+		when: "a job was added, changed or removed, launched its agent (`fired`), or could not (`error`)",
+		fields: {
+			type: { type: '"added" | "updated" | "removed" | "fired" | "error"', meaning: "which of these" },
+			job: { type: "object", meaning: "with `added` and `updated`", isOptional: true },
+			jobId: { type: "string", meaning: "with `removed`, `fired` and `error`", isOptional: true },
+			agentId: { type: "string", meaning: "with `fired`", isOptional: true },
+			name: { type: "string", meaning: "with `fired`", isOptional: true },
+			error: { type: "string", meaning: "with `error`", isOptional: true },
+		},
+	},
+	scheduler_ready: {
+		when: "the jobs of a session are being watched",
+		fields: {
+			sessionId: { type: "string", meaning: "of the session" },
+			jobCount: { type: "number", meaning: "how many there are" },
+		},
+	},
+	settings_loaded: {
+		when: "the settings were read for the first time",
+		fields: { settings: { type: "object", meaning: "[all settings](settings.md)" } },
+	},
+	settings_changed: {
+		when: "they are not the same any more",
+		fields: {
+			settings: { type: "object", meaning: "[all settings](settings.md)" },
+			persisted: { type: "boolean", meaning: "always true: settings come from files" },
+		},
+	},
+	"child:session-created": {
+		when: "a pi session for an agent exists, and nothing of others has run in it yet",
+		fields: {
+			sessionId: { type: "string", meaning: "of that session" },
+			parentSessionId: { type: "string", meaning: "of the session that it belongs to", isOptional: true },
+		},
+	},
+	"child:bound": {
+		when: "the extensions of that session are bound, if it has any",
+		fields: { sessionId: { type: "string", meaning: "of that session" } },
+	},
+	"child:disposed": {
+		when: "that session is gone",
+		fields: { sessionId: { type: "string", meaning: "of that session" } },
+	},
+};
+
+export function eventsMarkdown(): string {
+	const sections = Object.entries(busEvents).map(([event, { when, fields }]) => {
+		const rows = fieldRows(fields);
+		const table =
+			rows.length === 0 ? "It carries nothing." : `| field | type | meaning |\n|---|---|---|\n${rows.join("\n")}`;
+		return `## \`${lifecycleChannels[event as LifecycleEvent]}\`\n\nWhen ${when}.\n\n${table}`;
+	});
+	return `# Events on the bus
+
+Generated from \`tools/docs/src/events-docs.ts\`; do not edit.
+
+What other extensions can hear on \`pi.events\`. The types are in [\`@pi-subagents/rpc\`](../packages/rpc/README.md); how to ask for something is in [rpc.md](rpc.md).
+
+\`\`\`ts
+pi.events.on("subagents:completed", ({ id, result }) => console.log(id, result));
+\`\`\`
+
+All agents of the tree are told of, those that agents launched included. What a session remembers from before is not told again when it is opened. A listener that throws harms nobody; payloads are copies.
+
+| event | when |
+|---|---|
+${Object.entries(busEvents)
+	.map(([event, { when }]) => `| \`${lifecycleChannels[event as LifecycleEvent]}\` | ${when} |`)
+	.join("\n")}
+
+${sections.join("\n\n")}
+`;
+}
+
+export function fieldRows(fields: Readonly<Record<string, FieldDoc>>): string[] {
+	return Object.entries(fields).map(([name, { type, meaning, isOptional }]) => {
+		const cells = [`\`${name}\`${isOptional ? "?" : ""}`, `\`${type}\``, meaning];
+		return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+	});
+}

@@ -1,0 +1,181 @@
+/** The methods of the RPC for people. The committed `docs/rpc.md` must equal it. */
+import {
+	type AgentInfo,
+	type Method,
+	PROTOCOL_VERSION,
+	type Requests,
+	requestChannels,
+	type SpawnOptions,
+} from "@pi-subagents/rpc";
+import { type FieldDocs, fieldRows } from "./events-docs.ts";
+
+interface MethodDoc<Request> {
+	does: string;
+	fields: FieldDocs<Request>;
+	/** What `data` of the reply is. */
+	answers: string;
+	/** The errors that callers can rely on. */
+	errors?: readonly string[];
+}
+
+const agentId = { type: "string", meaning: "the id of an agent, or its name" };
+const NOT_FOUND = "Agent not found";
+const OWNED = "Agent is owned by another agent";
+const NOT_RUNNING = "Agent is not running";
+
+const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
+	ping: {
+		does: "Says that we are there, before a session is open as well.",
+		fields: {},
+		answers: `\`{ version: ${PROTOCOL_VERSION}, capabilities }\`: what there is beyond version ${PROTOCOL_VERSION}`,
+	},
+	spawn: {
+		does: "Launches an agent, by the same rules as any other launch, and returns at once.",
+		fields: {
+			type: { type: "string", meaning: "the name of a preset; an unknown one is an error that names the known ones" },
+			prompt: { type: "string", meaning: "the task" },
+			options: { type: "object", meaning: "see below", isOptional: true },
+		},
+		answers: "`{ id }`",
+		errors: ["No active session"],
+	},
+	stop: {
+		does: "Stops an agent and all that it launched.",
+		fields: { agentId },
+		answers: "nothing",
+		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
+	},
+	consume: {
+		does: "Says that the caller has shown the result: the session is not told of it. In time from inside `subagents:completed` and within 200 ms after it.",
+		fields: { agentId },
+		answers: "nothing",
+		errors: ["Agent not found or still running"],
+	},
+	status: {
+		does: "Looks at an agent.",
+		fields: { agentId },
+		answers: "what is known of it, see below",
+		errors: [NOT_FOUND],
+	},
+	result: {
+		does: "Reads how an agent ended.",
+		fields: { agentId },
+		answers: "what [`subagents:completed`](events.md) carries",
+		errors: [NOT_FOUND],
+	},
+	wait: {
+		does: "Waits for an agent. The answer comes when it has settled, however long that takes.",
+		fields: { agentId },
+		answers: "what [`subagents:completed`](events.md) carries",
+		errors: [NOT_FOUND],
+	},
+	list: {
+		does: "Lists all agents of the session, those that agents launched included.",
+		fields: {},
+		answers: "an array of what `status` answers",
+	},
+	steer: {
+		does: "Gives a running agent another instruction.",
+		fields: { agentId, message: { type: "string", meaning: "the instruction" } },
+		answers: "nothing",
+		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
+	},
+};
+
+const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
+	description: { type: "string", meaning: "three to five words for people; made from the prompt when absent" },
+	name: { type: "string", meaning: "works like the id, up to 100 characters" },
+	model: { type: "string | { provider, id }", meaning: "`provider/id`, part of it, or pi's own model object" },
+	maxTurns: { type: "number", meaning: "after so many turns it is asked to finish; 0 is no limit" },
+	thinkingLevel: { type: "string", meaning: "`off` to `max`" },
+	isolated: { type: "boolean", meaning: "without extensions and skills" },
+	isolation: { type: '"worktree" | "off"', meaning: "in a checkout of its own" },
+	inheritContext: { type: "boolean", meaning: "it begins with the conversation of the session" },
+	isBackground: {
+		type: "boolean",
+		meaning: "the session is told of the result; without it the caller alone is, and the agent goes first in the queue",
+	},
+	bypassQueue: { type: "boolean", meaning: "ignored: every agent waits for a slot" },
+	cwd: { type: "string", meaning: "an absolute path of an existing directory" },
+	signal: { type: "AbortSignal", meaning: "stops the agent when it fires" },
+	outputSchema: { type: "object", meaning: "a JSON Schema that the answer must match" },
+	structuredOutput: { type: "object", meaning: "the same by an older name" },
+};
+
+export const agentInfo: FieldDocs<AgentInfo> = {
+	id: { type: "string", meaning: "of the agent" },
+	name: { type: "string", meaning: "its name", isOptional: true },
+	type: { type: "string", meaning: "the name of its preset" },
+	description: { type: "string", meaning: "a few words for people" },
+	status: { type: "string", meaning: "`queued`, `running`, `waiting`, `completed`, `failed` or `aborted`" },
+	depth: { type: "number", meaning: "1 for an agent that the session launched" },
+	parentAgentId: { type: "string", meaning: "the agent that launched it, if one did", isOptional: true },
+	isBackground: { type: "boolean", meaning: "nobody waits for it in the call that launched it" },
+	model: { type: "string", meaning: "`provider/id`", isOptional: true },
+	activity: { type: "string", meaning: "what it is doing, as a line for people", isOptional: true },
+	question: { type: "string", meaning: "what it asked, while it waits for the answer", isOptional: true },
+	turns: { type: "number", meaning: "how many turns it took" },
+	toolUses: { type: "number", meaning: "how many tools it called" },
+	tokens: { type: "{ input, output, total }", meaning: "new work only" },
+	queuedAt: { type: "number", meaning: "milliseconds since the epoch" },
+	startedAt: { type: "number", meaning: "milliseconds since the epoch", isOptional: true },
+	completedAt: { type: "number", meaning: "milliseconds since the epoch", isOptional: true },
+};
+
+export function rpcMarkdown(): string {
+	const sections = Object.entries(rpcMethods).map(([method, { does, fields, answers, errors = [] }]) =>
+		[
+			`## \`${requestChannels[method as Method]}\``,
+			does,
+			`| field | type | meaning |\n|---|---|---|\n${[REQUEST_ID, ...fieldRows(fields)].join("\n")}`,
+			`Answers: ${answers}.${errors.length > 0 ? ` Errors: ${errors.map((error) => `\`${error}\``).join(", ")}.` : ""}`,
+		].join("\n\n"),
+	);
+	return `# Asking for agents from another extension
+
+Generated from \`tools/docs/src/rpc-docs.ts\`; do not edit.
+
+Requests and answers go over \`pi.events\`. With [\`@pi-subagents/rpc\`](../packages/rpc/README.md) they are typed calls; by hand they are two events:
+
+\`\`\`ts
+const requestId = crypto.randomUUID();
+pi.events.on(\`subagents:rpc:spawn:reply:\${requestId}\`, (reply) => console.log(reply)); // { success: true, data: { id } }
+pi.events.emit("subagents:rpc:spawn", { requestId, type: "Explore", prompt: "Where is the parser?" });
+\`\`\`
+
+The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) has no place for an answer: nothing is done. Unknown fields are ignored, and so is whatever would say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
+
+We answer as soon as we are loaded, and say \`subagents:ready\` when a session is open: whoever is loaded earlier listens for that, whoever is loaded later sends a \`ping\`. Both should be done, with a timeout, since the extension may not be there. Before a session is open \`spawn\` answers \`No active session\`.
+
+\`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other extensions for sub-agents have it; the rest counts where \`capabilities\` names it. What differs from them: an unknown preset is an error and not another preset, every agent waits for a slot, and functions among the options of \`spawn\` are not called (the [events](events.md) say the same).
+
+${sections.join("\n\n")}
+
+## Options of \`spawn\`
+
+All may be left out; \`null\` is the same.
+
+| option | type | meaning |
+|---|---|---|
+${fieldRows(spawnOptions).join("\n")}
+
+## What is known of an agent
+
+| field | type | meaning |
+|---|---|---|
+${fieldRows(agentInfo).join("\n")}
+
+## Without the bus
+
+Code in the same process finds the agents of the first session under \`globalThis[Symbol.for("pi-subagents:manager")]\`:
+
+| member | |
+|---|---|
+| \`spawn(pi, ctx, type, prompt, options)\` | as above; a promise of the id |
+| \`getRecord(id)\` | what \`status\` answers, with the words of version ${PROTOCOL_VERSION} for the status, and the result once it has settled |
+| \`hasRunning()\` | whether any agent is at work |
+| \`waitForAll()\` | resolves when none is |
+`;
+}
+
+const REQUEST_ID = "| `requestId` | `string` | names the channel of the answer |";
