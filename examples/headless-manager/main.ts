@@ -26,12 +26,9 @@ const manager = new Manager({
 	slots: { maxConcurrent: 4, whenFull: "queue" },
 });
 
-// Every line comes from here: the records change by events alone, and `activity` is the one that a person reads.
-const shown = new Map<string, string>();
-manager.store.subscribe((_event, { id, type, activity }) => {
-	if (activity === undefined || shown.get(id) === activity) return;
-	shown.set(id, activity);
-	console.log(`${type}: ${activity}`);
+// Each change carries the line that describes it, the same one that the extension shows.
+manager.store.subscribe(({ record, line }) => {
+	if (line !== undefined) console.log(`${record.type}: ${line}`);
 });
 
 const facts: Facts = {

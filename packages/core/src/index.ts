@@ -58,7 +58,7 @@ export {
 	type ThinkingLevel,
 } from "./model/runner.ts";
 export { isSettled, type SettledStatus, type Status } from "./model/status.ts";
-export { type Archive, type Snapshot, Store, type StoreListener } from "./model/store.ts";
+export { type Archive, type Snapshot, Store, type StoreChange, type StoreListener } from "./model/store.ts";
 export type { Transcript, TranscriptEntry } from "./model/transcript.ts";
 export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./model/usage.ts";
 export type { SlotLimits } from "./queue/limits.ts";

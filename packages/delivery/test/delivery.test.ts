@@ -143,7 +143,7 @@ test("a log that cannot be written is reported, and the result is delivered all 
 test("a run that is ended by whoever first hears of it is still launched, then settled in the log", async () => {
 	const entries: SessionEntry[] = [];
 	const it = await open(entries, ({ manager }) => {
-		manager.store.subscribe((event) => {
+		manager.store.subscribe(({ event }) => {
 			if (event.type === "agent_queued") manager.abort(event.agentId, { by: "user" });
 		});
 		return {};

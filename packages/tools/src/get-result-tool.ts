@@ -72,7 +72,7 @@ async function untilThereIsNews(
 	const release = claims?.expect(runIdOf({ agentId: id, run }));
 	const steered = untilSteered?.();
 	const asked = new AbortController();
-	const leave = store?.subscribe((event) => {
+	const leave = store?.subscribe(({ event }) => {
 		if (event.agentId === id && event.type === "agent_asked") asked.abort();
 	});
 	const signals = [signal, steered?.signal, asked.signal].filter((each) => each !== undefined);

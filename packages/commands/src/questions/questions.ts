@@ -209,7 +209,7 @@ async function askUser(
 	const record = manager.store.record(question.agentId);
 	if (!session || !record || !isOpen(question, manager)) return; // answered, stopped or rerouted meanwhile
 	const over = new AbortController();
-	const unsubscribe = manager.store.subscribe((event) => {
+	const unsubscribe = manager.store.subscribe(({ event }) => {
 		if (event.agentId === question.agentId && event.type === "agent_answered") over.abort();
 	});
 	try {

@@ -6,7 +6,6 @@
  */
 
 import { type Clock, steadyClock, systemClock } from "../base/clock.ts";
-import type { AgentEvent } from "../model/event.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { isSettled } from "../model/status.ts";
 import type { Store } from "../model/store.ts";
@@ -35,7 +34,8 @@ export function followProgress(
 	const steady = steadyClock(clock);
 	const leaveBatch = joinBatch(store);
 	let isOpen = true;
-	let lines: readonly string[] = [];
+	const { activity, outcome } = store.record(agentId) ?? {};
+	let lines: readonly string[] = activity === undefined || outcome ? [] : [activity];
 	let updatedAt = Number.NEGATIVE_INFINITY;
 	let hasNews = true;
 	let cancel = clock.after(0, () => begin());
@@ -55,9 +55,8 @@ export function followProgress(
 	const moveClock = () => {
 		if (!isBatched(store)) updateNow();
 	};
-	const unsubscribe = store.subscribe((event: AgentEvent, record: AgentRecord) => {
+	const unsubscribe = store.subscribe(({ event, record, line }) => {
 		if (event.agentId !== agentId || isSettled(record.status)) return;
-		const line = record.activity;
 		if (line === undefined || line === lines.at(-1)) return;
 		lines = [...lines, line].slice(-LINES_KEPT);
 		if (hasNews) return; // an update is scheduled

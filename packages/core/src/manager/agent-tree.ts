@@ -8,7 +8,7 @@ export class AgentTree {
 
 	constructor(store: Store) {
 		this.#store = store;
-		store.subscribe((event, record) => {
+		store.subscribe(({ event, record }) => {
 			if (event.type === "agent_queued" && record.parentAgentId !== undefined)
 				this.#adopt(record.parentAgentId, record.id);
 		});

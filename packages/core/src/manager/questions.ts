@@ -33,7 +33,7 @@ export class Questions {
 
 	constructor(options: QuestionsOptions) {
 		this.#options = options;
-		options.store.subscribe((event) => {
+		options.store.subscribe(({ event }) => {
 			if (event.type === "agent_settled") this.#passOn(event.agentId);
 		});
 	}

@@ -4,7 +4,15 @@
  */
 import { beginningOf, type ChildEvent, describe, type Outcome } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
-import type { AgentEvent, AgentQueued, AgentSettled, AgentStarted, Envelope, ResultArchived } from "./event.ts";
+import type {
+	AgentAsked,
+	AgentEvent,
+	AgentQueued,
+	AgentSettled,
+	AgentStarted,
+	Envelope,
+	ResultArchived,
+} from "./event.ts";
 import { type AgentRecord, newRecord } from "./record.ts";
 import { addUsage } from "./usage.ts";
 
@@ -18,25 +26,37 @@ import { addUsage } from "./usage.ts";
  * ```
  */
 export function reduce(record: AgentRecord | undefined, event: AgentEvent): AgentRecord | undefined {
-	if (event.type === "agent_queued") return queue(record, event);
-	if (!record || event.agentId !== record.id) return record; // never queued here
-	if (event.type === "agent_started") return start(record, event);
-	if (event.type === "result_archived") return file(record, event);
-	if (record.outcome || event.run !== record.run) return record; // settled is final until the next run is queued
+	return reduceWithLine(record, event).record;
+}
+
+/** What {@link reduceWithLine} returns. */
+export interface Reduced {
+	record: AgentRecord | undefined;
+	/** Describes the event for people. Absent if there is nothing worth showing, or the event did not fit. */
+	line?: string | undefined;
+}
+
+/** {@link reduce} with the line that describes the event, so that no reader has to describe it again. */
+export function reduceWithLine(record: AgentRecord | undefined, event: AgentEvent): Reduced {
+	if (event.type === "agent_queued") return { record: queue(record, event) };
+	if (!record || event.agentId !== record.id) return { record }; // never queued here
+	if (event.type === "agent_started") return { record: start(record, event) };
+	if (event.type === "result_archived") return { record: file(record, event) };
+	if (record.outcome || event.run !== record.run) return { record }; // settled is final until the next run is queued
 	const seen = { ...record, lastEventAt: event.at };
 	switch (event.type) {
 		case "agent_settled":
-			return settle(seen, event);
+			return { record: settle(seen, event) };
 		case "agent_steered":
-			return seen;
+			return { record: seen };
 		case "moved_to_background":
-			return { ...seen, isBackground: true };
+			return { record: { ...seen, isBackground: true } };
 		case "agent_asked":
-			return record.status === "running" ? { ...seen, status: "waiting", question: event.question } : record;
+			return { record: record.status === "running" ? asked(seen, event) : record };
 		case "agent_answered":
-			return record.status === "waiting" ? { ...without(seen, "question"), status: "running" } : record;
+			return { record: record.status === "waiting" ? answered(seen) : record };
 		default:
-			return record.status === "queued" ? record : observe(seen, event);
+			return record.status === "queued" ? { record } : observe(seen, event);
 	}
 }
 
@@ -75,6 +95,14 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 	};
 }
 
+function asked(record: AgentRecord, { question }: AgentAsked): AgentRecord {
+	return { ...record, status: "waiting", question };
+}
+
+function answered(record: AgentRecord): AgentRecord {
+	return { ...without(record, "question"), status: "running" };
+}
+
 /** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */
 const KEPT_CHARACTERS = 2_000;
 
@@ -102,37 +130,41 @@ function shortened(outcome: Outcome): Outcome {
 		: { ...outcome, partialText: said, omitted };
 }
 
-/** Counts a child event and keeps its progress line. */
-function observe(record: AgentRecord, event: ChildEvent): AgentRecord {
+/** The only place where an event is described: everything that shows it reads this line. */
+function observe(record: AgentRecord, event: ChildEvent): Reduced {
 	const { memory, line } = describe(record.memory, event);
-	const next: AgentRecord = { ...record, memory };
+	const next = { ...count(record, event), memory };
 	if (line !== undefined) next.activity = line;
+	return { record: next, line };
+}
+
+function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 	switch (event.type) {
 		case "assistant_text":
-			return event.model === undefined ? next : { ...next, model: event.model };
+			return event.model === undefined ? record : { ...record, model: event.model };
 		case "tool_call":
-			return { ...next, toolUses: next.toolUses + 1 };
+			return { ...record, toolUses: record.toolUses + 1 };
 		case "usage":
-			return { ...next, usage: addUsage(next.usage, event.usage) };
+			return { ...record, usage: addUsage(record.usage, event.usage) };
 		case "turn":
 			return {
-				...next,
-				turns: next.turns + 1,
+				...record,
+				turns: record.turns + 1,
 				...(event.contextPercent === undefined ? {} : { contextPercent: event.contextPercent }),
 			};
 		case "compacted":
-			return event.ok ? { ...next, compactions: next.compactions + 1 } : next;
+			return event.ok ? { ...record, compactions: record.compactions + 1 } : record;
 		case "falling_back":
 			return {
-				...next,
+				...record,
 				model: event.to,
-				attempts: [...(next.attempts ?? []), { model: event.from, error: event.error }],
+				attempts: [...(record.attempts ?? []), { model: event.from, error: event.error }],
 			};
 		case "tool_result":
 		case "compacting":
 		case "retrying":
 		case "idle":
-			return next;
+			return record;
 		default:
 			event satisfies never; // a newer version's log may have more types
 			return record;

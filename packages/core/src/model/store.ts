@@ -1,10 +1,10 @@
 /**
  * The records of one root process: reduce, commit, then notify. The cost per event does not grow with the number of
- * agents.
+ * agents, and an event is described once, however many listeners show it.
  */
 import type { AgentEvent } from "./event.ts";
 import type { AgentRecord } from "./record.ts";
-import { reduce } from "./reduce.ts";
+import { reduce, reduceWithLine } from "./reduce.ts";
 
 /** All records at one moment, in the order in which they were queued. */
 export interface Snapshot {
@@ -12,8 +12,17 @@ export interface Snapshot {
 	records: readonly AgentRecord[];
 }
 
+/** An event that changed a record. */
+export interface StoreChange {
+	event: AgentEvent;
+	/** The record after it. */
+	record: AgentRecord;
+	/** Describes the event for people. Absent if there is nothing worth showing. */
+	line?: string | undefined;
+}
+
 /** Called for every event that changed a record, after the commit. Must not throw. */
-export type StoreListener = (event: AgentEvent, record: AgentRecord) => void;
+export type StoreListener = (change: StoreChange) => void;
 
 /** Agents of an earlier process. */
 export interface Archive {
@@ -39,12 +48,13 @@ export class Store {
 	dispatch(event: AgentEvent): AgentRecord | undefined {
 		this.#seq = Math.max(this.#seq, event.seq);
 		const before = this.record(event.agentId);
-		const after = reduce(before, event);
+		const { record: after, line } = reduceWithLine(before, event);
 		if (after === before || after === undefined) return after;
 		this.#records.set(after.id, after);
 		this.#recency.touch(after.id, event.seq);
 		this.#snapshot = undefined;
-		for (const listener of this.#listeners) listener(event, after);
+		const change: StoreChange = { event, record: after, line };
+		for (const listener of this.#listeners) listener(change);
 		return after;
 	}
 
@@ -88,6 +98,7 @@ export class Store {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+
 	#loadArchive(): void {
 		const archive = this.#archive;
 		if (!archive) return;

@@ -3,7 +3,7 @@
  * nothing here can delay a run, and what could not be written is listed in its result.
  */
 import { join } from "node:path";
-import { type ChildEvent, createDescriber } from "@pi-subagents/progress";
+import type { ChildEvent } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
 import { AppendLog } from "../files/append-log.ts";
 import { jsonText } from "../files/create.ts";
@@ -49,7 +49,7 @@ export interface Recorder {
 export function recordRuns(options: RecorderOptions): Recorder {
 	const running = new Map<string, RecordedRun>();
 	const ending = new Set<Promise<void>>();
-	options.store.subscribe((event) => {
+	options.store.subscribe(({ event, line }) => {
 		const { agentId, at } = event;
 		const run = running.get(agentId);
 		if (event.type === "agent_queued") {
@@ -61,7 +61,7 @@ export function recordRuns(options: RecorderOptions): Recorder {
 			ending.add(end);
 			void end.finally(() => ending.delete(end));
 		} else if (event.type === "agent_started") run?.start(at);
-		else if (!isLifeCycle(event)) run?.add(event);
+		else if (!isLifeCycle(event)) run?.add(event, line);
 	});
 	const flush = async () => {
 		await fileThread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
@@ -94,7 +94,6 @@ class RecordedRun {
 	readonly #opened: Promise<boolean>;
 	readonly #events: AppendLog;
 	readonly #transcript: AppendLog;
-	readonly #describe = createDescriber();
 	readonly #totals = new RunTotals();
 	readonly #lost: string[] = [];
 	#startedAt: number;
@@ -113,11 +112,10 @@ class RecordedRun {
 		this.#startedAt = at;
 	}
 
-	add({ agentId: _who, run: _which, seq: _place, ...line }: AgentEvent & ChildEvent): void {
-		this.#totals.add(line);
-		this.#events.add(JSON.stringify(line));
-		const text = this.#describe(line);
-		if (text !== undefined) this.#transcript.add(text);
+	add({ agentId: _who, run: _which, seq: _place, ...event }: AgentEvent & ChildEvent, line: string | undefined): void {
+		this.#totals.add(event);
+		this.#events.add(JSON.stringify(event));
+		if (line !== undefined) this.#transcript.add(line);
 	}
 
 	async flush(): Promise<void> {

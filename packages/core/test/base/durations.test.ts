@@ -23,7 +23,7 @@ describe.each([
 		const { manager, clock, spawn } = setUp();
 		clock.set(2 * DAY_40);
 		const events: AgentEvent[] = [];
-		manager.store.subscribe((event) => events.push(event));
+		manager.store.subscribe(({ event }) => events.push(event));
 		const agent = spawn();
 		clock.advance(2_000.4);
 		clock.set(jumpMs);

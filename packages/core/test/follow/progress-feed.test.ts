@@ -30,6 +30,15 @@ function setUp({ hasRow = false } = {}) {
 }
 
 describe("a feed", () => {
+	test("that begins late shows the line of what the agent is doing", () => {
+		const { manager, run, timer, read } = setUp();
+		run.emit(read("a.ts"));
+		const late: (readonly string[])[] = [];
+		followProgress(manager.store, "a1", (lines) => late.push(lines), { clock: timer });
+		timer.advance(0);
+		expect(late).toEqual([["Reading a.ts"]]);
+	});
+
 	test("tells at once, then at most ten times a second, and never an old line twice", () => {
 		const { run, timer, told, read } = setUp();
 		timer.advance(0);

@@ -157,7 +157,7 @@ test("the end of an earlier run does not reach the next one, which waits until t
 test("a resume out of the news that it has settled has a slot of its own", () => {
 	const { manager, spawn } = setUp();
 	const agent = spawn();
-	const leave = manager.store.subscribe((event) => {
+	const leave = manager.store.subscribe(({ event }) => {
 		if (event.type !== "agent_settled") return;
 		leave();
 		manager.resume(agent.id, spec);
@@ -179,7 +179,7 @@ test("what an earlier process left unfinished ended with it; what had settled is
 	const [done, open] = [before.spawn(), before.spawn()];
 	const events: Parameters<typeof before.manager.restore>[0] extends Iterable<infer E> ? E[] : never = [];
 	const after = setUp();
-	before.manager.store.subscribe((event) => events.push(event));
+	before.manager.store.subscribe(({ event }) => events.push(event));
 	const launch = before.spawn();
 	launch.run.emit(said("hello"));
 	before.manager.abort(launch.id, { by: "user" });

@@ -99,7 +99,7 @@ describe("a stop", () => {
 
 	test("by the first event of a run reaches the run that was just starting", () => {
 		const { manager, runner } = setUp({}, (run) => run.emit(said("hello")));
-		manager.store.subscribe((event) => {
+		manager.store.subscribe(({ event }) => {
 			if (event.type === "assistant_text") manager.abort(event.agentId, { by: "budget" });
 		});
 		const { id } = manager.spawn(spec);
@@ -109,7 +109,7 @@ describe("a stop", () => {
 
 	test("before the start keeps the runner from starting", () => {
 		const { manager, runner } = setUp();
-		manager.store.subscribe((event) => {
+		manager.store.subscribe(({ event }) => {
 			if (event.type === "agent_queued") manager.abort(event.agentId, { by: "user" });
 		});
 		const { id } = manager.spawn(spec);

@@ -25,7 +25,7 @@ function world(options: Partial<ManagerOptions> = {}, onStart?: (run: FakeRun) =
 	const clock = handClock(3_600_000);
 	const events: AgentEvent[] = [];
 	const made = setUp({ runners: { session, process }, clock, ...options });
-	made.manager.store.subscribe((event) => void events.push(event));
+	made.manager.store.subscribe(({ event }) => void events.push(event));
 	const last = () => {
 		const run = process.runs.at(-1);
 		if (!run) throw new Error("nothing was started");
@@ -66,7 +66,7 @@ test("whoever listens hears of every launch before anything is started for it", 
 	const seen: string[] = [];
 	const note = (run: FakeRun) => void seen.push(`start ${run.spec.agentId} ${run.spec.run}`);
 	const { manager, runner, spawn, heard } = setUp({ slots: { maxConcurrent: 1, whenFull: "queue" } }, note);
-	manager.store.subscribe(({ type, agentId, run }) => {
+	manager.store.subscribe(({ event: { type, agentId, run } }) => {
 		if (type === "agent_queued") seen.push(`queued ${agentId} ${run}`);
 	});
 	const [first] = [spawn(), spawn()];
@@ -225,7 +225,7 @@ describe("an agent of an earlier process", () => {
 
 	test("that a listener stops at once is still rejoined, or its process would live on", () => {
 		const { manager, last } = world();
-		manager.store.subscribe(({ type, agentId }) => {
+		manager.store.subscribe(({ event: { type, agentId } }) => {
 			if (type === "agent_queued") manager.abort(agentId, { by: "user" });
 		});
 		expect(manager.adopt(adopted).outcome).toEqual({ status: "aborted", by: "user" });

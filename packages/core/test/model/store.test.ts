@@ -35,7 +35,7 @@ test("what changed since a moment, each record once", () => {
 test("listeners hear of changes after they are committed, until they leave", () => {
 	const store = new Store();
 	const heard: unknown[] = [];
-	const leave = store.subscribe((event, record) =>
+	const leave = store.subscribe(({ event, record }) =>
 		heard.push([event.type, record.status, store.record("a1") === record]),
 	);
 	const events = log([queued, started, settled({ status: "failed", error: "no" }), reading("late.ts")]);
@@ -53,7 +53,7 @@ test("agents of the past have no records until somebody asks, and then come befo
 	const store = new Store();
 	let times = 0;
 	const heard: string[] = [];
-	store.subscribe((_event, { id }) => heard.push(id));
+	store.subscribe(({ record }) => heard.push(record.id));
 	store.setArchive({
 		has: (id) => id.startsWith("p"),
 		events() {

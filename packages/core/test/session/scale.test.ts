@@ -26,7 +26,7 @@ test("a thousand real sessions through eight slots: in order, all settle, no tim
 	const before = heap();
 
 	const started: string[] = [];
-	manager.store.subscribe((event) => {
+	manager.store.subscribe(({ event }) => {
 		if (event.type === "agent_started") started.push(event.agentId);
 	});
 	const launched = Array.from({ length: 1_000 }, (_, index) => launch(`task ${index}`));

@@ -41,7 +41,7 @@ export function archiveLongResults({ manager, flushLogs, warn }: ResultArchiveDe
 		return checking;
 	};
 	const isLong = (outcome: Outcome) => answerOf(outcome).length >= LONG_CHARACTERS;
-	manager.store.subscribe((event, record) => {
+	manager.store.subscribe(({ event, record }) => {
 		if (event.type !== "agent_settled" || record.artifacts === undefined || !isLong(event.outcome)) return;
 		const { id: agentId, run } = record;
 		void isFiled(record, event.outcome).then((isThere) => {

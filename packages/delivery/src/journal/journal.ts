@@ -132,7 +132,7 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 		if (isFiled !== undefined || !unwritten.mustWait(record, outcome)) return write(isFiled);
 		unwritten.wait(runId, record, outcome, write);
 	};
-	store.subscribe((event, record) => {
+	store.subscribe(({ event, record }) => {
 		if (record.parentAgentId !== undefined) return;
 		const runId = runIdOf({ agentId: record.id, run: record.run });
 		const { type } = event;

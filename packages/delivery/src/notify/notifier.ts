@@ -133,7 +133,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		};
 	};
 
-	store.subscribe((event, record) => {
+	store.subscribe(({ event, record }) => {
 		if (!record.isBackground || record.parentAgentId !== undefined) return;
 		// The journal reports ends; and a result that is still to be sent is sent from the whole record.
 		if (event.type === "agent_settled" || event.type === "result_archived") return;

@@ -114,7 +114,8 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 			if (isOpen) await takeIn(new Map([...left].map(([runId, run]) => [runId, now.get(runId) ?? run])));
 		});
 
-	manager.store.subscribe((event, { id: agentId, run, parentAgentId }) => {
+	manager.store.subscribe(({ event, record }) => {
+		const { id: agentId, run, parentAgentId } = record;
 		const isLaunch = event.type === "agent_queued" && parentAgentId === undefined;
 		if (isLaunch && !logged.has(runIdOf({ agentId, run }))) void isOwner();
 	});

@@ -48,7 +48,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 		return isLive && (!outlives || at >= processStart()); // other runs started in this process
 	};
 
-	manager.store.subscribe((event, record) => {
+	manager.store.subscribe(({ event, record }) => {
 		if (!isNew(event, record)) return;
 		switch (event.type) {
 			case "agent_queued":

@@ -37,7 +37,7 @@ export async function launchAgent(request: CheckedSpawn, deps: RpcDeps): Promise
 function stopOn(signal: AbortSignal, id: string, manager: Manager): void {
 	const stop = () => manager.abort(id, { by: "parent", reason: "the extension that launched it cancelled it" });
 	signal.addEventListener("abort", stop, { once: true });
-	const unsubscribe = manager.store.subscribe((event) => {
+	const unsubscribe = manager.store.subscribe(({ event }) => {
 		if (event.agentId !== id || event.type !== "agent_settled") return;
 		signal.removeEventListener("abort", stop);
 		unsubscribe();

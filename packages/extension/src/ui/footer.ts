@@ -19,7 +19,7 @@ export function showBackgroundCount(pi: ExtensionAPI, deps: { store: Store; jour
 		session.ui.setStatus(BACKGROUND_KEY, total > 0 ? `bg: ${running} running / ${total} total` : undefined);
 	};
 	const showSoon = debounce("counting background agents", host.tell, show);
-	store.subscribe((event, record) => {
+	store.subscribe(({ event, record }) => {
 		if (record.outlives && (event.type === "agent_queued" || event.type === "agent_settled")) showSoon();
 	});
 	pi.on("session_tree", showSoon);
@@ -45,7 +45,7 @@ export function showActiveCount(store: Store, host: Host): () => void {
 		const parts = [...(running > 0 ? [`${running} running`] : []), ...(queued > 0 ? [`${queued} queued`] : [])];
 		host.session()?.ui.setStatus(ACTIVE_KEY, parts.length > 0 ? `agents: ${parts.join(", ")}` : undefined);
 	});
-	const unsubscribe = store.subscribe((_event, { id, status, outcome }) => {
+	const unsubscribe = store.subscribe(({ record: { id, status, outcome } }) => {
 		const isKnown = active.get(id) === (status === "queued");
 		if (outcome ? !active.delete(id) : isKnown) return;
 		if (!outcome) active.set(id, status === "queued");

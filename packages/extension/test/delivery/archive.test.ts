@@ -10,7 +10,7 @@ test("a session that is opened again knows its past agents, and nothing happens 
 
 	const after = await open(file, { firstId: 2 });
 	const heard: string[] = [];
-	after.manager.store.subscribe(({ type }) => heard.push(type));
+	after.manager.store.subscribe(({ event }) => heard.push(event.type));
 	expect(after.manager.store.currentRecords()).toEqual([]);
 	const second = after.manager.spawn(spec);
 	expect(after.manager.store.currentRecords().map(({ id }) => id)).toEqual([second.id]);

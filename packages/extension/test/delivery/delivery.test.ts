@@ -20,7 +20,7 @@ test("a launch is in the session's file before anything is started", async () =>
 	const file = newFile();
 	const it = await open(file);
 	let entriesAtStart = 0;
-	it.manager.store.subscribe((event) => {
+	it.manager.store.subscribe(({ event }) => {
 		if (event.type === "agent_started") entriesAtStart = file.entries.length;
 	});
 	it.launch();

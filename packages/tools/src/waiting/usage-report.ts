@@ -19,7 +19,7 @@ export interface UsageReport {
 export function createUsageReport(store: Store): UsageReport {
 	const told = new Map<string, Usage>();
 	const changed = new Set<string>();
-	store.subscribe((event, { id, usage, outlives }) => {
+	store.subscribe(({ event, record: { id, usage, outlives } }) => {
 		if (event.type === "agent_queued" && !told.has(id)) told.set(id, usage);
 		if (event.type === "usage" && !outlives) changed.add(id);
 		if (event.type === "agent_settled" && event.totals) told.set(id, usage);

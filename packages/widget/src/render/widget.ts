@@ -74,8 +74,8 @@ export class AgentWidget implements Component {
 	constructor(source: AgentSource, options: AgentWidgetOptions) {
 		this.#options = options;
 		this.#tree = new LiveTree(source);
-		this.#stopListening = source.subscribe((_event, changed) => {
-			this.#tree.markChanged(changed);
+		this.#stopListening = source.subscribe((change) => {
+			this.#tree.markChanged(change?.record);
 			this.#requestFrameAt(options.clock.now());
 		});
 	}

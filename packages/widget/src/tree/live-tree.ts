@@ -10,7 +10,7 @@ export interface AgentSource {
 	/** All agents, in order of arrival. */
 	snapshot(): { readonly records: readonly AgentView[] };
 	/** Calls the listener on every change. Without the changed agent, the snapshot is read again. */
-	subscribe(listener: (event?: unknown, changed?: AgentView) => void): () => void;
+	subscribe(listener: (change?: { record: AgentView }) => void): () => void;
 	/** One agent; by default it is looked up in the snapshot. */
 	record?(id: string): AgentView | undefined;
 }

@@ -373,7 +373,7 @@ test("whatever happens in whatever order, the tree holds all who work, all above
 		fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
 			const clock = handClock(1_000_000);
 			const agents = new Map<string, AgentView>();
-			const listeners = new Set<(event: unknown, changed: AgentView) => void>();
+			const listeners = new Set<(change: { record: AgentView }) => void>();
 			const source: AgentSource = {
 				snapshot: () => ({ records: [...agents.values()] }),
 				record: (id) => agents.get(id),
@@ -394,7 +394,7 @@ test("whatever happens in whatever order, the tree holds all who work, all above
 				const completedAt = isSettled ? clock.now() : undefined;
 				const view = { id: `${id}`, parentAgentId, status: status as AgentView["status"], completedAt };
 				agents.set(view.id, view);
-				for (const listener of listeners) listener(undefined, view);
+				for (const listener of listeners) listener({ record: view });
 				clock.advance(waitMs);
 			}
 			clock.advance(10_000);

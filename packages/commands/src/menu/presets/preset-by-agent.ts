@@ -44,7 +44,7 @@ async function run(
 	const { id } = manager.spawn(spec, { launchedBy: "user" });
 	const feed = followProgress(store, id, (lines) => tell(lines));
 	// The user is in this dialog and cannot answer another one.
-	const unsubscribe = store.subscribe((event) => {
+	const unsubscribe = store.subscribe(({ event }) => {
 		if (event.agentId === id && event.type === "agent_asked") queueMicrotask(() => manager.decline(id));
 	});
 	const stop = () => manager.abort(id, { by: "user" });
