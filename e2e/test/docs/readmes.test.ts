@@ -30,5 +30,6 @@ test.each(published)("%s", (name) => {
 		cwd: join(packages, name), // so that it finds itself by its own name
 		encoding: "utf8",
 	});
-	expect(printed).toBe(firstBlock(readme, "text"));
+	// A busy machine takes a little longer than the one that the README was written on.
+	expect(printed.replace(/ in 0\.\ds\b/g, " in 0s")).toBe(firstBlock(readme, "text"));
 });
