@@ -12,6 +12,8 @@ const SMALL_FILE = 40;
 const MAX_FILES = 15;
 /** Nine tenths of the 43,602 lines there were when the packages were cut. */
 const MAX_LINES = 39_240;
+/** What a block of an API report declares: its kind and its name. */
+const DECLARED = /^(?:export )?(?:default )?(?:declare )?(?:abstract )?(interface|type|class|function|const) ([\w$]+)/m;
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
 const [given] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
@@ -114,7 +116,7 @@ function crowdedFolders() {
 		.sort();
 }
 
-/** Every name of every entry of a package, as `{ entry: "@pi-subagents/core/files", file, name }`. */
+/** Every name of every entry of a package, as `{ entry: "@pi-subagents/core/files", file, name, isType }`. */
 function exportsOf(pkg) {
 	const dir = join(root, "packages", pkg);
 	const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
@@ -122,33 +124,40 @@ function exportsOf(pkg) {
 		const source = conditions["@pi-subagents/source"];
 		if (!source) return [];
 		const file = join(dir, source);
-		return [...new Set(namesOf(file))].map((name) => ({ entry: manifest.name + path.slice(1), file, pkg, name }));
+		const names = new Map(namesOf(file).map((each) => [each.name, each]));
+		return [...names.values()].map((each) => ({ entry: manifest.name + path.slice(1), file, pkg, ...each }));
 	});
 }
 
 function namesOf(file) {
 	const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
-	const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) => list.split(","));
-	const stars = [...text.matchAll(/^export \* from "(\.[^"]+)"/gm)].map(([, target]) => resolve(dirname(file), target));
-	const declared = /^export (?:declare |abstract |async )*(?:class|const|function|interface|type) (\w+)/gm;
-	return [
-		...lists
-			.map((name) => name.trim().replace(/^type /, ""))
+	const lists = [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, type, list]) =>
+		list
+			.split(",")
+			.map((name) => name.trim())
 			.filter(Boolean)
-			.map((name) => name.split(" as ").at(-1)),
-		...[...text.matchAll(declared)].map(([, name]) => name),
+			.map((name) => ({ name: name.split(/ as |^type /).at(-1), isType: !!type || name.startsWith("type ") })),
+	);
+	const stars = [...text.matchAll(/^export \* from "(\.[^"]+)"/gm)].map(([, target]) => resolve(dirname(file), target));
+	const declared = /^export (?:declare |abstract |async )*(class|const|function|interface|type) (\w+)/gm;
+	return [
+		...lists,
+		...[...text.matchAll(declared)].map(([, kind, name]) => ({ name, isType: /interface|type/.test(kind) })),
 		...stars.flatMap(namesOf),
 	];
 }
 
-/** Users are other packages, tests, examples, benchmarks and the examples in documents; not the package's own source. */
+/**
+ * Users are other packages, tests, examples, benchmarks and the examples in documents; not the package's own source. A
+ * type is also used if a used export of the same entry mentions it: without it, its users could not name what they get.
+ */
 function unusedOf(exported) {
 	const used = new Set();
 	const entries = Map.groupBy(exported, ({ file }) => file);
 	const byName = Map.groupBy(exported, ({ entry }) => entry);
 	for (const user of users()) {
 		const text = readFileSync(user, "utf8");
-		for (const { target, names } of importsIn(text)) {
+		for (const { target, names } of importsAndLazyOnes(user, text)) {
 			const found = target.startsWith(".") ? entries.get(resolve(dirname(user), target)) : byName.get(target);
 			for (const { entry, pkg, name } of found ?? []) {
 				if (user.startsWith(join(root, "packages", pkg, "src") + sep)) continue;
@@ -157,10 +166,35 @@ function unusedOf(exported) {
 			}
 		}
 	}
+	for (const [entry, names] of byName) addMentionedTypes(entry, names, used);
 	return exported
 		.map(({ entry, name }) => `${entry} ${name}`)
 		.filter((key) => !used.has(key))
 		.sort();
+}
+
+/** What a `*.lazy.ts` file loads is used by its importers. */
+function importsAndLazyOnes(user, text) {
+	const imports = importsIn(text);
+	const lazy = imports.filter(({ target }) => target.startsWith(".") && target.endsWith(".lazy.ts"));
+	return [...imports, ...lazy.flatMap(({ target }) => importsOf(resolve(dirname(user), target)))];
+}
+
+/** The declarations are in the API report of the entry, which holds signatures and no bodies. */
+function addMentionedTypes(entry, names, used) {
+	const report = join(root, "docs", "api", `${entry.split("/").slice(1).join("-")}.api.md`);
+	if (!existsSync(report)) return;
+	const declarations = new Map();
+	const types = new Set();
+	for (const block of readFileSync(report, "utf8").split("\n\n")) {
+		const [, kind, name] = DECLARED.exec(block) ?? [];
+		declarations.set(name, `${declarations.get(name) ?? ""}${block}`);
+		if (/interface|type|class/.test(kind)) types.add(name);
+	}
+	const wordsOf = (name) => declarations.get(name)?.match(/[A-Za-z_$][\w$]*/g) ?? [];
+	const seen = new Set(names.map(({ name }) => name).filter((name) => used.has(`${entry} ${name}`)));
+	for (const name of seen) for (const word of wordsOf(name)) if (types.has(word)) seen.add(word);
+	for (const { name, isType } of names) if (isType && seen.has(name)) used.add(`${entry} ${name}`);
 }
 
 function users() {

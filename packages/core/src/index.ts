@@ -1,4 +1,4 @@
-export type { AbortedBy, AssistantText, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+export type { AbortedBy, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
 export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
@@ -32,7 +32,6 @@ export {
 	type Addressee,
 	type Answer,
 	type Audience,
-	addresseeOf,
 	fencedQuestion,
 	type Question,
 } from "./model/question.ts";

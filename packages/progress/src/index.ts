@@ -29,6 +29,6 @@ export { formatCost, formatCount, formatDuration, formatTokens } from "./format.
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
 export { normalize, textDelta } from "./normalize.ts";
 export { type OutcomeTextOptions, outcomeText } from "./outcome.ts";
-export { defaultNotices, defaultPhrases, type Notices, type Phrase } from "./phrases.ts";
+export type { Notices, Phrase } from "./phrases.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
 export type { DescribeOptions } from "./wording.ts";

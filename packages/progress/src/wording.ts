@@ -8,7 +8,7 @@ import { compileTemplate, type Template } from "./template.ts";
 /** Other texts, another language, another length. Reuse the object: its templates are compiled once. */
 export interface DescribeOptions {
 	/**
-	 * Phrases by tool name that override {@link defaultPhrases}; `*` is for every tool without its own phrases.
+	 * Phrases by tool name that override the built-in ones; `*` is for every tool without its own phrases.
 	 * A phrase may be partial.
 	 */
 	phrases?: Readonly<Record<string, Readonly<Partial<Phrase>>>>;

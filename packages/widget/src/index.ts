@@ -1,6 +1,5 @@
 /** The delegation tree of sub-agents, for any data source. */
 
-export { clip, within } from "./dialogs/fit-text.ts";
 export { render, renderTree } from "./render/render.ts";
 export { type PiTheme, piTheme, type Theme } from "./render/theme.ts";
 export { AgentWidget, type AgentWidgetOptions, type WidgetClock } from "./render/widget.ts";

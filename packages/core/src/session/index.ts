@@ -1,5 +1,3 @@
-export { type MemoryDir, type MemoryOptions, prepareMemory } from "../memory/dir.ts";
-export { canWrite } from "../memory/notes.ts";
 export { previewSession, type SessionPreview } from "./create-child-session.ts";
 export { conversationOf } from "./history/conversation.ts";
 export { conversationsWritten } from "./history/conversation-file.ts";

@@ -5,8 +5,9 @@ import { promisify } from "node:util";
 import { createTempDir, otherwise, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memoryDirName } from "../../src/memory/dir.ts";
+import { prepareMemory } from "../../src/memory/index.ts";
 import { memoryPrompt } from "../../src/memory/notes.ts";
-import { prepareMemory, previewSession, sessionRunner } from "../../src/session/index.ts";
+import { previewSession, sessionRunner } from "../../src/session/index.ts";
 import { sessionWorld } from "../fixtures/session.ts";
 
 async function places() {

@@ -4,8 +4,8 @@ import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { prepareRunsDir, recordRuns } from "../../src/process/index.ts";
 import { hideFromGit } from "../../src/runs/git-ignore.ts";
+import { prepareRunsDir, recordRuns } from "../../src/runs/index.ts";
 import { setUp } from "../fixtures/manager.ts";
 
 async function repository(name: string) {

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { claimRun, identityOf } from "../../src/process/index.ts";
+import { claimRun, identityOf } from "../../src/runs/index.ts";
 import { releaseRun } from "../../src/runs/owner.ts";
 
 async function runDir(): Promise<string> {

@@ -2,7 +2,7 @@ import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Meta, readMeta, readResult } from "../../src/process/index.ts";
+import { type Meta, readMeta, readResult } from "../../src/runs/index.ts";
 import { parseEvent } from "../../src/runs/read.ts";
 import { metaOf } from "../../src/runs/write.ts";
 import { resultOf, runDir, runSpec, tempDir } from "../fixtures/process.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readInterrupted } from "../../src/process/index.ts";
+import { readInterrupted } from "../../src/runs/index.ts";
 
 const usage = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost: 0.5 };
 const lines = [

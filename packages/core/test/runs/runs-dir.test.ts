@@ -3,7 +3,7 @@ import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, stat, symlin
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { readMeta, readResult } from "../../src/process/index.ts";
+import { readMeta, readResult } from "../../src/runs/index.ts";
 import { isRunDir, isRunPath, prepareRunsDir } from "../../src/runs/runs-dir.ts";
 
 /** A project, a place for temporary files, and a place that is nobody's business. */

@@ -14,7 +14,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import type { RunIdentity, RunSpec } from "../../src/index.ts";
-import { readResult } from "../../src/process/index.ts";
+import { readResult } from "../../src/runs/index.ts";
 import { parseEvent } from "../../src/runs/read.ts";
 import { type TmuxRunnerOptions, tmuxRunner } from "../../src/tmux/index.ts";
 import { type TmuxWorld, tmuxWorld } from "../fixtures/tmux-world.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { requireTool, say, startTerminal } from "@pi-subagents-dev/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { identityOf, isAlive, readResult } from "../../src/process/index.ts";
+import { identityOf, isAlive, readResult } from "../../src/runs/index.ts";
 import { tmuxRunner } from "../../src/tmux/index.ts";
 import { hintFor, openWindow, windowName } from "../../src/tmux/window.ts";
 import { tmuxWorld } from "../fixtures/tmux-world.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { identityOf } from "../../src/process/index.ts";
+import { identityOf } from "../../src/runs/index.ts";
 import {
 	applyWorktree,
 	closeWorktree,

@@ -3,7 +3,7 @@ import { applyEntry, idOf, type JobEntry, type StoredJob } from "../jobs/job-red
 
 /** What happened to an entry. */
 export interface RecordResult {
-	/** Whether `applyEntry` accepted it at its position in the order. */
+	/** Whether it was valid at its position in the order. */
 	isApplied: boolean;
 	/** The job it is about, right after the entry. */
 	job: StoredJob | undefined;

@@ -3,8 +3,9 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
-import { type EventLine, identityOf, isAlive, processRunner } from "../../../src/process/index.ts";
-import type { ControlLine } from "../../../src/runs/layout.ts";
+import { processRunner } from "../../../src/process/index.ts";
+import { identityOf, isAlive } from "../../../src/runs/index.ts";
+import type { ControlLine, EventLine } from "../../../src/runs/layout.ts";
 import { handClock } from "../../../src/testing/index.ts";
 import { attach, deadProcess, liveProcess, type RunDir, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { say } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { INHERITED } from "../../../src/index.ts";
-import { processRunner, readMeta } from "../../../src/process/index.ts";
+import { processRunner } from "../../../src/process/index.ts";
+import { readMeta } from "../../../src/runs/index.ts";
 import { inheritConversation } from "../../../src/session/index.ts";
 import { processWorld } from "../../fixtures/process-world.ts";
 

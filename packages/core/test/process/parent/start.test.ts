@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../src/index.ts";
-import { identityOf, isAlive, type Meta, readMeta, readResult } from "../../../src/process/index.ts";
+import { identityOf, isAlive, type Meta, readMeta, readResult } from "../../../src/runs/index.ts";
 import { resultOf, runDir, runSpec, start, tempDir } from "../../fixtures/process.ts";
 
 /** Begins like every wrapper: says that it is there. `dir` is the run's directory. */
