@@ -57,6 +57,25 @@ test("a result is delivered once, however often the session is opened", async ()
 	expect(entries).toHaveLength(3);
 });
 
+test("agents of agents are in the log for reports, and nothing about them is delivered or restored", async () => {
+	const entries: SessionEntry[] = [];
+	const it = await open(entries);
+	const root = it.manager.spawn({ ...spec, subagents: "*" }, { callId: "call_1" });
+	const nested = it.manager.spawn(spec, { parentAgentId: root.id, callId: "call_2", isBackground: true });
+	await it.answer(nested.id, "One door.");
+	await it.answer(root.id, "Two doors.");
+	const found = entries.map(({ customType, data }) => [customType, data]);
+	expect(found).toMatchObject([
+		["subagents:record", { type: "launched", callId: "call_1" }],
+		["subagents:nested", { type: "launched", agentId: nested.id, parentAgentId: root.id, depth: 2, callId: "call_2" }],
+		["subagents:nested", { type: "settled", runId: nested.id, status: "completed", preview: "One door." }],
+		["subagents:record", { type: "settled", runId: root.id }],
+	]);
+	const again = await open(entries);
+	expect([it.received, again.received]).toEqual([[], []]);
+	expect(again.manager.store.snapshot().records.map(({ id }) => id)).toEqual([root.id]);
+});
+
 test("a result that the process did not get to deliver is delivered by the next one", async () => {
 	const entries: SessionEntry[] = [];
 	const killed = await open(entries, () => ({ messenger: busy }));

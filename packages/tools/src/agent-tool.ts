@@ -115,10 +115,10 @@ export function createAgentTool(
 				`${SAYS[isBackgroundByDefault ? "background" : "foreground"]} Calls in one message run in parallel.${presets}`,
 			promptSnippet: `Hand a task to an agent and ${isBackgroundByDefault ? "keep working" : "wait for its answer"}`,
 			parameters: parametersFor(modelOffered, { isBackground: isBackgroundByDefault, hasSchedule, hasWorktrees }),
-			async execute(_callId, params, signal, onUpdate, ctx) {
+			async execute(callId, params, signal, onUpdate, ctx) {
 				const isBackground = params.run_in_background ?? isBackgroundByDefault;
 				if (deps.schedule && params.schedule?.trim()) return scheduled(params, deps.schedule, ctx);
-				const launched = await launch(params, isBackground, deps, ctx, signal);
+				const launched = await launch(params, { isBackground, callId }, deps, ctx, signal);
 				if (isBackground) return started(launched, caller);
 				const [finished] = await finish([launched], {
 					agents,
@@ -148,7 +148,7 @@ export function createAgentTool(
 
 async function launch(
 	params: Params,
-	isBackground: boolean,
+	how: { isBackground: boolean; callId: string },
 	{ agents, resolve }: AgentToolDeps,
 	ctx: ExtensionContext,
 	signal: AbortSignal | undefined,
@@ -157,8 +157,8 @@ async function launch(
 	const spec = await resolve(callOf(params, resumed), ctx);
 	signal?.throwIfAborted();
 	const record = resumed
-		? agents.resume(resumed.id, spec, { isBackground })
-		: agents.spawn(spec, { isBackground, ...(params.name === undefined ? {} : { name: params.name }) });
+		? agents.resume(resumed.id, spec, how)
+		: agents.spawn(spec, { ...how, ...(params.name === undefined ? {} : { name: params.name }) });
 	return { record, warnings: spec.warnings };
 }
 

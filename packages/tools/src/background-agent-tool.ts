@@ -49,10 +49,10 @@ export function createBackgroundAgentTool({
 			description: "Start a preset agent that outlives this session; a message says when it is done.",
 			promptSnippet: "Start an agent that outlives this session",
 			parameters: parametersFor(model),
-			async execute(_callId, params, signal, _onUpdate, ctx) {
+			async execute(callId, params, signal, _onUpdate, ctx) {
 				const spec = await resolve({ ...params, requiresModel: true, outlives: true }, ctx);
 				signal?.throwIfAborted();
-				const { id: agentId, run, status, artifacts } = agents.spawn(spec, { isBackground: true });
+				const { id: agentId, run, status, artifacts } = agents.spawn(spec, { isBackground: true, callId });
 				const runId = runIdOf({ agentId, run });
 				const counts = countsOf(runs());
 				const text = [

@@ -38,10 +38,10 @@ export function createStartSubagentTool({
 			description: `Launch an agent and return the turn to the user; a message brings its result. Call nothing else in that turn.${presets}`,
 			promptSnippet: "Launch an agent and return the turn to the user",
 			parameters,
-			async execute(_callId, { task, role = DEFAULT_PRESET, name, cwd }, signal, _onUpdate, ctx) {
+			async execute(callId, { task, role = DEFAULT_PRESET, name, cwd }, signal, _onUpdate, ctx) {
 				const spec = await resolve({ preset: role, task, cwd }, ctx);
 				signal?.throwIfAborted();
-				const record = agents.spawn(spec, { isBackground: true, ...(name === undefined ? {} : { name }) });
+				const record = agents.spawn(spec, { isBackground: true, callId, ...(name === undefined ? {} : { name }) });
 				const text = [
 					`Agent ${record.id} (${sanitize(record.type)}) is ${record.status} in ${sanitize(record.cwd)}. A message will bring its result.`,
 					...spec.warnings.map(sanitize),

@@ -74,10 +74,10 @@ export function createSubagentTool(
 			description: `Run a preset agent on a self-contained task and wait for its answer.${presets}`,
 			promptSnippet: "Run an agent on a task and wait for its answer",
 			parameters: parametersFor(modelOffered),
-			async execute(_callId, params, signal, onUpdate, ctx) {
+			async execute(callId, params, signal, onUpdate, ctx) {
 				const specs = await resolveAll(tasksIn(params), resolve, ctx);
 				signal?.throwIfAborted();
-				const launched = launchAll(agents, specs);
+				const launched = launchAll(agents, specs, callId);
 				const finished = await finish(launched, {
 					agents,
 					store,
@@ -132,10 +132,10 @@ async function resolveAll(asked: readonly Asked[], resolve: ResolveSpec, ctx: Ex
 }
 
 /** All or none: a call that is refused halfway must not leave agents behind that no one waits for. */
-function launchAll(agents: AgentSpawner & AgentWaiter, specs: readonly RunSpec[]): Launched[] {
+function launchAll(agents: AgentSpawner & AgentWaiter, specs: readonly RunSpec[], callId: string): Launched[] {
 	const launched: Launched[] = [];
 	try {
-		for (const spec of specs) launched.push({ record: agents.spawn(spec), warnings: spec.warnings });
+		for (const spec of specs) launched.push({ record: agents.spawn(spec, { callId }), warnings: spec.warnings });
 		return launched;
 	} catch (error) {
 		for (const { record } of launched)

@@ -9,7 +9,7 @@ import { AgentError, quoted } from "../base/error.ts";
 import { nameKey, visibleName } from "../base/names.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { RunSpec, Stop } from "../model/runner.ts";
-import type { LaunchOptions, Manager } from "./manager.ts";
+import type { LaunchOptions, Manager, ResumeOptions } from "./manager.ts";
 import type { ManagerScope } from "./scope.ts";
 
 export interface Agents {
@@ -17,7 +17,7 @@ export interface Agents {
 	list(): readonly AgentRecord[];
 	spawn(spec: RunSpec, options?: Omit<LaunchOptions, "parentAgentId" | "launchedBy">): AgentRecord;
 	/** Runs a settled agent again. */
-	resume(id: string, spec: RunSpec, options?: Pick<LaunchOptions, "isBackground">): AgentRecord;
+	resume(id: string, spec: RunSpec, options?: ResumeOptions): AgentRecord;
 	wait(id: string, options?: { signal?: AbortSignal }): Promise<Outcome>;
 	/** How long a running agent has been running. */
 	elapsedMs(id: string): number | undefined;

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { endsTools } from "../model/deadlines.ts";
 import type { AgentIdentity } from "../model/event.ts";
 import type { Addressee, Answer, Question } from "../model/question.ts";
-import type { Limits, Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
+import type { LaunchInfo, Limits, Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
 
 export interface LiveAgent {
 	readonly id: string;
@@ -59,9 +59,6 @@ export interface OpenQuestion {
 	asked: AskedQuestion;
 	answer(answer: Answer): void;
 }
-
-/** What a launch says about an agent besides its spec. */
-export type LaunchInfo = Pick<AgentIdentity, "name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy">;
 
 /** A run that an earlier process started. Times are milliseconds since the epoch. */
 export interface AdoptedRun extends LaunchInfo {

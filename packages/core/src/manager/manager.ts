@@ -44,7 +44,12 @@ export interface LaunchOptions {
 	parentAgentId?: string;
 	/** `model` when absent, and always for what an agent launches. */
 	launchedBy?: LaunchedBy;
+	/** The tool call that launches it. */
+	callId?: string;
 }
+
+/** What a resume says besides the spec. */
+export type ResumeOptions = Pick<LaunchOptions, "isBackground" | "callId">;
 
 export interface WaitOptions {
 	signal?: AbortSignal;
@@ -79,7 +84,7 @@ export class Manager {
 
 	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
 	spawn(spec: RunSpec, options: LaunchOptions = {}): AgentRecord {
-		const { name: asked = "", parentAgentId, isBackground = false, launchedBy = "model" } = options;
+		const { name: asked = "", parentAgentId, isBackground = false, launchedBy = "model", callId } = options;
 		this.#assertOpen();
 		const name = visibleName(asked, "name");
 		if (name.length > LONGEST_NAME)
@@ -101,12 +106,13 @@ export class Manager {
 			depth,
 			isBackground,
 			launchedBy: parentAgentId === undefined ? launchedBy : "model",
+			...(callId === undefined ? {} : { callId }),
 		});
 		return this.#recordOf(id);
 	}
 
 	/** Runs a settled agent again with a new task. Its runner continues the conversation if that was saved. */
-	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground" | "launchedBy"> = {}): AgentRecord {
+	resume(id: string, spec: RunSpec, options: ResumeOptions & Pick<LaunchOptions, "launchedBy"> = {}): AgentRecord {
 		this.#assertOpen();
 		const { outcome, status, name, parentAgentId, depth, isBackground } = this.#recordOf(id);
 		if (!outcome) throw new AgentError("wrong_state", `Agent ${id} is ${status}; steer it instead of resuming it.`);
@@ -116,6 +122,7 @@ export class Manager {
 			depth,
 			isBackground: options.isBackground ?? isBackground,
 			launchedBy: parentAgentId === undefined ? (options.launchedBy ?? "model") : "model",
+			...(options.callId === undefined ? {} : { callId: options.callId }),
 		});
 		return this.#recordOf(id);
 	}

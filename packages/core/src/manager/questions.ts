@@ -85,7 +85,7 @@ export class Questions {
 					delete live.question;
 					cancel?.();
 					signal?.removeEventListener("abort", onAbort);
-					this.#options.lifecycle.dispatch(live.id, { type: "agent_answered" });
+					this.#options.lifecycle.dispatch(live.id, { type: "agent_answered", by: given.by });
 					takeBack();
 					resolve(given);
 				},
@@ -95,7 +95,9 @@ export class Questions {
 			const cancel = asked.timeoutMs === undefined ? undefined : this.#options.clock.after(asked.timeoutMs, late);
 			live.question = open;
 			signal?.addEventListener("abort", onAbort, { once: true });
-			this.#options.lifecycle.dispatch(live.id, { type: "agent_asked", question: asked.question });
+			const { question, addressee } = asked;
+			const to = addressee.who === "nobody" ? {} : { to: addressee.who };
+			this.#options.lifecycle.dispatch(live.id, { type: "agent_asked", question, ...to });
 			this.#bring(asked);
 		});
 	}

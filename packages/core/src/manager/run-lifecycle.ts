@@ -11,6 +11,7 @@ import { abortedOutcome } from "../model/outcome.ts";
 import {
 	type Checkpoint,
 	type Emit,
+	type LaunchInfo,
 	type Run,
 	type Runner,
 	type RunSpec,
@@ -27,7 +28,6 @@ import {
 	type AdoptedRun,
 	Cleanups,
 	identityOf,
-	type LaunchInfo,
 	type LiveAgent,
 	LiveAgents,
 	newLiveAgent,
@@ -102,7 +102,8 @@ export class RunLifecycle {
 		const run = (this.#options.store.record(id)?.run ?? 0) + 1;
 		const identity = { agentId: id, run };
 		const artifacts = spec.runsDir === undefined ? {} : { artifacts: `${spec.runsDir}/${runIdOf(identity)}` };
-		const live = newLiveAgent({ ...spec, ...identity, ...artifacts });
+		const queuedAt = Math.floor(this.#options.clock.now());
+		const live = newLiveAgent({ ...spec, ...identity, ...artifacts, launchInfo: { ...launch, queuedAt } });
 		this.#liveAgents.add(live);
 		const slot = this.slots.request({
 			id,

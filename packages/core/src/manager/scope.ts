@@ -5,7 +5,7 @@ import { nameKey } from "../base/names.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { RunSpec, Stop } from "../model/runner.ts";
 import type { AgentTree } from "./agent-tree.ts";
-import type { LaunchOptions, Manager } from "./manager.ts";
+import type { LaunchOptions, Manager, ResumeOptions } from "./manager.ts";
 
 export interface ScopeOptions {
 	manager: Manager;
@@ -29,7 +29,7 @@ export class ManagerScope {
 		return this.#options.manager.spawn(spec, { ...options, parentAgentId: this.parentId });
 	}
 
-	resume(id: string, spec: RunSpec, options: Pick<LaunchOptions, "isBackground"> = {}): AgentRecord {
+	resume(id: string, spec: RunSpec, options: ResumeOptions = {}): AgentRecord {
 		this.#assertAllowed(spec);
 		return this.#options.manager.resume(this.#own(id), spec, options);
 	}

@@ -36,11 +36,15 @@ export interface AgentSteered {
 export interface AgentAsked {
 	type: "agent_asked";
 	question: string;
+	/** Who gets it first. Absent in logs of older versions. */
+	to?: "agent" | "session" | "user";
 }
 
 /** The agent's question was answered or declined. */
 export interface AgentAnswered {
 	type: "agent_answered";
+	/** Who answered; `default` and `nobody` if no one did. Absent in logs of older versions. */
+	by?: "agent" | "session" | "user" | "default" | "nobody";
 }
 
 /** The call that waited for the agent returned; the agent continues in the background. */
@@ -84,6 +88,8 @@ export interface AgentIdentity {
 	isBackground: boolean;
 	/** Who asked for the current run. Absent in entries of older versions. */
 	launchedBy?: LaunchedBy;
+	/** The tool call that asked for it, if a model did. */
+	callId?: string;
 	/** Its run continues when the session that launched it ends. */
 	outlives?: boolean;
 	/** The directory of the current run's files, if any are kept. */

@@ -75,7 +75,16 @@ function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): 
 }
 
 /** Fields that belong to one run. */
-const OF_A_RUN = ["outlives", "artifacts", "isolation", "model", "requestedModel", "maxTurns", "attempts"] as const;
+const OF_A_RUN = [
+	"outlives",
+	"artifacts",
+	"isolation",
+	"model",
+	"requestedModel",
+	"maxTurns",
+	"attempts",
+	"callId",
+] as const;
 
 function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
 	if (record.status !== "queued" || event.run !== record.run) return record;

@@ -1,6 +1,6 @@
 /** The port behind which children run, and the contract of every runner. */
 import type { AbortedBy, ChildEvent, Outcome, WorktreeReport } from "@pi-subagents/progress";
-import type { RunnerName } from "./event.ts";
+import type { AgentIdentity, RunnerName } from "./event.ts";
 
 /**
  * The key under which a spec carries the inherited conversation. Specs are stored as JSON in several places where
@@ -113,7 +113,15 @@ export interface RunIdentity {
 	run: number;
 	/** The directory of this run's files, if any are kept. */
 	artifacts?: string;
+	/** Who launched it and when: for readers of its files. Absent for a rejoined run, whose files say so. */
+	launchInfo?: LaunchInfo & { queuedAt: number };
 }
+
+/** What a launch says about an agent besides its spec. */
+export type LaunchInfo = Pick<
+	AgentIdentity,
+	"name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy" | "callId"
+>;
 
 /** A run's id: the agent's own, then `id-2` and so on. */
 export function runIdOf({ agentId, run }: RunIdentity): string {

@@ -1,12 +1,13 @@
 /**
  * The files of a run's directory and what they say to each other: the contract between the wrapper, which writes most
- * of them, and a run's watchers, now or after a restart. Types and names only.
+ * of them, and a run's watchers, now or after a restart. Types and names.
  *
  * `events.jsonl` goes from the wrapper to the watcher, `control.jsonl` the other way; both only grow, one JSON object
  * per line. A last line without LF is not written yet, and an unknown `type` comes from a newer version.
  * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
  */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import type { AgentAnswered, AgentAsked, AgentStarted, AgentSteered, MovedToBackground } from "../model/event.ts";
 import type { Answer, Question } from "../model/question.ts";
 import type { Limits, RunSpec, Stop } from "../model/runner.ts";
 
@@ -32,8 +33,18 @@ export interface Meta {
 	runId: string;
 	agentId: string;
 	run: number;
-	/** Milliseconds since the epoch. */
+	/** Whole milliseconds since the epoch, as every time in these files. */
 	createdAt: number;
+	/** When it was launched: before `createdAt` if it then waited for a slot. Absent in older files, as all up to `isBackground`. */
+	queuedAt?: number;
+	/** Who asked for it. */
+	launchedBy?: RunLauncher;
+	/** 1 for an agent that the session launched. */
+	depth?: number;
+	/** Its memorable handle. */
+	name?: string;
+	/** Whether the launching call did not wait for it. */
+	isBackground?: boolean;
 	/** The parent's pi session. */
 	parentSessionId?: string;
 	preset: string;
@@ -50,6 +61,15 @@ export interface Meta {
 	spec: RunSpec;
 	/** Absent for a run inside the parent's process. */
 	launch?: PiLaunch;
+}
+
+/** Who asked for a run: one of `LAUNCHERS`, or what a newer version knows. */
+export interface RunLauncher {
+	who: string;
+	/** The agent whose model asked. Absent if the session's did, or the user. */
+	agentId?: string;
+	/** The tool call of that model. */
+	callId?: string;
 }
 
 /** How the wrapper starts pi. Arguments are passed as they are, without a shell. */
@@ -82,8 +102,23 @@ export type OwnerFile =
 	| ({ type: "owned"; at: number; sessionId?: string } & ProcessIdentity)
 	| { type: "released"; at: number };
 
-/** A line of `events.jsonl`. */
-export type EventLine = { at: number } & (ChildEvent | WrapperEvent);
+/** A line of `events.jsonl`. `seq` grows from line to line, not always by one; older files have none. */
+export type EventLine = { at: number; seq?: number } & (ChildEvent | WrapperEvent | LifeCycleLine);
+
+/** What the manager, or the wrapper for it, decided. The identity and the outcome are in the other files. */
+export type LifeCycleLine =
+	| { type: "agent_queued" }
+	| AgentStarted
+	| AgentSteered
+	| AgentAsked
+	| AgentAnswered
+	| MovedToBackground
+	| { type: "agent_settled"; status: Outcome["status"] };
+
+/** Whether it is about the run rather than from the child. */
+export function isLifeCycleLine(line: EventLine): line is EventLine & LifeCycleLine {
+	return line.type.startsWith("agent_") || line.type === "moved_to_background";
+}
 
 /** What the wrapper reports besides the child's events. */
 export type WrapperEvent =

@@ -9,11 +9,11 @@ import { AppendLog } from "../files/append-log.ts";
 import { jsonText } from "../files/create.ts";
 import type { FileStep } from "../files/file-steps.ts";
 import { fileThread } from "../files/file-thread.ts";
-import type { AgentEvent, AgentSettled, LifeCycleEvent } from "../model/event.ts";
+import type { AgentEvent, AgentSettled } from "../model/event.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { Store } from "../model/store.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { RUN_FILES } from "./layout.ts";
+import { type LifeCycleLine, RUN_FILES } from "./layout.ts";
 import { RunTotals, timesOf } from "./run-totals.ts";
 import { metaOf } from "./write.ts";
 
@@ -51,17 +51,18 @@ export function recordRuns(options: RecorderOptions): Recorder {
 	const ending = new Set<Promise<void>>();
 	options.store.subscribe(({ event, line }) => {
 		const { agentId, at } = event;
-		const run = running.get(agentId);
 		if (event.type === "agent_queued") {
 			const spec = options.specOf(agentId);
 			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at));
-		} else if (event.type === "agent_settled" && run) {
-			running.delete(agentId);
-			const end = run.end(event, at);
-			ending.add(end);
-			void end.finally(() => ending.delete(end));
-		} else if (event.type === "agent_started") run?.start(at);
-		else if (!isLifeCycle(event)) run?.add(event, line);
+		}
+		const run = running.get(agentId);
+		if (!run || event.type === "result_archived") return;
+		run.add(event, line);
+		if (event.type !== "agent_settled") return;
+		running.delete(agentId);
+		const end = run.end(event, at);
+		ending.add(end);
+		void end.finally(() => ending.delete(end));
 	});
 	const flush = async () => {
 		await fileThread.hurry(Promise.all([...ending, ...[...running.values()].map((run) => run.flush())]));
@@ -108,14 +109,12 @@ class RecordedRun {
 		this.#transcript = this.#log("transcript");
 	}
 
-	start(at: number): void {
-		this.#startedAt = at;
-	}
-
-	add({ agentId: _who, run: _which, seq: _place, ...event }: AgentEvent & ChildEvent, line: string | undefined): void {
-		this.#totals.add(event);
-		this.#events.add(JSON.stringify(event));
-		if (line !== undefined) this.#transcript.add(line);
+	add(event: Recorded, text: string | undefined): void {
+		if (event.type === "agent_started") this.#startedAt = event.at;
+		const line = lineOf(event);
+		this.#totals.add(line);
+		this.#events.add(JSON.stringify(line));
+		if (text !== undefined) this.#transcript.add(text);
 	}
 
 	async flush(): Promise<void> {
@@ -188,6 +187,13 @@ class RecordedRun {
 	}
 }
 
-function isLifeCycle(event: AgentEvent): event is AgentEvent & LifeCycleEvent {
-	return event.type.startsWith("agent_") || event.type === "moved_to_background" || event.type === "result_archived";
+type Recorded = Exclude<AgentEvent, { type: "result_archived" }>;
+type RecordedLine = { at: number; seq: number } & (ChildEvent | LifeCycleLine);
+
+/** Without what the run's other files say: who it is, and its outcome. */
+function lineOf({ agentId: _who, run: _which, ...event }: Recorded): RecordedLine {
+	const { at, seq } = event;
+	if (event.type === "agent_queued") return { at, seq, type: event.type };
+	if (event.type === "agent_settled") return { at, seq, type: event.type, status: event.outcome.status };
+	return event;
 }

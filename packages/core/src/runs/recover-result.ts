@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { checkAnswer } from "../conversation/answer-check.ts";
 import { readPlain } from "../files/plain-file.ts";
 import type { RunIdentity, Stop } from "../model/runner.ts";
-import { type ResultFile, RUN_FILES } from "./layout.ts";
+import { isLifeCycleLine, type ResultFile, RUN_FILES } from "./layout.ts";
 import { parseEvent, readMeta } from "./read.ts";
 import { RunTotals } from "./run-totals.ts";
 
@@ -12,7 +12,7 @@ import { RunTotals } from "./run-totals.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The run as it was when it stopped; undefined without a log. An idle child had answered, so its run ended with that.
+ * The run as it was when it stopped; undefined if its log has nothing of the child. An idle child had answered, so its run ended with that.
  * Broken lines are skipped.
  */
 export async function readInterrupted(
@@ -29,7 +29,7 @@ export async function readInterrupted(
 		const event = line === "" ? undefined : parseEvent(line);
 		if (!event) continue;
 		totals.add(event);
-		lastAt = event.at;
+		if (!isLifeCycleLine(event)) lastAt = event.at;
 	}
 	if (lastAt === 0) return undefined;
 	const judged = totals.judge(stop);

@@ -6,7 +6,7 @@ import { abortedOutcome } from "../model/outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
 import { identityIn } from "./identity.ts";
-import type { EventLine, ProcessIdentity, ResultFile } from "./layout.ts";
+import { type EventLine, isLifeCycleLine, type ProcessIdentity, type ResultFile } from "./layout.ts";
 
 /** The times in a result. `durationMs` is the measured one; without it the two times must do. */
 export function timesOf({
@@ -33,7 +33,8 @@ export class RunTotals {
 	#usage: Usage = NO_USAGE;
 
 	add(line: EventLine): void {
-		this.#startedAt ??= line.at;
+		if (line.type !== "agent_queued") this.#startedAt ??= line.at;
+		if (isLifeCycleLine(line)) return;
 		switch (line.type) {
 			case "child_started":
 				this.child = identityIn(line);

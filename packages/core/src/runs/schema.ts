@@ -6,7 +6,15 @@ import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } fr
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
 import type { OutputSpec, RunSpec, Stop } from "../model/runner.ts";
-import type { Meta, PiLaunch, ProcessIdentity, ResultFile, WrapperEvent } from "./layout.ts";
+import type {
+	LifeCycleLine,
+	Meta,
+	PiLaunch,
+	ProcessIdentity,
+	ResultFile,
+	RunLauncher,
+	WrapperEvent,
+} from "./layout.ts";
 
 const text = Type.String();
 const maybeText = Type.Optional(text);
@@ -179,6 +187,11 @@ export const metaSchema = once(() =>
 		agentId: id,
 		run: runNumber,
 		createdAt: time,
+		queuedAt: Type.Optional(time),
+		launchedBy: Type.Optional(objectOf<RunLauncher>()({ who: text, agentId: maybeText, callId: maybeText })),
+		depth: Type.Optional(count),
+		name: maybeText,
+		isBackground: Type.Optional(Type.Boolean()),
 		parentSessionId: maybeText,
 		preset: text,
 		presetSource: maybeText,
@@ -220,6 +233,8 @@ export const ownerSchema = once(() =>
 );
 
 const stop = once(() => objectOf<Stop>()({ by: aborter, reason: maybeText }));
+
+const answerer = oneOf("agent", "session", "user", "default", "nobody");
 
 const answer = once(() =>
 	Type.Union([
@@ -292,9 +307,16 @@ export const eventSchemas = once(
 			checkpoint: event("checkpoint", { id: text }),
 			granted: event("granted", { limits: limits() }),
 			notice: event("notice", { text }),
-		}) satisfies Record<(ChildEvent | WrapperEvent)["type"], TSchema>,
+			agent_queued: event("agent_queued", {}),
+			agent_started: event("agent_started", {}),
+			agent_steered: event("agent_steered", { message: text }),
+			agent_asked: event("agent_asked", { question: text, to: Type.Optional(oneOf("agent", "session", "user")) }),
+			agent_answered: event("agent_answered", { by: Type.Optional(answerer) }),
+			moved_to_background: event("moved_to_background", {}),
+			agent_settled: event("agent_settled", { status: oneOf("completed", "failed", "aborted") }),
+		}) satisfies Record<(ChildEvent | WrapperEvent | LifeCycleLine)["type"], TSchema>,
 );
 
 function event<const Name extends string, const Fields extends TProperties>(type: Name, fields: Fields) {
-	return Type.Object({ type: Type.Literal(type), at: time, ...fields });
+	return Type.Object({ type: Type.Literal(type), at: time, seq: Type.Optional(count), ...fields });
 }

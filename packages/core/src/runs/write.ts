@@ -7,7 +7,7 @@ import { IGNORE_ALL } from "./git-ignore.ts";
 import { type Meta, type ResultFile, RUN_FILES } from "./layout.ts";
 
 export function metaOf(
-	{ agentId, run, artifacts, ...spec }: RunSpec & RunIdentity & { artifacts: string },
+	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
 	about: Pick<Meta, "createdAt" | "parentSessionId" | "launch">,
 ): Meta {
 	const { type, task, cwd, tools, systemPrompt, presetSource, requestedModel, model } = spec;
@@ -18,6 +18,8 @@ export function metaOf(
 		agentId,
 		run,
 		...about,
+		createdAt: Math.floor(about.createdAt),
+		...(launchInfo ? launchFields(launchInfo) : {}),
 		preset: type,
 		...(presetSource === undefined ? {} : { presetSource }),
 		task,
@@ -30,6 +32,22 @@ export function metaOf(
 		spec,
 	};
 }
+
+function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, callId, queuedAt }: Launch) {
+	return {
+		queuedAt,
+		launchedBy: {
+			who: launchedBy ?? "model",
+			...(parentAgentId === undefined ? {} : { agentId: parentAgentId }),
+			...(callId === undefined ? {} : { callId }),
+		},
+		depth,
+		...(name === undefined ? {} : { name }),
+		isBackground,
+	};
+}
+
+type Launch = NonNullable<RunIdentity["launchInfo"]>;
 
 /** The directory must exist and be empty. */
 export async function writeMeta(dir: string, meta: Meta): Promise<void> {

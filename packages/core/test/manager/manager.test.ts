@@ -15,7 +15,8 @@ describe("a launch", () => {
 	test("starts the runner with the spec and who it is", () => {
 		const { spawn } = setUp();
 		const { run, record } = spawn();
-		expect(run.spec).toEqual({ ...spec, agentId: "a1", run: 1 });
+		const launchInfo = { depth: 1, isBackground: false, launchedBy: "model", queuedAt: 0 };
+		expect(run.spec).toEqual({ ...spec, agentId: "a1", run: 1, launchInfo });
 		expect(record()).toMatchObject({ id: "a1", status: "running", type: "scout", model: "fake/one", queuedAt: 0 });
 	});
 

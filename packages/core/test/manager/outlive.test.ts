@@ -41,7 +41,7 @@ describe("the directory of a run's files", () => {
 		});
 		const { id } = manager.spawn({ ...spec, ...lasting });
 		expect(process.runs).toHaveLength(1);
-		expect(last().spec).toEqual({ ...spec, ...lasting, agentId: "a1", run: 1, artifacts: "/project/runs/a1" });
+		expect(last().spec).toMatchObject({ ...spec, ...lasting, agentId: "a1", run: 1, artifacts: "/project/runs/a1" });
 		expect(manager.specOf(id)).toEqual(last().spec);
 	});
 

@@ -5,7 +5,7 @@ import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { AppendLog } from "../../src/files/append-log.ts";
 import { FileThread } from "../../src/files/file-thread.ts";
-import type { ChildEvent, ManagerOptions, RunSpec } from "../../src/index.ts";
+import type { ChildEvent, LaunchOptions, ManagerOptions, RunSpec } from "../../src/index.ts";
 import { RUN_FILES } from "../../src/runs/layout.ts";
 import { parseEvent, readMeta, readResult } from "../../src/runs/read.ts";
 import { type RecorderOptions, recordRuns } from "../../src/runs/recorder.ts";
@@ -29,7 +29,8 @@ async function world(options: Partial<RecorderOptions> = {}, managing: Partial<M
 		report: (message) => void reports.push(message),
 		...options,
 	});
-	const spawn = (change: Partial<RunSpec> = {}) => made.spawn({ runsDir, ...change });
+	const spawn = (change: Partial<RunSpec> = {}, launch: LaunchOptions = {}) =>
+		made.spawn({ runsDir, ...change }, launch);
 	const read = (run: string, name: keyof typeof RUN_FILES) => readFile(join(runsDir, run, RUN_FILES[name]), "utf8");
 	const events = async (run: string) => (await read(run, "events")).trim().split("\n").map(parseEvent);
 	return { ...made, spawn, runsDir, reports, recorder, read, events, [Symbol.asyncDispose]: temp.remove };
@@ -68,7 +69,7 @@ describe("a run inside this process", () => {
 		]);
 		expect((await stat(dir)).mode & 0o777).toBe(0o700);
 		for (const name of await readdir(dir)) expect((await stat(join(dir, name))).mode & 0o777).toBe(0o600);
-		const { agentId: _id, run: _run, artifacts: _dir, ...launched } = agent.run.spec;
+		const { agentId: _id, run: _run, artifacts: _dir, launchInfo: _launch, ...launched } = agent.run.spec;
 		expect(await readMeta(dir)).toEqual({
 			format: 1,
 			createdBy: "pi-subagents",
@@ -76,6 +77,10 @@ describe("a run inside this process", () => {
 			agentId: "a1",
 			run: 1,
 			createdAt: 1_000,
+			queuedAt: 1_000,
+			launchedBy: { who: "model" },
+			depth: 1,
+			isBackground: false,
 			parentSessionId: "s1",
 			preset: "scout",
 			presetSource: "/project/scout.md",
@@ -89,9 +94,12 @@ describe("a run inside this process", () => {
 			spec: launched,
 		});
 		expect(await at.read("a1", "systemPrompt")).toBe("You are a scout.");
-		expect((await at.events("a1")).map((event) => [event?.type, event?.at])).toEqual(
-			["tool_call", "tool_result", "usage", "turn", "assistant_text"].map((type) => [type, 2_000]),
-		);
+		expect((await at.events("a1")).map((event) => [event?.type, event?.at])).toEqual([
+			["agent_queued", 1_000],
+			["agent_started", 1_000],
+			...["tool_call", "tool_result", "usage", "turn", "assistant_text"].map((type) => [type, 2_000]),
+			["agent_settled", 3_000],
+		]);
 		expect(await at.read("a1", "transcript")).toBe("Reading a.ts\nFinished reading a.ts\nFound it.\n");
 		expect(await readResult(dir)).toEqual({
 			format: 1,
@@ -111,6 +119,36 @@ describe("a run inside this process", () => {
 			usage,
 		});
 		expect(at.reports).toEqual([]);
+	});
+
+	test("knows who launched it, in which call, and what was decided about it", async () => {
+		await using at = await world({}, { audience: { sessionCanAnswer: () => false, userCanAnswer: () => true } });
+		const root = at.spawn({ subagents: "*" }, { launchedBy: "user", name: "Ada" });
+		const child = at.spawn({}, { parentAgentId: root.id, callId: "call_7", isBackground: true });
+		const meta = async (id: string) => readMeta(join(at.runsDir, id));
+		child.run.emit(said("Hm."));
+		const asked = at.manager.ask(child.id, { question: "Which?" });
+		at.manager.answer(child.id, "This one.", "user");
+		await asked;
+		at.manager.steer(child.id, "Faster.");
+		child.run.answer("Done.");
+		root.run.answer("Done, too.");
+		await at.heard();
+		await at.recorder.flush();
+		expect(await meta(root.id)).toMatchObject({ launchedBy: { who: "user" }, depth: 1, name: "Ada" });
+		const launchedBy = { who: "model", agentId: root.id, callId: "call_7" };
+		expect(await meta(child.id)).toMatchObject({ launchedBy, depth: 2, isBackground: true });
+		const events = await at.events(child.id);
+		expect(events.filter((event) => event?.type.startsWith("agent_"))).toEqual([
+			{ type: "agent_queued", at: 0, seq: expect.any(Number) },
+			{ type: "agent_started", at: 0, seq: expect.any(Number) },
+			{ type: "agent_asked", at: 0, seq: expect.any(Number), question: "Which?", to: "agent" },
+			{ type: "agent_answered", at: 0, seq: expect.any(Number), by: "user" },
+			{ type: "agent_steered", at: 0, seq: expect.any(Number), message: "Faster." },
+			{ type: "agent_settled", at: 0, seq: expect.any(Number), status: "completed" },
+		]);
+		const order = events.map((event) => event?.seq ?? 0);
+		expect(order).toEqual(order.toSorted((a, b) => a - b));
 	});
 
 	test("has a directory of its own for each time it is resumed, and counts anew", async () => {
@@ -151,6 +189,7 @@ describe("a run inside this process", () => {
 		for (let step = 0; step < 5_000; step++) agent.run.emit(said(`step ${step}`));
 		await at.recorder.flush();
 		const events = await at.events("a1");
+		expect(events.splice(0, 2).map((event) => event?.type)).toEqual(["agent_queued", "agent_started"]);
 		expect(events).toHaveLength(5_000);
 		expect(events.every((event, index) => event?.type === "assistant_text" && event.text === `step ${index}`)).toBe(
 			true,
@@ -306,7 +345,13 @@ describe("a disk that does not do its part", () => {
 		run.answer("done");
 		await at.heard();
 		await at.recorder.flush();
-		expect((await at.events("a1")).map((event) => event?.type)).toEqual(["assistant_text", "idle"]);
+		expect((await at.events("a1")).map((event) => event?.type)).toEqual([
+			"agent_queued",
+			"agent_started",
+			"assistant_text",
+			"idle",
+			"agent_settled",
+		]);
 		const result = await readResult(join(at.runsDir, "a1"));
 		expect(result?.lost).toEqual([expect.stringMatching(/^events\.jsonl: a line of 94\d+ bytes is too long/)]);
 		expect(result?.toolUses).toBe(1);

@@ -1,7 +1,8 @@
 /**
  * What a session log remembers of agents: one entry when a run is launched, one when it has settled, and one for a
  * result that is not to be delivered. Read back from files that may have been edited or cut off, so everything is
- * checked. Runs that outlive the session have entry types of their own, which other tools know. Pure.
+ * checked. Runs that outlive the session have entry types of their own, which other tools know. So do agents that an
+ * agent launched: their entries are for reports only, since their results went to that agent. Pure.
  */
 import { type AgentRecord, LAUNCHERS, type LaunchedBy, type Outcome, once, runIdOf } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
@@ -29,6 +30,11 @@ const launchSchema = () =>
 		resolvedModel: Type.Optional(Type.String()),
 		isBackground: Type.Boolean(),
 		launchedBy: Type.Optional(Type.String()),
+		/** The tool call that asked for it. */
+		callId: Type.Optional(Type.String()),
+		/** The agent that launched it; only in entries about nested agents, as its depth. */
+		parentAgentId: Type.Optional(id),
+		depth: Type.Optional(count),
 		/** Where its files are. */
 		artifacts: Type.Optional(Type.String()),
 		/** It has a checkout of its own. */
@@ -86,11 +92,20 @@ export type SettledEntry = Static<ReturnType<typeof settledSchema>>;
 export type JournalEntry = LaunchEntry | SettledEntry | Static<ReturnType<typeof closedSchema>>;
 
 const RUN = "subagents:record";
+const NESTED_RUN = "subagents:nested";
 const BACKGROUND_LAUNCH = "pi-subagents:bg-run";
 const BACKGROUND_UPDATE = "pi-subagents:bg-update";
 
+/** What decides the type of an entry. */
+export interface EntryPlace {
+	outlives: boolean;
+	/** An agent launched it. */
+	isNested: boolean;
+}
+
 /** The type of the session's entry. */
-export function entryTypeFor(entry: JournalEntry, outlives: boolean): string {
+export function entryTypeFor(entry: JournalEntry, { outlives, isNested }: EntryPlace): string {
+	if (isNested) return NESTED_RUN;
 	if (!outlives) return RUN;
 	return entry.type === "launched" ? BACKGROUND_LAUNCH : BACKGROUND_UPDATE;
 }
@@ -142,6 +157,9 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		requestedModel,
 		isBackground,
 		launchedBy,
+		callId,
+		parentAgentId,
+		depth,
 		artifacts,
 		isolation,
 	} = record;
@@ -160,6 +178,8 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		...(model === undefined ? {} : { resolvedModel: model }),
 		isBackground,
 		...(launchedBy === undefined ? {} : { launchedBy }),
+		...(callId === undefined ? {} : { callId }),
+		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
 		...(artifacts === undefined ? {} : { artifacts }),
 		...(isolation === undefined ? {} : { isolation }),
 		startedAt: record.queuedAt,
@@ -258,9 +278,9 @@ function split(
 }
 
 /** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
-export function launcherIn({ launchedBy }: LaunchEntry): { launchedBy?: LaunchedBy } {
+export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: LaunchedBy; callId?: string } {
 	const known = LAUNCHERS.find((each) => each === launchedBy);
-	return known === undefined ? {} : { launchedBy: known };
+	return { ...(known === undefined ? {} : { launchedBy: known }), ...(callId === undefined ? {} : { callId }) };
 }
 
 /** The outcome as far as the session remembers it. */

@@ -4,6 +4,7 @@
  * The only place that writes how a run settled.
  */
 import {
+	type AgentEvent,
 	type AgentRecord,
 	bestEffort,
 	type Clock,
@@ -104,10 +105,11 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 	const unwritten = new UnwrittenAnswers(archive, clock);
 	const listeners: ((run: SettledRun) => void)[] = [];
 
-	const append = (entry: JournalEntry, outlives = false): string | undefined => {
+	const append = (entry: JournalEntry, record: AgentRecord): string | undefined => {
+		const place = { outlives: record.outlives ?? false, isNested: record.parentAgentId !== undefined };
 		let id: string | undefined;
 		void bestEffort("remembering an agent in the session", warn, () => {
-			id = log.append(entryTypeFor(entry, outlives), entry);
+			id = log.append(entryTypeFor(entry, place), entry);
 		});
 		return id;
 	};
@@ -115,7 +117,7 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 		for (const listener of listeners) listener(run);
 	};
 	const settle = (runId: string, record: AgentRecord, outcome: Outcome) => {
-		const { isBackground, outlives } = record;
+		const { isBackground } = record;
 		const isKnown = ended.has(runId) || closed.has(runId); // a result that was closed first needs no entry about its end
 		if (isKnown && isBackground) notify({ runId, record, isNew: false, isClosed: closed.has(runId) });
 		if (isKnown) return;
@@ -123,24 +125,29 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 		const isFiled = filed.get(runId);
 		filed.delete(runId);
 		// The tool's result holds the answer of a foreground run.
-		if (!isBackground) return void append(settledEntry(record, outcome, { carriesAnswer: false }), outlives);
+		if (!isBackground) return void append(settledEntry(record, outcome, { carriesAnswer: false }), record);
 		const write = (isInFiles: boolean | undefined) => {
-			append(settledEntry(record, outcome, { carriesAnswer: isInFiles !== true }), outlives);
+			append(settledEntry(record, outcome, { carriesAnswer: isInFiles !== true }), record);
 			const checked = isInFiles === undefined ? {} : { isFiled: isInFiles };
 			notify({ runId, record, isNew: true, isClosed: closed.has(runId), ...checked });
 		};
 		if (isFiled !== undefined || !unwritten.mustWait(record, outcome)) return write(isFiled);
 		unwritten.wait(runId, record, outcome, write);
 	};
+	/** What an agent launched ends with it, and its result went there: this is for reports only. */
+	const noteNested = (event: AgentEvent, record: AgentRecord) => {
+		if (event.type === "agent_queued") append(launchEntry(record), record);
+		if (event.type === "agent_settled") append(settledEntry(record, event.outcome, { carriesAnswer: false }), record);
+	};
 	store.subscribe(({ event, record }) => {
-		if (record.parentAgentId !== undefined) return;
+		if (record.parentAgentId !== undefined) return noteNested(event, record);
 		const runId = runIdOf({ agentId: record.id, run: record.run });
 		const { type } = event;
 		// An earlier listener may have ended a run that was just queued, so either event can come first.
 		const isFirst = (type === "agent_queued" || type === "agent_settled") && !entryIds.has(runId);
-		if (isFirst) entryIds.set(runId, append(launchEntry(record), record.outlives));
+		if (isFirst) entryIds.set(runId, append(launchEntry(record), record));
 		// Its caller waited for it until now; from here on its result is to be delivered.
-		if (type === "moved_to_background") append(launchEntry(record), record.outlives);
+		if (type === "moved_to_background") append(launchEntry(record), record);
 		if (type === "agent_settled") settle(runId, record, event.outcome);
 	});
 
@@ -161,10 +168,10 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 			return [...entryIds.values()].filter((id): id is string => id !== undefined && ids.has(id));
 		},
 		onSettled: (listener) => void listeners.push(listener),
-		close({ id: agentId, run, outlives }) {
-			const runId = runIdOf({ agentId, run });
+		close(record) {
+			const runId = runIdOf({ agentId: record.id, run: record.run });
 			closed.add(runId);
-			append({ type: "closed", runId }, outlives);
+			append({ type: "closed", runId }, record);
 		},
 		read() {
 			const { archive: archived, current: entries } = separateArchive(log.entries());

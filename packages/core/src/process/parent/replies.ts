@@ -85,7 +85,7 @@ export class Replies {
 	}
 
 	async #answer(line: EventLine & { type: "question" }, signal: AbortSignal): Promise<ControlLine> {
-		const { at: _at, type: _type, id, ...question } = line;
+		const { at: _at, seq: _order, type: _type, id, ...question } = line;
 		return { type: "answer", id, answer: await this.#askFor(question, signal) };
 	}
 

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { checkAnswer } from "../../conversation/answer-check.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
-import type { ControlLine, EventLine, ResultFile } from "../../runs/layout.ts";
+import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/layout.ts";
 import { releaseRun } from "../../runs/owner.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
 import { writeResult } from "../../runs/write.ts";
@@ -155,6 +155,7 @@ export class DetachedRun implements Run {
 		if (this.#stop && line.type !== "child_started") return;
 		this.#totals.add(line);
 		this.#replies.hear(line);
+		if (isLifeCycleLine(line)) return; // the manager says the same of the runs that it follows
 		switch (line.type) {
 			case "child_started":
 			case "question":
@@ -168,7 +169,7 @@ export class DetachedRun implements Run {
 				if (this.#isLive) this.#context.report(`Agent ${this.#context.identity.agentId}: ${line.text}`);
 				return;
 			default: {
-				const { at, ...event } = line;
+				const { at, seq: _order, ...event } = line;
 				void bestEffort("reporting an agent's event", this.#context.report, () => this.#context.emit(event, at));
 			}
 		}

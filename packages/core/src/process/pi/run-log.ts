@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ChildEvent, createDescriber, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 import { GrowingFile } from "../../files/growing-file.ts";
-import { type EventLine, RUN_FILES, type WrapperEvent } from "../../runs/layout.ts";
+import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/layout.ts";
 
 /** pi's output is for debugging; it must not fill the disk. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
@@ -25,6 +25,7 @@ export class RunLog {
 	readonly #stdout: GrowingFile;
 	readonly #stderr: GrowingFile;
 	readonly #describe = createDescriber();
+	#seq = 0;
 
 	constructor(options: RunLogOptions) {
 		this.#options = options;
@@ -36,14 +37,14 @@ export class RunLog {
 	}
 
 	childDid(event: ChildEvent): void {
-		this.#append({ at: this.#options.clock.now(), ...event });
+		this.#append(event);
 		const line = this.#describe(event);
 		if (line !== undefined) this.#write(line);
 	}
 
-	/** Returns whether it was written. */
-	say(event: WrapperEvent): boolean {
-		return this.#append({ at: this.#options.clock.now(), ...event });
+	/** Returns whether it was written. `at` is when it happened, if not now. */
+	say(event: WrapperEvent | LifeCycleLine, at?: number): boolean {
+		return this.#append(event, at);
 	}
 
 	notice(text: string): void {
@@ -64,7 +65,8 @@ export class RunLog {
 		for (const file of [this.#events, this.#transcript, this.#stdout, this.#stderr]) file.close();
 	}
 
-	#append(line: EventLine): boolean {
+	#append(event: ChildEvent | WrapperEvent | LifeCycleLine, at: number = this.#options.clock.now()): boolean {
+		const line: EventLine = { at: Math.floor(at), seq: ++this.#seq, ...event };
 		return this.#events.append(`${JSON.stringify(line)}\n`);
 	}
 

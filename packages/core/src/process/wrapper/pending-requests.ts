@@ -1,6 +1,7 @@
 /** A child's questions and checkpoints that wait for the run's watcher. When no one watches any more, they end. */
 
 import type { Clock } from "../../base/clock.ts";
+import type { AgentAnswered } from "../../model/event.ts";
 import { type Answer, type Question, unanswered } from "../../model/question.ts";
 import type { ControlLine, WrapperEvent } from "../../runs/layout.ts";
 
@@ -13,7 +14,7 @@ export interface PendingRequestsOptions {
 	clock: Pick<Clock, "after">;
 	isWatched: () => Promise<boolean>;
 	/** Notifies the watcher. False if that is not possible. */
-	say: (event: WrapperEvent) => boolean;
+	say: (event: WrapperEvent | AgentAnswered) => boolean;
 	/** Called when something begins to wait; the returned function when it ends. */
 	hold: () => () => void;
 }
@@ -39,7 +40,10 @@ export class PendingRequests {
 		const id = this.#newId("answer");
 		const line = await this.#wait({ type: "question", id, ...question }, question.timeoutMs);
 		if (line === "unheard") return unanswered(question);
-		if (line?.type === "answer") return line.answer;
+		if (line?.type === "answer") {
+			this.#options.say({ type: "agent_answered", by: line.answer.by });
+			return line.answer;
+		}
 		this.#options.say({ type: "question_over", id });
 		return unanswered(question);
 	}

@@ -62,6 +62,8 @@ export class WrappedRun {
 		const { dir, meta, clock, onLine } = options;
 		this.#steady = steadyClock(clock);
 		this.#log = new RunLog({ dir, clock, onLine });
+		this.#log.say({ type: "agent_queued" }, meta.queuedAt ?? meta.createdAt);
+		this.#log.say({ type: "agent_started" });
 		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
 		this.#answerCheck = new AnswerCheck(meta.spec, clock);
@@ -119,11 +121,13 @@ export class WrappedRun {
 		control.close();
 		await this.#closeConversation();
 		this.#timeLimits.close();
+		const outcome = this.#outcome ?? this.#currentOutcome();
+		this.#log.say({ type: "agent_settled", status: outcome.status });
 		this.#log.close();
 		return resultOf({
 			meta,
 			exit,
-			outcome: this.#outcome ?? this.#currentOutcome(),
+			outcome,
 			last: this.#finalMessage.last,
 			record: this.#timeLimits.record,
 			startedAt: this.#timeLimits.startedAt,
@@ -175,6 +179,7 @@ export class WrappedRun {
 		const line = parseControl(text);
 		switch (line?.type) {
 			case "steer":
+				this.#log.say({ type: "agent_steered", message: line.message });
 				this.#turns.steer(line.message);
 				break;
 			case "wrap_up":

@@ -45,10 +45,10 @@ async function childIn(dir: string): Promise<ProcessIdentity> {
 }
 
 async function childEventsIn(dir: string): Promise<ChildEvent[]> {
-	const isOfWrapper = /^(?:child_started|question|question_over|checkpoint|notice)$/;
+	const isOfWrapper = /^(?:agent_.*|child_started|question|question_over|checkpoint|notice)$/;
 	return (await eventsIn(dir))
 		.filter(({ type }) => !isOfWrapper.test(type))
-		.map(({ at: _at, ...event }) => event as ChildEvent);
+		.map(({ at: _at, seq: _order, ...event }) => event as ChildEvent);
 }
 
 function rejoin({ options, spec }: ProcessWorld) {

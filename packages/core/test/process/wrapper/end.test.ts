@@ -27,9 +27,11 @@ test("a pi that answers and is idle is done, and its result says all there is to
 	});
 	expect(JSON.parse(stdout)).toEqual(result);
 	expect(stdout.trimEnd()).not.toContain("\n");
-	expect((await world.events()).map(({ type }) => type).sort()).toEqual(
-		["assistant_text", "child_started", "idle", "turn", "usage"].sort(),
-	);
+	const events = await world.events();
+	const types = ["agent_queued", "agent_started", "child_started", "assistant_text", "usage", "turn", "idle"];
+	expect(events.map(({ type }) => type).sort()).toEqual([...types, "agent_settled"].sort());
+	expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
+	expect(events.every(({ at }) => Number.isInteger(at))).toBe(true);
 	expect(await world.read("transcript.log")).toBe("Done.\n");
 	expect(await world.read("stdout.log")).toContain('"agent_settled"');
 	expect(await world.heard()).toEqual(["Look around and report."]);
@@ -106,7 +108,7 @@ test.each([
 	await using world = await fakeWorld(scenario);
 	const { result } = await world.run();
 	expect(result?.outcome).toEqual({ status: "completed", text });
-	expect((await world.events()).at(-1)?.type).toBe("idle");
+	expect((await world.events()).slice(-2).map(({ type }) => type)).toEqual(["idle", "agent_settled"]);
 	expect(await world.survivors()).toEqual([]);
 });
 

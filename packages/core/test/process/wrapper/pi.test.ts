@@ -27,7 +27,7 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 		expect(requests[0]?.messages.map(({ text }) => text)).toEqual(["Look around and report.", "mind the tests"]);
 		expect(requests[0]?.headers).not.toHaveProperty("x-initiator");
 		expect(await world.read("transcript.log")).toBe("Listing .\nFinished listing .\nAll done.\n");
-		expect((await world.events()).at(-1)).toMatchObject({ type: "idle" });
+		expect((await world.events()).at(-2)).toMatchObject({ type: "idle" });
 		expect(await world.saw("turn")).toMatchObject({ contextPercent: expect.any(Number) });
 		expect(await world.read(RUN_FILES.session)).toContain("All done.");
 		expect(await readFile(join(world.env.agentDir, "settings.json"), "utf8")).toBe(before);
