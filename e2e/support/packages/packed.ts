@@ -18,6 +18,7 @@ export const packageNames = [
 	"schedule",
 	"tools",
 	"widget",
+	"workflow",
 ] as const;
 
 export type PackageName = (typeof packageNames)[number];

@@ -2,3 +2,4 @@ export { isMissing } from "../base/error-code.ts";
 export { leadsInto } from "../guards/path-guard.ts";
 export { editSmallFile, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";
 export { isWithin } from "./within.ts";
+export { workerFile } from "./worker-file.ts";

@@ -1,0 +1,114 @@
+/** What a script may ask for in a call, checked before anything starts. A mistake is named, with what is known. Pure. */
+import { isObject } from "@pi-subagents/core";
+import type { OnError } from "../script/meta.ts";
+
+/** One `agent()` of a script. */
+export interface AgentRequest {
+	prompt: string;
+	/** A few words for lists, and a name for `resume`. */
+	label?: string;
+	phase?: string;
+	/** The preset. */
+	agentType?: string;
+	model?: string;
+	effort?: string;
+	isolation?: "worktree";
+	/** An earlier agent that continues: its label, or its id. */
+	resume?: string;
+	/** The JSON Schema of the answer. */
+	schema?: Readonly<Record<string, unknown>>;
+	maxTurns?: number;
+	onError?: OnError;
+}
+
+export interface AskRequest {
+	question: string;
+	/** The answer if nobody gives one. */
+	default?: string;
+}
+
+export interface WorkflowRequest {
+	name: string;
+	args: unknown;
+}
+
+const TEXTS = ["label", "phase", "agentType", "model", "effort", "resume"] as const;
+const KNOWN = [...TEXTS, "isolation", "schema", "maxTurns", "onError"];
+const NOT_YET = ["verify", "gate"];
+const MAX_PROMPT = 1_000_000;
+const MAX_SHORT = 500;
+
+/** Throws an error that names the option. */
+export function agentRequest(input: unknown): AgentRequest {
+	const { value: prompt, options } = parts(input, "prompt");
+	if (typeof prompt !== "string" || prompt.trim() === "")
+		throw new Error("agent() takes a prompt: a text that is not blank.");
+	if (prompt.length > MAX_PROMPT)
+		throw new Error(`The prompt of agent() is too long: at most ${MAX_PROMPT} characters.`);
+	for (const key of options.keys) {
+		if (NOT_YET.includes(key)) throw new Error(`agent() does not support the option \`${key}\` yet.`);
+		if (!KNOWN.includes(key))
+			throw new Error(`agent() does not know the option \`${key}\`. Known: ${KNOWN.join(", ")}.`);
+	}
+	const { isolation, schema, maxTurns, onError } = options.values;
+	const request: AgentRequest = { prompt };
+	for (const key of TEXTS) {
+		const text = options.values[key];
+		if (text === undefined || text === null) continue;
+		if (typeof text !== "string" || text.length > MAX_SHORT)
+			throw new Error(`\`${key}\` of agent() must be a short text.`);
+		request[key] = text;
+	}
+	if (isolation !== undefined && isolation !== null) {
+		if (isolation !== "worktree") throw new Error('`isolation` of agent() must be "worktree".');
+		request.isolation = isolation;
+	}
+	if (schema !== undefined && schema !== null) {
+		if (!isObject(schema)) throw new Error("`schema` of agent() must be a JSON Schema: an object.");
+		request.schema = schema;
+	}
+	if (maxTurns !== undefined && maxTurns !== null) {
+		if (!Number.isInteger(maxTurns) || Number(maxTurns) < 1)
+			throw new Error("`maxTurns` of agent() must be a whole number from 1.");
+		request.maxTurns = Number(maxTurns);
+	}
+	if (onError !== undefined) {
+		if (onError !== "throw" && onError !== "null" && onError !== null)
+			throw new Error('`onError` of agent() must be "throw" or "null".');
+		request.onError = onError ?? "null";
+	}
+	return request;
+}
+
+export function askRequest(input: unknown): AskRequest {
+	const { value: question, options } = parts(input, "question");
+	if (typeof question !== "string" || question.trim() === "")
+		throw new Error("ask() takes a question: a text that is not blank.");
+	const unknown = options.keys.find((key) => key !== "default");
+	if (unknown !== undefined) throw new Error(`ask() does not know the option \`${unknown}\`. Known: default.`);
+	const fallback = options.values.default;
+	if (fallback === undefined) return { question };
+	return { question, default: typeof fallback === "string" ? fallback : JSON.stringify(fallback) };
+}
+
+export function workflowRequest(input: unknown): WorkflowRequest {
+	const { name, args } = isObject(input) ? input : {};
+	if (typeof name !== "string" || name.trim() === "") throw new Error("workflow() takes the name of a saved workflow.");
+	return { name, args };
+}
+
+/** What people see of a call. */
+export function labelOf({ label, prompt }: AgentRequest): string {
+	const text = label ?? prompt;
+	const line = text.trim().split("\n", 1)[0] ?? "";
+	return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+function parts(
+	input: unknown,
+	name: string,
+): { value: unknown; options: { keys: string[]; values: Record<string, unknown> } } {
+	const { options, keys, [name]: value } = isObject(input) ? input : {};
+	if (!isObject(options)) throw new Error("The options of a call must be an object.");
+	return { value, options: { keys: Array.isArray(keys) ? keys.map(String) : [], values: options } };
+}

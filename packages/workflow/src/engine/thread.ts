@@ -1,0 +1,102 @@
+/**
+ * The thread that a script runs in, with its bounds: memory, and time between two waits. What exceeds them ends it with
+ * an error that says so.
+ */
+import { Worker } from "node:worker_threads";
+import type { Clock } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core";
+import { workerFile } from "@pi-subagents/core/files";
+import type { FromThread, ThreadData, ToThread } from "../thread/messages.ts";
+
+export interface ThreadLimits {
+	/** How much memory the script may use. */
+	memoryMb: number;
+	/** How long it may compute without waiting for an answer. */
+	cpuMs: number;
+}
+
+export interface ScriptThread {
+	post(message: ToThread): void;
+	/** Ends it, whatever it does. */
+	end(): void;
+}
+
+export interface ThreadEvents {
+	onMessage(message: Exclude<FromThread, { type: "rest" }>): void;
+	/** The thread is gone, and the script with it. */
+	onBroken(why: string): void;
+}
+
+const PROGRAM = { name: "workflow-worker", source: "../thread/worker.ts" };
+
+export function startThread(
+	data: ThreadData,
+	{ memoryMb, cpuMs }: ThreadLimits,
+	clock: Clock,
+	{ onMessage, onBroken }: ThreadEvents,
+): ScriptThread {
+	const worker = new Worker(workerFile(import.meta.url, PROGRAM), {
+		workerData: data,
+		// Isolated: no loaders, no environment, no output on our streams.
+		execArgv: [],
+		env: {},
+		stdout: true,
+		stderr: true,
+		resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: Math.max(8, memoryMb / 8) },
+	});
+	let posted = 0;
+	let isOver = false;
+	let stopClock: (() => void) | undefined;
+	const end = () => {
+		isOver = true;
+		stopClock?.();
+		void worker.terminate();
+	};
+	const breakOff = (why: string) => {
+		if (isOver) return;
+		end();
+		onBroken(why);
+	};
+	const count = () => {
+		stopClock ??= countDown(clock, cpuMs, () =>
+			breakOff(`The script computed for ${cpuMs / 1_000} s without waiting for an agent. Is there an endless loop?`),
+		);
+	};
+	worker.on("online", count); // before, only the machine was slow
+	worker.on("message", (message: FromThread) => {
+		if (isOver) return;
+		if (message.type !== "rest") onMessage(message);
+		if (message.type !== "rest" || message.seen < posted) return;
+		stopClock?.();
+		stopClock = undefined;
+	});
+	worker.on("error", (error: Error & { code?: string }) =>
+		breakOff(
+			error.code === "ERR_WORKER_OUT_OF_MEMORY"
+				? `The script used more than ${memoryMb} MB of memory.`
+				: `The script could not be run: ${messageOf(error)}`,
+		),
+	);
+	worker.on("exit", () => breakOff("The script's thread ended without a result."));
+	return {
+		post(message) {
+			if (isOver) return;
+			posted++;
+			count();
+			worker.postMessage(message);
+		},
+		end,
+	};
+}
+
+const STEPS = 10;
+
+/** In steps: time that the machine slept through is not charged to the script. */
+function countDown(clock: Clock, ms: number, onOver: () => void): () => void {
+	let cancel = () => {};
+	const step = (left: number): void => {
+		cancel = clock.after(ms / STEPS, () => (left > 1 ? step(left - 1) : onOver()));
+	};
+	step(STEPS);
+	return () => cancel();
+}

@@ -1,0 +1,179 @@
+/**
+ * What a workflow's journal says, one JSON object per line. The file only grows. A last line without its end was being
+ * written when the process died, and a line of an unknown type comes from a newer version; both are skipped.
+ */
+import { isObject } from "@pi-subagents/core";
+import type { CallKind } from "../thread/messages.ts";
+
+export type JournalEvent = { at: number } & (
+	| Started
+	| Resumed
+	| Called
+	| Launched
+	| Answered
+	| Noted
+	| { type: "retried"; path: string }
+	| Moved
+	| { type: "paused" }
+	| { type: "continued" }
+	| Diverged
+	| Ended
+);
+
+/** The first event: everything that is needed to run the workflow again. */
+export interface Started {
+	type: "started";
+	id: string;
+	name: string;
+	/** The script's text. */
+	script: string;
+	args: unknown;
+	/** What `Math.random` is made from. */
+	seed: string;
+	/** Null: no limit. */
+	budget: number | null;
+}
+
+/** Another process, or a later run, took it up. */
+interface Resumed {
+	type: "resumed";
+	/** The script, if it has changed. */
+	script?: string;
+}
+
+/** The script made a call. */
+interface Called {
+	type: "called";
+	path: string;
+	kind: CallKind;
+	/** Of what was asked for: the same call has the same. */
+	hash: string;
+	/** A few words for people. */
+	label: string;
+	phase?: string;
+}
+
+/** An agent was launched for the call. It may come again: after a restart, or a retry. */
+interface Launched {
+	type: "launched";
+	path: string;
+	agentId: string;
+	run?: number;
+}
+
+/** The call has its answer. */
+interface Answered {
+	type: "answered";
+	path: string;
+	answer: Answer;
+	/** What it took, in tokens. */
+	tokens: number;
+}
+
+export type Answer =
+	/** As JSON. */
+	| { ok: true; value: unknown }
+	/** `status` says how it ended, `error` why. The call gives null, or throws. */
+	| { ok: false; status: "failed" | "aborted" | "skipped"; error: string };
+
+/** A changed script makes the same call in another place: its record moves there. */
+interface Moved {
+	type: "moved";
+	path: string;
+	from: string;
+	hash: string;
+}
+
+/** For people: where the script is, and what it says. */
+interface Noted {
+	type: "phase" | "log";
+	path: string;
+	text: string;
+}
+
+/** The script made another call here than the journal holds: it has changed, or is not deterministic. */
+export interface Diverged {
+	type: "diverged";
+	path: string;
+	/** What the journal holds, and what was called. */
+	recorded: string;
+	called: string;
+}
+
+interface Ended {
+	type: "ended";
+	status: "completed" | "failed" | "stopped";
+	/** What it returned. */
+	value?: unknown;
+	error?: string;
+}
+
+/** The fields by which a line is known to be whole. */
+const REQUIRED: Record<JournalEvent["type"], readonly (readonly [string, "string" | "object" | "number"])[]> = {
+	started: [
+		["id", "string"],
+		["name", "string"],
+		["script", "string"],
+		["seed", "string"],
+	],
+	resumed: [],
+	called: [
+		["path", "string"],
+		["kind", "string"],
+		["hash", "string"],
+		["label", "string"],
+	],
+	launched: [
+		["path", "string"],
+		["agentId", "string"],
+	],
+	answered: [
+		["path", "string"],
+		["answer", "object"],
+		["tokens", "number"],
+	],
+	phase: [
+		["path", "string"],
+		["text", "string"],
+	],
+	log: [
+		["path", "string"],
+		["text", "string"],
+	],
+	retried: [["path", "string"]],
+	moved: [
+		["path", "string"],
+		["from", "string"],
+		["hash", "string"],
+	],
+	paused: [],
+	continued: [],
+	diverged: [
+		["path", "string"],
+		["recorded", "string"],
+		["called", "string"],
+	],
+	ended: [["status", "string"]],
+};
+
+/** The events of a file's text, without what cannot be read. */
+export function parseJournal(text: string): JournalEvent[] {
+	return text.split("\n").flatMap((line) => {
+		const event = line === "" ? undefined : parseLine(line);
+		return event ? [event] : [];
+	});
+}
+
+function parseLine(line: string): JournalEvent | undefined {
+	let value: unknown;
+	try {
+		value = JSON.parse(line);
+	} catch (error) {
+		if (error instanceof SyntaxError) return undefined;
+		throw error;
+	}
+	if (!isObject(value) || typeof value.type !== "string" || typeof value.at !== "number") return undefined;
+	const required = Object.hasOwn(REQUIRED, value.type) ? REQUIRED[value.type as JournalEvent["type"]] : undefined;
+	const isWhole = required?.every(([field, type]) => typeof value[field] === type && value[field] !== null);
+	return isWhole ? (value as unknown as JournalEvent) : undefined;
+}

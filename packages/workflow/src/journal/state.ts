@@ -1,0 +1,150 @@
+/** What the events of a journal add up to. Pure: the same events give the same state. */
+import type { CallKind } from "../thread/messages.ts";
+import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";
+
+export interface WorkflowState {
+	started?: Started & { at: number };
+	/** The script as it was run last. */
+	script: string;
+	/** How often it was taken up again. */
+	resumes: number;
+	/** By path, in the order of calling. */
+	calls: Map<string, CallState>;
+	/** Titles, in the order of their first use. */
+	phases: string[];
+	/** The last lines that the script logged. */
+	logs: string[];
+	/** The notes that are written already, by path. */
+	noted: Set<string>;
+	/** The tokens of all answers. */
+	spent: number;
+	diverged?: Diverged;
+	/** The user asked for a pause. */
+	isPaused: boolean;
+	end?: { status: "completed" | "failed" | "stopped"; value?: unknown; error?: string };
+}
+
+export interface CallState {
+	path: string;
+	kind: CallKind;
+	hash: string;
+	label: string;
+	phase?: string;
+	/** The agent that works on it, or did last. */
+	agentId?: string;
+	answer?: Answer;
+	answeredAt?: number;
+	tokens: number;
+}
+
+const KEPT_LOGS = 200;
+
+/**
+ * @example
+ * ```ts
+ * const { calls, end } = workflowState(parseJournal(await readFile(path, "utf8")));
+ * ```
+ */
+export function workflowState(events: Iterable<JournalEvent>): WorkflowState {
+	const state: WorkflowState = {
+		script: "",
+		resumes: 0,
+		calls: new Map(),
+		phases: [],
+		logs: [],
+		noted: new Set(),
+		spent: 0,
+		isPaused: false,
+	};
+	for (const event of events) advance(state, event);
+	return state;
+}
+
+/** Adds an event to a state. The engine keeps its own up to date with it; a copy for each event would cost too much. */
+export function advance<Type extends JournalEvent["type"]>(state: WorkflowState, event: EventOf<Type>): void {
+	STEPS[event.type as Type](state, event);
+}
+
+type EventOf<Type> = Extract<JournalEvent, { type: Type }>;
+
+const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: EventOf<Type>) => void } = {
+	started(state, event) {
+		state.started ??= event;
+		state.script = event.script;
+	},
+	resumed(state, { script = state.script }) {
+		state.script = script;
+		state.resumes++;
+		state.isPaused = false;
+		delete state.end;
+		delete state.diverged;
+	},
+	called(state, { path, kind, hash, label, phase }) {
+		if (state.calls.get(path)?.hash === hash) return;
+		place(state, { path, kind, hash, label, ...(phase === undefined ? {} : { phase }), tokens: 0 });
+	},
+	launched: (state, { path, agentId }) => change(state, path, { agentId }),
+	answered(state, { path, answer, tokens, at }) {
+		const before = state.calls.get(path)?.tokens ?? 0;
+		change(state, path, { answer, answeredAt: at, tokens: before + tokens });
+		state.spent += tokens;
+	},
+	retried(state, { path }) {
+		const { answer: _answer, answeredAt: _at, ...call } = state.calls.get(path) ?? {};
+		if ("path" in call) state.calls.set(path, call as CallState);
+	},
+	moved(state, { path, from: recorded, hash }) {
+		const isThere = state.calls.get(recorded)?.hash === hash;
+		const from = isThere ? recorded : displaced(recorded, hash);
+		const call = state.calls.get(from);
+		if (!call) return;
+		state.calls.delete(from);
+		place(state, { ...call, path });
+	},
+	phase(state, { text, path }) {
+		if (!state.phases.includes(text)) state.phases.push(text);
+		state.noted.add(path);
+	},
+	log(state, { text, path }) {
+		state.logs.push(text);
+		state.noted.add(path);
+		if (state.logs.length > KEPT_LOGS) state.logs.shift();
+	},
+	paused(state) {
+		state.isPaused = true;
+	},
+	continued(state) {
+		state.isPaused = false;
+	},
+	diverged(state, event) {
+		state.diverged ??= event;
+	},
+	ended(state, event) {
+		state.end = event;
+	},
+};
+
+function change(state: WorkflowState, path: string, fields: Partial<CallState>): void {
+	const call = state.calls.get(path);
+	if (call) Object.assign(call, fields);
+}
+
+/** What was recorded there may be asked for again elsewhere, so it is kept aside. */
+function place(state: WorkflowState, call: CallState): void {
+	const before = state.calls.get(call.path);
+	if (before?.answer || before?.agentId !== undefined) {
+		const path = displaced(before.path, before.hash);
+		state.calls.set(path, { ...before, path });
+	}
+	state.calls.set(call.path, call);
+}
+
+function displaced(path: string, hash: string): string {
+	return `${path}!${hash}`;
+}
+
+/** How many calls have their answer, of those that were made. */
+export function progressOf({ calls }: WorkflowState): { done: number; total: number } {
+	const agents = [...calls.values()].filter(({ kind }) => kind === "agent");
+	return { done: agents.filter(({ answer }) => answer).length, total: agents.length };
+}

@@ -1,0 +1,201 @@
+/**
+ * The globals of a script, as the text of a program that runs inside the script's context. Everything that a script can
+ * touch is made there, so nothing leads to Node; the bridge stays in the closure, and only texts and numbers cross it.
+ */
+import type { CallKind } from "./messages.ts";
+
+/** What the program gets from the thread. A text that is returned instead of a number is a mistake of the caller. */
+export interface Bridge {
+	call(kind: CallKind, input: string, resolve: (json: string) => void, reject: (json: string) => void): number | string;
+	/** The answer of this call is looked at. */
+	seen(id: number): void;
+	/** Opens the place of a fan-out. */
+	group(size: number, what: string): number | string;
+	/** Runs one item of it in a place of its own. */
+	item<Result>(group: number, index: number, work: () => Result): Result;
+	/** All items of it are done. */
+	join(group: number): void;
+	/** An item failed and gives null. */
+	dropped(what: string, index: number, error: string): void;
+	phase(title: string): void;
+	log(text: string): void;
+	now(): number;
+	random(): number;
+	spent(): number;
+	budget: number | null;
+}
+
+/** What a script's context offers to the thread. */
+export interface Realm {
+	install(argsJson: string): void;
+	/** The script's value as JSON, or what it threw as `ScriptFailure` in JSON. */
+	follow(promise: unknown, done: (json: string) => void, failed: (json: string) => void): void;
+}
+
+export const PRELUDE = `"use strict";
+((bridge) => {
+	const { Promise, Error, TypeError, JSON, Array, Object, String, Math, Reflect, Symbol } = globalThis;
+	const NativeDate = Date;
+	const marks = new WeakMap();
+
+	class AgentFailed extends Error {
+		get name() { return "AgentFailed"; }
+	}
+	class WorkflowMistake extends Error {
+		get name() { return "WorkflowMistake"; }
+	}
+	class Call extends Promise {
+		static get [Symbol.species]() { return Promise; }
+		then(resolved, rejected) {
+			const id = marks.get(this);
+			if (id !== undefined) bridge.seen(id);
+			return super.then(resolved, rejected);
+		}
+	}
+	const checked = (answer) => {
+		if (typeof answer === "string") throw new WorkflowMistake(answer);
+		return answer;
+	};
+	const failure = ({ name, message, isFatal, outcome }) => {
+		if (isFatal) return new WorkflowMistake(message);
+		const error = name === "AgentFailed" ? new AgentFailed(message) : new Error(message);
+		if (outcome !== undefined) error.outcome = outcome;
+		return error;
+	};
+	const call = (kind, input) => {
+		let id;
+		const promise = new Call((resolve, reject) => {
+			id = checked(
+				bridge.call(
+					kind,
+					JSON.stringify(input),
+					(json) => resolve(JSON.parse(json)),
+					(json) => reject(failure(JSON.parse(json))),
+				),
+			);
+		});
+		if (id !== undefined) marks.set(promise, id);
+		return promise;
+	};
+	/** JSON leaves out functions, and an option that is one must be refused by its name. */
+	const given = (options) =>
+		options === undefined || options === null
+			? { options: {}, keys: [] }
+			: { options, keys: typeof options === "object" ? Object.keys(options) : [] };
+
+	const fanOut = (what, size, work) => {
+		const group = checked(bridge.group(size, what));
+		const item = async (index) => {
+			try {
+				const value = await bridge.item(group, index, () => work(index));
+				return value === undefined ? null : value;
+			} catch (error) {
+				if (error instanceof WorkflowMistake) throw error;
+				bridge.dropped(what, index, String(error));
+				return null;
+			}
+		};
+		return { item, done: (values) => { bridge.join(group); return values; } };
+	};
+	const listOf = (what, items) => {
+		if (!Array.isArray(items)) throw new WorkflowMistake(what + "() takes a list first.");
+		return items;
+	};
+	const functionOf = (what, work, where) => {
+		if (typeof work !== "function") throw new WorkflowMistake(what + "() takes functions: " + where + " is none. Write () => agent(…).");
+		return work;
+	};
+
+	const agent = (prompt, options) => call("agent", { prompt, ...given(options) });
+	const ask = (question, options) => call("ask", { question, ...given(options) });
+	const workflow = (name, args) => call("workflow", { name, args: args === undefined ? null : args });
+	const parallel = async (thunks) => {
+		const list = listOf("parallel", thunks);
+		list.forEach((thunk, index) => functionOf("parallel", thunk, "item " + (index + 1)));
+		const { item, done } = fanOut("parallel", list.length, (index) => list[index]());
+		return done(await Promise.all(list.map((_thunk, index) => item(index))));
+	};
+	const pipeline = async (items, ...stages) => {
+		const list = listOf("pipeline", items);
+		stages.forEach((stage, index) => functionOf("pipeline", stage, "stage " + (index + 1)));
+		const { item, done } = fanOut("pipeline", list.length, async (index) => {
+			let value = list[index];
+			for (const stage of stages) value = await stage(value, list[index], index);
+			return value;
+		});
+		return done(await Promise.all(list.map((_item, index) => item(index))));
+	};
+	const map = async (items, work, options = {}) => {
+		const list = listOf("map", items);
+		functionOf("map", work, "the second value");
+		for (const key of Object.keys(options)) if (key !== "concurrency") throw new WorkflowMistake("map() does not know the option " + key + ". Known: concurrency.");
+		const { concurrency = list.length } = options;
+		if (!(concurrency >= 1) && list.length > 0) throw new WorkflowMistake("map(): concurrency must be at least 1.");
+		const { item, done } = fanOut("map", list.length, (index) => work(list[index], index));
+		const values = Array(list.length);
+		let next = 0;
+		const lane = async () => {
+			while (next < list.length) {
+				const index = next++;
+				values[index] = await item(index);
+			}
+		};
+		await Promise.all(Array.from({ length: Math.min(concurrency, list.length) }, lane));
+		return done(values);
+	};
+	const budget = Object.freeze({
+		total: bridge.budget,
+		spent: () => bridge.spent(),
+		remaining: () => (bridge.budget === null ? Infinity : Math.max(0, bridge.budget - bridge.spent())),
+	});
+
+	function RecordedDate(...given) {
+		if (!new.target) return new NativeDate(bridge.now()).toString();
+		return Reflect.construct(NativeDate, given.length === 0 ? [bridge.now()] : given, new.target);
+	}
+	Object.setPrototypeOf(RecordedDate, NativeDate);
+	RecordedDate.prototype = NativeDate.prototype;
+	RecordedDate.prototype.constructor = RecordedDate;
+	RecordedDate.now = () => bridge.now();
+	Math.random = () => bridge.random();
+
+	const forbidden = (what) => {
+		throw new WorkflowMistake(what + " cannot be used in a workflow: its answers must be the same in every run.");
+	};
+	const gone = [
+		"Atomics", "SharedArrayBuffer", "ArrayBuffer", "DataView", "WebAssembly", "WeakRef", "FinalizationRegistry",
+		"Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array",
+		"Float16Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+	];
+	for (const name of gone) delete globalThis[name];
+	globalThis.Date = RecordedDate;
+	globalThis.eval = () => forbidden("eval");
+	const text = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? String(value));
+	const log = (...values) => bridge.log(values.map(text).join(" "));
+	const globals = { agent, ask, workflow, parallel, pipeline, map, budget, log, phase: (title) => bridge.phase(text(title)), AgentFailed };
+	for (const name of ["setTimeout", "setInterval", "setImmediate", "fetch", "require", "process"])
+		globals[name] = name === "process" ? undefined : () => forbidden(name);
+	globals.console = { log, info: log, warn: log, error: log };
+	return {
+		install: (argsJson) => Object.assign(globalThis, globals, { args: JSON.parse(argsJson) }),
+		follow: (promise, done, failed) => {
+			const tell = (error) => {
+				const isError = typeof error?.message === "string";
+				const line = isError ? /workflow\\.js:(\\d+)/.exec(error.stack)?.[1] : undefined;
+				failed(JSON.stringify({
+					name: isError ? String(error.name) : "Error",
+					message: isError ? error.message : "threw " + text(error),
+					line: line === undefined ? undefined : Number(line),
+					isFatal: error instanceof WorkflowMistake,
+				}));
+			};
+			Promise.resolve(promise).then((value) => {
+				try {
+					done(JSON.stringify(value === undefined ? null : value) ?? "null");
+				} catch (error) {
+					tell(new WorkflowMistake("The workflow's return value is not JSON: " + error.message));
+				}
+			}, tell);
+		},
+	};
+})`;

@@ -1,0 +1,97 @@
+/** What a script cannot do, and that its clock and its dice are the journal's. */
+import { describe, expect, test } from "vitest";
+import { resultOf, start } from "./support.ts";
+
+describe("there is nothing but the language and the globals", () => {
+	test("neither Node, nor the network, nor timers, nor code from texts", async () => {
+		const tries = {
+			"eval('1')": "eval cannot be used",
+			"new Function('return 1')()": "Code generation from strings disallowed",
+			"agent.constructor('return process')()": "Code generation from strings disallowed",
+			"(async () => {}).constructor('return 1')()": "Code generation from strings disallowed",
+			"import('node:fs')": "dynamic import",
+			"require('fs')": "require cannot be used",
+			"setTimeout(() => {}, 1)": "setTimeout cannot be used",
+			"fetch('http://localhost')": "fetch cannot be used",
+			"process.exit(1)": "undefined",
+			"new ArrayBuffer(8)": "ArrayBuffer is not defined",
+			"WebAssembly.compile()": "WebAssembly is not defined",
+		};
+		const code = Object.keys(tries).map((each) => `() => ${each}`);
+		const script = `const said = []; for (const make of [${code.join()}]) try { await make(); said.push("nothing") } catch (error) { said.push(error.message) }
+			return said`;
+		const said = Object.values(tries).map((text) => expect.stringContaining(text));
+		expect(await resultOf(script)).toEqual({ status: "completed", value: said });
+	});
+
+	test("what crosses over cannot be followed back to Node", async () => {
+		const script = `
+			const ways = [agent, args, budget, log, (await agent("a")), Date, Math.random];
+			return ways.map((way) => { try { return String(Object(way).constructor.constructor("return typeof process")()) } catch (error) { return "no" } })`;
+		expect(await resultOf(script, { args: { a: 1 } })).toMatchObject({ value: Array(7).fill("no") });
+	});
+});
+
+describe("bounds", () => {
+	test("an endless loop ends with an error, awaits in it or not", async () => {
+		const limits = { cpuMs: 300 };
+		const says = expect.stringContaining("endless loop");
+		expect(await resultOf("for (;;) {}", { limits })).toEqual({ status: "failed", error: says });
+		expect(await resultOf("await agent('a'); for (;;) await null", { limits })).toEqual({
+			status: "failed",
+			error: says,
+		});
+	});
+
+	test("an agent may take longer than the script may compute", async () => {
+		const agent = () =>
+			new Promise<{ status: "completed"; text: string; tokens: number }>((done) =>
+				setTimeout(() => done({ status: "completed", text: "late", tokens: 0 }), 400),
+			);
+		expect(await resultOf("return agent('a')", { agent, limits: { cpuMs: 200 } })).toMatchObject({ value: "late" });
+	});
+
+	test("a memory bomb ends with an error", async () => {
+		const bomb = "const all = []; for (;;) all.push(Array.from({ length: 10000 }, (_, i) => ({ i })))";
+		const result = await resultOf(bomb, { limits: { memoryMb: 32, cpuMs: 20_000 } });
+		expect(result).toEqual({ status: "failed", error: "The script used more than 32 MB of memory." });
+	});
+
+	test("agents and items are counted", async () => {
+		const many = `for (let i = 0; ; i++) await agent("a" + i)`;
+		expect(await resultOf(many, { limits: { maxAgents: 5 } })).toMatchObject({
+			error: expect.stringContaining("may launch 5 agents"),
+		});
+		const wide = `return map(Array(11).fill(1), () => 1)`;
+		expect(await resultOf(wide, { limits: { maxItems: 10 } })).toMatchObject({
+			error: expect.stringContaining("at most 10 items"),
+		});
+	});
+
+	test("what fails without being awaited fails the run", async () => {
+		// The parenthesis would call `meta` if a script were only joined together.
+		const script = `(async () => { throw new Error("quietly") })(); await agent("a"); return 1`;
+		expect(await resultOf(script)).toMatchObject({ status: "failed", error: expect.stringContaining("quietly") });
+	});
+});
+
+test("the clock moves with answers, and clock and dice are the same in every run", async () => {
+	const script = `
+		const draw = async (n) => { const before = Math.random(); await agent("a" + n); return [before, Math.random(), Date.now(), new Date().getTime()] }
+		const first = Date.now()
+		const drawn = await Promise.all([draw(1), draw(2), draw(3)])
+		return { first, same: first === Date.now(), drawn, fixed: new Date(0).getTime(), text: typeof Date(), is: new Date() instanceof Date }`;
+	const agent = async ({ prompt }: { prompt: string }) => {
+		await new Promise((go) => setTimeout(go, prompt === "a1" ? 30 : 1)); // the first is answered last
+		return { status: "completed" as const, text: "", tokens: 0 };
+	};
+	const { result, events } = start(script, { agent });
+	const first = await result;
+	expect(first).toMatchObject({ status: "completed", value: { fixed: 0, text: "string", is: true } });
+	expect(
+		new Set((first as { value: { drawn: number[][] } }).value.drawn.flatMap((each) => each.slice(0, 2))).size,
+	).toBe(6);
+	const again = start(script, { agent, events: events.filter(({ type }) => type !== "ended") });
+	expect(await again.result).toEqual(first);
+	expect(again.prompts).toEqual([]);
+});
