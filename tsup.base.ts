@@ -16,3 +16,23 @@ export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
 		},
 	};
 }
+
+/**
+ * The child extension that needs pi's modules at run time. Compiled, but named as TypeScript: pi's loader would import a
+ * `.js` natively, and then `import` would find another installed copy of pi, or none.
+ */
+export function childMcp(name: string, source: string): Options {
+	return {
+		...library({ [name]: source }),
+		clean: false,
+		splitting: false,
+		sourcemap: false,
+		minify: true,
+		outExtension: () => ({ js: ".ts" }),
+		external: ["@earendil-works/pi-coding-agent"],
+		noExternal: [/^(?!node:|@earendil-works\/)/],
+		esbuildOptions(options) {
+			options.conditions = ["@pi-subagents/source", "module"];
+		},
+	};
+}

@@ -1,5 +1,5 @@
 import { defineConfig } from "tsup";
-import { library } from "../../tsup.base.ts";
+import { childMcp, library } from "../../tsup.base.ts";
 
 /** Each runs as a file of its own, in a process or a thread of its own, so each holds all that it needs. */
 const programs = {
@@ -26,7 +26,7 @@ export default defineConfig([
 				"worktree/",
 			].map((folder) => `src/${folder}index.ts`),
 		),
-		clean: Object.keys(programs).map((name) => `!${name}.js*`), // both are built at the same time
+		clean: ["!process/child-mcp.ts", ...Object.keys(programs).map((name) => `!${name}.js*`)], // all are built at the same time
 	},
 	{
 		...library(programs),
@@ -38,4 +38,5 @@ export default defineConfig([
 			options.conditions = ["@pi-subagents/source", "module"];
 		},
 	},
+	childMcp("process/child-mcp", "src/process/child/mcp-entry.ts"),
 ]);

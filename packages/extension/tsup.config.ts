@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
-import { library } from "../../tsup.base.ts";
+import { childMcp, library } from "../../tsup.base.ts";
 
 const lentByPi = [
 	"@earendil-works/pi-coding-agent",
@@ -166,5 +166,6 @@ export default defineConfig([
 		minify: true,
 		noExternal: [/^(?!node:)/],
 	},
+	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ]);

@@ -44,6 +44,7 @@ export {
 	INHERITED,
 	isThinkingLevel,
 	type Limits,
+	type McpSpec,
 	type MemoryScope,
 	type OutputSpec,
 	type ResolvedField,
@@ -72,6 +73,7 @@ export type {
 	ResolveInput,
 	Tunable,
 } from "./resolve/input.ts";
+export type { McpFacts, McpToolFact } from "./resolve/mcp.ts";
 export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./resolve/models.ts";
 export { matchPresetModel, type PresetModel } from "./resolve/preset-model.ts";
 export { resolveSpec } from "./resolve/resolve-spec.ts";

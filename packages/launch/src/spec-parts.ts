@@ -72,7 +72,7 @@ export function completed(
 	{ tools, outlives }: LaunchParams,
 	{ confinedTo, runs, memory, conversation }: Surroundings = {},
 ): RunSpec {
-	const { subagents: _none, ...alone } = resolved;
+	const { subagents: _none, mcp: _unnamed, ...alone } = resolved; // a given list of tools is complete
 	return {
 		...(tools ? { ...alone, tools } : resolved),
 		...(confinedTo && { confinedTo }),

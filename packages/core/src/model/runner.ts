@@ -22,6 +22,8 @@ export interface RunSpec {
 	thinking?: ThinkingLevel;
 	/** The complete list of tools. */
 	tools: readonly string[];
+	/** The MCP servers that it connects; their tools are among `tools`. None when absent. */
+	mcp?: McpSpec;
 	/** The preset's prompt, after pi's own system prompt or instead of it. */
 	systemPrompt?: { mode: "append" | "replace"; text: string };
 	/** Which of the user's extensions the child loads: all, none, or those named. None when absent. */
@@ -59,6 +61,15 @@ export interface RunSpec {
 	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
 	/** How the request was interpreted, where that is not obvious. */
 	warnings: readonly string[];
+}
+
+export interface McpSpec {
+	/** Their names, with `_` for `-`. */
+	servers: readonly string[];
+	/** Tools that it must not have, where `tools` has a pattern for all tools of a server. */
+	denied?: readonly string[];
+	/** What is missing does not fail the run: the preset was written for another program. */
+	isOptional?: true;
 }
 
 export interface OutputSpec {

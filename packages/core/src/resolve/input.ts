@@ -1,6 +1,7 @@
 /** The resolver's input: what the caller, settings, preset and parent say, and facts about the machine. Types only. */
 import type { RunnerName } from "../model/event.ts";
 import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel } from "../model/runner.ts";
+import type { McpFacts } from "./mcp.ts";
 import type { ModelFact } from "./models.ts";
 import type { ToolFact, ToolRules } from "./tools.ts";
 
@@ -73,6 +74,8 @@ export interface Facts {
 	/** Available ones, in the user's order. */
 	models: readonly ModelFact[];
 	tools: readonly ToolFact[];
+	/** Absent: agents can have no MCP servers. */
+	mcp?: McpFacts;
 	cwd: CwdFact;
 	/** The user has trusted this project. Otherwise its files may not say how things are executed. */
 	isProjectTrusted: boolean;

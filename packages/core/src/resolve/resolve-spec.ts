@@ -5,6 +5,7 @@
 import { AgentError, quoted, quotedPath } from "../base/error.ts";
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "../model/runner.ts";
 import type { CwdFact, Defaults, Facts, PresetFields, ResolveInput, Tunable } from "./input.ts";
+import { resolveMcp } from "./mcp.ts";
 import { type ModelFact, matchModel, modelName } from "./models.ts";
 import { matchPresetModel } from "./preset-model.ts";
 import { isLoaded, resolveTools } from "./tools.ts";
@@ -50,7 +51,21 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		isLoaded(tool, execution) ? "loaded" : "notLoaded",
 	);
 	const { name, source } = preset;
-	const tools = resolveTools({ ...preset, preset: name, isFromProject: source.inProject, notLoaded }, loaded);
+	const isFromProject = source.inProject;
+	const mcp = resolveMcp(
+		{
+			...preset,
+			preset: name,
+			isFromProject,
+			isUntrusted: isFromProject && !facts.isProjectTrusted,
+			isImported: source.kind === "import",
+			isIsolated: preset.isolated === true,
+		},
+		facts.mcp,
+	);
+	warnings.push(...mcp.warnings);
+	const others = resolveTools({ ...preset, ...mcp.others, preset: name, isFromProject, notLoaded }, loaded);
+	const tools = [...others, ...mcp.tools];
 	if (tools.length === 0 && !isNoneMeant(preset))
 		warnings.push(
 			`Preset "${name}" has no tools left: it can only answer from its task. See \`tools\` in ${preset.path}.`,
@@ -69,6 +84,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		...(request.model === undefined ? {} : { requestedModel: request.model }),
 		...(thinking === undefined ? {} : { thinking }),
 		tools,
+		...(mcp.mcp && { mcp: mcp.mcp }),
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
 		...execution,
 		...equipmentOf(input, layers, model.name),

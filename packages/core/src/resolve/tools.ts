@@ -15,9 +15,11 @@ export interface ToolFact {
 
 /** What a preset says about tools. */
 export interface ToolRules {
-	/** `"*"`: every tool. Absent: pi's default set. Entries may be `ext:<extension>` or `ext:<extension>/<tool>`. */
+	/** `"*"`: every tool. Absent: pi's default set. Entries may be `ext:<extension>`, `ext:<extension>/<tool>`, `mcp:<server>` or `mcp:<server>/<tool>`. */
 	tools?: "*" | readonly string[] | undefined;
 	disallowedTools?: readonly string[] | undefined;
+	/** MCP servers, for all their tools unless `tools` names some of them. */
+	mcpServers?: readonly string[] | undefined;
 }
 
 /** pi's default tools. */

@@ -5,7 +5,7 @@
 import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
-import type { OutputSpec, RunSpec, Stop } from "../model/runner.ts";
+import type { McpSpec, OutputSpec, RunSpec, Stop } from "../model/runner.ts";
 import type {
 	LifeCycleLine,
 	Meta,
@@ -148,6 +148,13 @@ const spec = once(() =>
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
 		tools: texts,
+		mcp: Type.Optional(
+			objectOf<McpSpec>()({
+				servers: texts,
+				denied: Type.Optional(texts),
+				isOptional: Type.Optional(Type.Literal(true)),
+			}),
+		),
 		systemPrompt: Type.Optional(Type.Object({ mode: oneOf("append", "replace"), text })),
 		extensions: chosen(),
 		excludeExtensions: Type.Optional(texts),

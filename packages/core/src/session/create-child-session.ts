@@ -15,7 +15,7 @@ import { splitModelName } from "../resolve/models.ts";
 import { originOf } from "../worktree/confine.ts";
 import { confineSession, guardOwnFiles } from "./file-guards.ts";
 import { openConversation } from "./history/conversation.ts";
-import { resourcesWithExtensions, wantsExtensions } from "./resources/extensions.ts";
+import { hasExtensions, resourcesWithExtensions } from "./resources/extensions.ts";
 import type { SessionHost } from "./resources/host.ts";
 import { SharedResources } from "./resources/resources.ts";
 
@@ -51,7 +51,7 @@ export async function createChildSession(
 	// By default pi would trust every project.
 	const scope = { cwd, agentDir, isTrusted: host.isProjectTrusted(originOf(spec)) };
 	const memory = await memoryPrompt(spec);
-	const loading = wantsExtensions(spec)
+	const loading = hasExtensions(spec)
 		? resourcesWithExtensions(host, scope, spec, memory)
 		: resources.resourcesFor(scope, spec, { memory, askedAt });
 	const own = await untilStopped(loading, signal);

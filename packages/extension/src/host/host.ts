@@ -13,7 +13,7 @@ import {
 } from "@earendil-works/pi-coding-agent";
 import type { CwdFact, Facts, ToolFact } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
-import { requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
+import { mcpFacts, requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
 import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { conversation } from "./inherit.ts";
@@ -86,6 +86,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		facts: async (ctx, cwd) => ({
 			models: modelFacts(ctx),
 			tools: toolFacts(pi, extensions),
+			mcp: mcpFacts(pi),
 			cwd: cwdFact(ctx.cwd, cwd),
 			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
 		}),

@@ -50,7 +50,7 @@ export const fields: readonly Field[] = [
 		absent: "none",
 	}),
 	refuse("tools", "tools", kind("tools"), {
-		doc: "The complete list of tools it may use: names, `ext:extension`, `ext:extension/tool`, `*` (every tool) or `none`.",
+		doc: "The complete list of tools it may use: names, `ext:extension`, `ext:extension/tool`, `mcp:server`, `mcp:server/tool` (also `mcp__server__*`, `mcp__server__tool`), `*` (every tool) or `none`.",
 		absent: "the default tools",
 		aliases: ["allowed_tools"],
 	}),
@@ -58,6 +58,10 @@ export const fields: readonly Field[] = [
 		doc: "Tools it may not use, even if `tools` lists them.",
 		absent: "none",
 		aliases: ["exclude_tools"],
+	}),
+	drop("mcpServers", "mcp_servers", kind("list"), {
+		doc: "MCP servers of pi's `mcp.json` that it connects, for all their tools unless `tools` names some of them; needs pi 0.99 or newer.",
+		absent: "those that `tools` names",
 	}),
 	refuse("extensions", "extensions", kind("switch or list"), {
 		doc: "Which extensions it loads: all, none, or a list.",

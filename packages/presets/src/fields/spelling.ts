@@ -23,7 +23,7 @@ export function squash(name: string): string {
 export const foreignFields: ReadonlySet<string> = new Set(
 	`acceptance acceptanceRole advertise aliases async author autoExit background canMessage capabilities category
 	checkpointBeforeDeadlineMs completionGuard defaultProgress defaultReads displayName emoji hidden inheritGlobalContext
-	inheritProjectContext initialPrompt mcpServers metadata mode mutationTools options output outputTranscript package
+	inheritProjectContext initialPrompt metadata mode mutationTools options output outputTranscript package
 	persistSession priority runInBackground sessionDir skillPath subagentOnlyExtensions tags temperature topP type version
 	vibe`
 		.split(/\s+/)

@@ -42,7 +42,8 @@ const unitMs = new Map([
 	["d", 86_400_000],
 ]);
 const colors = ["red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "magenta", "white", "gray"];
-const toolName = /^(?:[A-Za-z_][\w.-]{0,127}|ext:[^\s,()]{1,200})$/;
+const toolName =
+	/^(?:[A-Za-z_][\w.-]{0,127}|ext:[^\s,()]{1,200}|mcp__[\w-]{1,100}?__\*|mcp:[\w-]{1,100}(?:\/(?:\*|[^\s,()*]{1,128}))?)$/;
 const itemName = /^[^\s,\p{Cc}][^,\p{Cc}]{0,300}$/u;
 const modelName = /^[\w.@~:/+-][\w.@~:/+() -]{0,199}$/;
 

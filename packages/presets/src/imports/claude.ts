@@ -8,7 +8,7 @@ import { keyword, mappingEntries, splitTools } from "../model/items.ts";
 import { didYouMeanInline } from "../model/suggest.ts";
 import { quote } from "../model/text.ts";
 import type { Rewrite } from "./rewrite.ts";
-import { isAgentTool, parseToolCall, readAgentTools, warnIfNoToolIsLeft } from "./tools.ts";
+import { isAgentTool, isMcpItem, parseToolCall, readAgentTools, warnIfNoToolIsLeft } from "./tools.ts";
 
 /** Claude Code's names for our tools, in lower case. */
 const claudeTools = new Map([
@@ -29,14 +29,16 @@ const unavailable = new Set(
 	`askuserquestion bashoutput enterplanmode exitplanmode killbash killshell lsp notebookedit sendmessage skill slashcommand
 	taskoutput taskstop todoread todowrite webfetch websearch`.split(/\s+/),
 );
-const noCounterpart = ["mcpServers", "background", "initialPrompt"];
+const noCounterpart = ["background", "initialPrompt"];
 const writingTools = ["edit", "write", "bash"];
 /** Modes in which Claude Code allows an agent at least as much as pi does. */
 const openModes = ["default", "acceptEdits", "bypassPermissions", "auto"];
 
 /** Rewrites one file. */
 export function readClaude(file: Rewrite): void {
-	for (const entry of file.take("tools", "allowedTools")) allow(file, entry);
+	const lists = file.take("tools", "allowedTools");
+	for (const entry of file.take("mcpServers")) readServers(file, entry, lists.length > 0);
+	for (const entry of lists) allow(file, entry);
 	for (const entry of file.take("disallowedTools")) forbid(file, entry);
 	for (const entry of file.take("model")) {
 		// `sonnet[1m]`: the context window is not chosen by the file here.
@@ -57,7 +59,10 @@ function allow(file: Rewrite, entry: Entry): void {
 		const { name, inner } = parseToolCall(item);
 		const tool = claudeTools.get(name);
 		if (isAgentTool(item)) continue;
-		if (tool === undefined || inner !== undefined) {
+		if (isMcpItem(item)) {
+			allowed.add(item);
+			file.note(entry, item, `tools: ${item}`);
+		} else if (tool === undefined || inner !== undefined) {
 			file.reportLoss(
 				entry,
 				item,
@@ -75,6 +80,20 @@ function allow(file: Rewrite, entry: Entry): void {
 	const agents = readAgentTools(file, entry, items.filter(isAgentTool));
 	file.putSubagents(agents, entry);
 	if (agents.length === 0) warnIfNoToolIsLeft(file, entry, items, [...allowed]);
+}
+
+/** `mcpServers`: names, or definitions under names, which belong into pi's own file. A list of tools names its servers itself. */
+function readServers(file: Rewrite, entry: Entry, hasTools: boolean): void {
+	const items = Array.isArray(entry.value) ? entry.value : (splitTools(entry.value) ?? [entry.value]);
+	const names = new Set<string>();
+	for (const item of items) {
+		const defined = mappingEntries(item);
+		for (const [name] of defined ?? [[String(item)]]) names.add(name);
+		for (const [name] of defined ?? [])
+			file.reportLoss(entry, `mcpServers.${name}`, "servers are defined only in pi's `mcp.json`: add it there");
+	}
+	file.note(entry, "mcpServers", hasTools ? undefined : `mcp_servers: ${[...names].join(", ")}`);
+	if (!hasTools) file.put("mcp_servers", [...names], entry);
 }
 
 function forbid(file: Rewrite, entry: Entry): void {

@@ -43,7 +43,7 @@ export function isForeignLimit(key: string): boolean {
 export function isForeign({ key, value }: Entry): boolean {
 	if (isForeignLimit(key)) return true;
 	const field = findField(key)?.key;
-	if (field === "tools") return /\(|mcp:|agent|task/i.test(String(value));
+	if (field === "tools") return /\(|agent|task/i.test(String(value));
 	if (field === "model") return Array.isArray(value) || (typeof value === "string" && value.includes(","));
 	return field === "memory" && typeof value === "object" && value !== null;
 }

@@ -1,4 +1,4 @@
-/** Reads what a list of tools contains besides names: calls such as `Agent(worker)`, rules for a tool, MCP servers. */
+/** Reads what a list of tools contains besides names: calls such as `Agent(worker)`, rules for a tool, tools of MCP servers. */
 
 import type { Entry } from "../frontmatter/simple-frontmatter.ts";
 import { splitItems, splitTools } from "../model/items.ts";
@@ -56,13 +56,14 @@ export function readOwnTools(file: Rewrite): void {
 	const items = splitTools(entry?.value);
 	if (entry === undefined || items === undefined) return;
 	const starting = items.filter(isAgentTool);
-	const servers = items.filter((item) => /^mcp:/i.test(item));
-	if (starting.length + servers.length === 0) return;
+	if (starting.length === 0) return;
 	file.take(entry.key);
-	for (const item of servers)
-		file.reportLoss(entry, item, "the agent runs without it; name tools of an MCP extension as `ext:extension/tool`");
-	if (starting.length > 0) file.putSubagents(readAgentTools(file, entry, starting), entry);
-	const left = items.filter((item) => !starting.includes(item) && !servers.includes(item));
+	file.putSubagents(readAgentTools(file, entry, starting), entry);
+	const left = items.filter((item) => !starting.includes(item));
 	file.put("tools", left, entry);
-	if (starting.length === 0) warnIfNoToolIsLeft(file, entry, items, left);
+}
+
+/** Whether an item is a tool of an MCP server, or a whole server: `mcp__server__tool`, `mcp:server`. */
+export function isMcpItem(item: string): boolean {
+	return /^(?:mcp__[\w.-]+(?:__\*)?|mcp:[\w-]+(?:\/(?:\*|[^\s,()*]+))?)$/.test(item);
 }

@@ -25,9 +25,11 @@ export interface PresetFields {
 	/** `"inherit"` is the model of the session that starts it. */
 	readonly model?: string;
 	readonly fallbackModels?: readonly string[];
-	/** A complete allow-list; `"*"` is every tool, `[]` is none. Entries may be `ext:<extension>` or `ext:<extension>/<tool>`. */
+	/** A complete allow-list; `"*"` is every tool, `[]` is none. Entries may be `ext:<extension>`, `ext:<extension>/<tool>`, `mcp:<server>` or `mcp:<server>/<tool>`. */
 	readonly tools?: "*" | readonly string[];
 	readonly disallowedTools?: readonly string[];
+	/** MCP servers that it connects, besides those that `tools` names. */
+	readonly mcpServers?: readonly string[];
 	/** `true` is all, `false` is none. */
 	readonly extensions?: boolean | readonly string[];
 	readonly excludeExtensions?: readonly string[];

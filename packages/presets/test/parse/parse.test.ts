@@ -108,6 +108,8 @@ describe("values", () => {
 		["disallowed_tools: bash", "disallowedTools", ["bash"]],
 		["disallowedTools: bash, write", "disallowedTools", ["bash", "write"]],
 		["exclude_tools: [bash]", "disallowedTools", ["bash"]],
+		["mcp_servers: github, my-docs", "mcpServers", ["github", "my-docs"]],
+		["mcpServers: none", "mcpServers", []],
 		["extensions: true", "extensions", true],
 		["extensions: none", "extensions", false],
 		["extensions: one, two", "extensions", ["one", "two"]],

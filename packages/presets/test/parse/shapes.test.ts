@@ -115,11 +115,10 @@ describe("tools", () => {
 	});
 
 	test.each([
-		["Agent(plugin:x)", 'the agent cannot start "plugin:x"'],
-		["mcp:server/tool", "the agent runs without it"],
-		["mcp:server", "the agent runs without it"],
-	])("`%s` costs only itself, and the message names the field as the file spells it", (item, message) => {
-		for (const source of [claude, agents, subagents]) {
+		["Agent(plugin:x)", 'the agent cannot start "plugin:x"', [claude, agents, subagents]],
+		["mcp__server__get_*", "the agent runs without it", [claude]],
+	])("`%s` costs only itself, and the message names the field as the file spells it", (item, message, sources) => {
+		for (const source of sources) {
 			const { preset, problems } = parseWith(`Tools: read, ${item}, grep`, source);
 			expect(preset?.tools).toEqual(["read", "grep"]);
 			expect(problems).toMatchObject([
@@ -130,6 +129,43 @@ describe("tools", () => {
 				},
 			]);
 		}
+	});
+
+	test.each([
+		"mcp__server__tool",
+		"mcp__server__*",
+		"mcp__server",
+		"mcp:server",
+		"mcp:my-server/do-it",
+		"mcp:server/*",
+	])("`%s` of an MCP server is a tool in every file", (item) => {
+		for (const source of [claude, agents, subagents]) {
+			const lines = `tools: read, ${item}\ndisallowedTools: ${item}`;
+			expect(parseWith(lines, source)).toMatchObject({
+				problems: [],
+				preset: { tools: ["read", item], disallowedTools: [item] },
+			});
+		}
+	});
+
+	test.each(["mcp__server__get_*", "mcp:", "mcp:a b/c", "mcp:../x"])("`%s` is no tool of an MCP server", (item) => {
+		const { preset, problems } = parseWith(`tools: [read, "${item}"]`, agents);
+		expect(preset).toBeUndefined();
+		expect(problems).toMatchObject([
+			{ severity: "error", message: expect.stringContaining('"tools" must be tool names') },
+		]);
+	});
+
+	test.each<[string, object, number]>([
+		["mcpServers: github, my-docs", { mcpServers: ["github", "my-docs"] }, 0],
+		["mcpServers:\n  - github\n  - docs:\n      command: run-docs", { mcpServers: ["github", "docs"] }, 1],
+		["mcpServers:\n  docs:\n    command: run-docs", { mcpServers: ["docs"] }, 1],
+		["tools: Read\nmcpServers: [github]", { tools: ["read"], mcpServers: undefined }, 0],
+	])("MCP servers of Claude Code: `%s`", (lines, expected, losses) => {
+		const { preset, problems } = parseWith(lines, claude);
+		expect({ mcpServers: undefined, ...preset }).toMatchObject(expected);
+		expect(problems).toHaveLength(losses);
+		for (const { message } of problems) expect(message).toContain("servers are defined only in pi's `mcp.json`");
 	});
 
 	test("`Agent(worker)` in a file for pi says which agents it may start; a field for that can only narrow it", () => {
@@ -146,16 +182,16 @@ describe("tools", () => {
 		});
 	});
 
-	test.each([
-		["tools: WebSearch, mcp__x__y", claude],
-		["tools: mcp:server", agents],
-	])("an agent that is left with none is reported in words: `%s`", (lines, source) => {
-		const { preset, problems } = parseWith(lines, source);
-		expect(preset?.tools).toEqual([]);
-		expect(told(problems).at(-1)).toBe(
-			"4: warning: none of these tools exists here, so the agent has no tools: it can only answer from its task",
-		);
-	});
+	test.each([["tools: WebSearch, Bash(git diff:*)", claude]])(
+		"an agent that is left with none is reported in words: `%s`",
+		(lines, source) => {
+			const { preset, problems } = parseWith(lines, source);
+			expect(preset?.tools).toEqual([]);
+			expect(told(problems).at(-1)).toBe(
+				"4: warning: none of these tools exists here, so the agent has no tools: it can only answer from its task",
+			);
+		},
+	);
 });
 
 describe("other fields", () => {

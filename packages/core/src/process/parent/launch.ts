@@ -11,6 +11,7 @@ import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
 import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
+import { mcpVariables } from "../child/mcp-wish.ts";
 import { piArguments, promptText } from "../pi/arguments.ts";
 import { type PiCommand, piCommand } from "../pi/pi-command.ts";
 import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
@@ -29,9 +30,10 @@ export interface ProcessHost {
 	parentSessionId?: () => string | undefined;
 	/** How to start pi; like this process when absent. */
 	pi?: PiCommand;
-	/** The built wrapper and the child extension, if they are not beside this package's code. */
+	/** The built wrapper and the child extensions, if they are not beside this package's code. */
 	wrapper?: string;
 	childEntry?: string;
+	mcpEntry?: string;
 	/** The environment of the child; that of this process when absent. */
 	env?: Readonly<Record<string, string | undefined>>;
 }
@@ -92,19 +94,21 @@ async function piLaunch(
 	runDir: string,
 ): Promise<PiLaunch> {
 	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
+	const mcpEntry = spec.mcp && (options.mcpEntry ?? builtFile("child-mcp.ts"));
 	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
 	const scope = { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted };
 	const found = await findResources(options, scope, spec);
 	const sessionId = options.parentSessionId?.();
 	return {
 		command: pi.command,
-		args: [...pi.args, ...piArguments(spec, { runDir, childEntry, isProjectTrusted, ...found })],
+		args: [...pi.args, ...piArguments(spec, { runDir, childEntry, mcpEntry, isProjectTrusted, ...found })],
 		env: {
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",
 			[RUN_DIR_VARIABLE]: runDir,
 			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
 			...confinementVariables(spec),
+			...mcpVariables(spec),
 			...(sessionId === undefined ? {} : { PI_SUBAGENT_PARENT_SESSION: sessionId }),
 			// What makes the wrapper run as a script must not affect pi.
 			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),

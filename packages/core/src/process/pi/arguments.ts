@@ -10,6 +10,8 @@ export interface LaunchFacts {
 	runDir: string;
 	/** Our child extension, which provides the ask tool. */
 	childEntry: string;
+	/** Our extension that connects MCP servers, if the spec names any. */
+	mcpEntry?: string | undefined;
 	isProjectTrusted: boolean;
 	/** Paths of the user's extensions that it loads. */
 	extensions: readonly string[];
@@ -20,7 +22,8 @@ export interface LaunchFacts {
 }
 
 export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
-	const { runDir, childEntry, isProjectTrusted, extensions, skills } = facts;
+	const { runDir, childEntry, mcpEntry, isProjectTrusted, extensions, skills } = facts;
+	const ours = mcpEntry === undefined ? [childEntry] : [childEntry, mcpEntry];
 	return [
 		...["--mode", "rpc"],
 		...["--session", join(runDir, RUN_FILES.session)],
@@ -29,7 +32,7 @@ export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
 		...["--tools", [...new Set([...spec.tools, ASK_TOOL.name])].join(",")],
 		// This also disables pi's own extensions.
 		"--no-extensions",
-		...[childEntry, ...extensions].flatMap((path) => ["--extension", path]),
+		...[...ours, ...extensions].flatMap((path) => ["--extension", path]),
 		...(skills === undefined ? [] : ["--no-skills", ...skills.flatMap((path) => ["--skill", path])]),
 		...["--no-prompt-templates", "--no-themes"],
 		isProjectTrusted ? "--approve" : "--no-approve",

@@ -29,10 +29,12 @@ export const RESTART_COMMAND = "subagent-anew";
 
 const TAG = "pi-subagents:";
 
-/** A notice without a reply: how long the provider wants a pause. */
-export interface TunnelNotice {
-	retryAfterMs: number;
-}
+/** A notice without a reply. */
+export type TunnelNotice =
+	/** How long the provider wants a pause. */
+	| { retryAfterMs: number }
+	/** Why the child cannot begin. */
+	| { failed: string };
 
 export function noticeMessage(word: TunnelNotice): string {
 	return TAG + JSON.stringify(word);
@@ -41,7 +43,8 @@ export function noticeMessage(word: TunnelNotice): string {
 /** Undefined for a message that is not ours. */
 export function parseNotice(message: unknown): TunnelNotice | undefined {
 	if (typeof message !== "string" || !message.startsWith(TAG)) return undefined;
-	const retryAfterMs = parse(message.slice(TAG.length))?.retryAfterMs;
+	const { retryAfterMs, failed } = parse(message.slice(TAG.length)) ?? {};
+	if (typeof failed === "string") return { failed };
 	return typeof retryAfterMs === "number" ? { retryAfterMs } : undefined;
 }
 

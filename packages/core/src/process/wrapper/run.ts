@@ -77,7 +77,10 @@ export class WrappedRun {
 			send: (line) => this.#pi?.write(line),
 			onEvent: (raw) => this.#hear(raw),
 			onRequest: (request, reply) => this.#guard(this.#answer(request, reply)),
-			onTunnelNotice: ({ retryAfterMs }) => this.#hearRetryAfter(retryAfterMs),
+			onTunnelNotice: (notice) => {
+				if ("failed" in notice) this.#end(() => this.#failed(notice.failed));
+				else this.#hearRetryAfter(notice.retryAfterMs);
+			},
 			onNotice: (text) => this.#log.notice(text),
 		});
 		this.#commands = new RpcCommands(this.#rpc, clock);

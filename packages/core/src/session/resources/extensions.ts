@@ -1,4 +1,4 @@
-/** Resources of a child that loads the user's extensions: all but our own, or those that its preset names. */
+/** Resources of a child with extensions: the user's, all but our own or those that its preset names, and pi's MCP support. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -13,6 +13,7 @@ import type { Report } from "../../base/best-effort.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { originOf } from "../../worktree/confine.ts";
 import type { SessionHost } from "./host.ts";
+import { childServers, requireServers } from "./mcp.ts";
 import { promptParts } from "./prompt.ts";
 import type { ChildResources, ResourceScope } from "./resources.ts";
 import { chooseSkills, findSkills, requireAll, requireSkills } from "./skills.ts";
@@ -22,6 +23,11 @@ interface Candidate {
 	path: string;
 	/** What a preset may call it: the name of its package, and that of its file. */
 	names: string[];
+}
+
+/** Whether the child's session runs extensions at all. */
+export function hasExtensions(spec: RunSpec): boolean {
+	return wantsExtensions(spec) || spec.mcp !== undefined;
 }
 
 export function wantsExtensions({ extensions }: RunSpec): boolean {
@@ -39,6 +45,7 @@ export async function resourcesWithExtensions(
 	const paths = await extensionPaths(host, scope, spec, settingsManager);
 	const { replacement, additions } = promptParts(spec, memory);
 	let skills: readonly Skill[] = [];
+	const servers = childServers(spec, host.report);
 	const resourceLoader = new DefaultResourceLoader({
 		cwd,
 		agentDir,
@@ -46,6 +53,7 @@ export async function resourcesWithExtensions(
 		// Unwanted extensions must not be loaded: loading runs them, and we would start ourselves again.
 		noExtensions: true,
 		additionalExtensionPaths: paths,
+		...(servers && { extensionFactories: [servers.extension] }),
 		noThemes: true,
 		noPromptTemplates: true,
 		skillsOverride: (base) => {
@@ -61,7 +69,10 @@ export async function resourcesWithExtensions(
 		settingsManager,
 		resourceLoader,
 		hasExtensions: true,
-		check: () => requireSkills(skills, spec.skills),
+		check() {
+			requireSkills(skills, spec.skills);
+			servers?.check();
+		},
 	};
 }
 
@@ -168,10 +179,12 @@ export async function requireResources(
 	host: Pick<SessionHost, "agentDir" | "isProjectTrusted" | "isOwnExtension">,
 	spec: RunSpec,
 ): Promise<void> {
-	if (!isNamed(spec.extensions) && !isNamed(spec.skills)) return; // reading pi's settings takes longer than everything else
 	const { agentDir } = host;
 	const { cwd } = spec;
 	const isTrusted = host.isProjectTrusted(originOf(spec));
+	// Extensions may register servers, which are known only when they run.
+	if (!wantsExtensions(spec)) await requireServers(spec, isTrusted);
+	if (!isNamed(spec.extensions) && !isNamed(spec.skills)) return; // reading pi's settings takes longer than everything else
 	const scope = { cwd, agentDir, isTrusted };
 	const settings = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
 	await extensionPaths(host, scope, spec, settings);
