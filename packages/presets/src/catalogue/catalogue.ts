@@ -1,6 +1,5 @@
 /**
  * An up-to-date view of the presets on disk: every `read` checks all files, but reads and parses only those that changed.
- * It yields to the event loop every few milliseconds and does not block it while a disk is slow.
  */
 
 import type { ParseResult, Presets, Problem } from "../model/preset.ts";
@@ -8,15 +7,7 @@ import { maxFileBytes, parsePreset, unusable } from "../parse/parse.ts";
 import type { ParseContext } from "../parse/reader.ts";
 import { type ListedFile, type Listing, locate } from "./locate.ts";
 import { type DirectoryResults, merge } from "./merge.ts";
-import {
-	type FileRead,
-	isUnchanged,
-	isUnchangedSync,
-	readSmallFile,
-	readSmallFileSync,
-	type Stamp,
-} from "./read-file.ts";
-import { ReadScheduler } from "./read-scheduler.ts";
+import { type FileRead, isUnchanged, readSmallFile, type Stamp } from "./read-file.ts";
 import { type Source, subagentsDirs } from "./sources.ts";
 
 /** Where to search. */
@@ -51,6 +42,7 @@ interface FileOfSource {
 	readonly file: ListedFile;
 }
 
+/** How many files are open at a time. */
 const batchSize = 64;
 // File times have a resolution of some milliseconds: a second change within that time could go unnoticed.
 const timestampMs = 50;
@@ -112,36 +104,21 @@ async function readAll(
 ): Promise<Map<string, CachedFile>> {
 	const files = listings.flatMap(({ from, files }) => files.map((file) => ({ from, file })));
 	const next = new Map<string, CachedFile>();
-	const scheduler = new ReadScheduler();
 	for (let at = 0; at < files.length; at += batchSize) {
 		const batch = files.slice(at, at + batchSize);
-		const isSync = scheduler.nextBatch() === "sync";
-		// A link may point to a slow disk, so it is always read in the background.
-		const background = batch.filter(({ file }) => !(isSync && file.isRegular));
-		const checked = new Map<FileOfSource, Checked>();
-		await Promise.all(background.map(async (item) => checked.set(item, await check(item, cache))));
-		for (const item of batch) {
-			const found =
-				checked.get(item) ??
-				(scheduler.isSlow ? await check(item, cache) : scheduler.measure(() => checkSync(item, cache)));
-			if (found.type === "unchanged") next.set(item.file.path, found.cached);
-			else if (found.type !== "gone") next.set(item.file.path, parsed(item, found, now));
-			if (scheduler.mustYield) await scheduler.yieldToEventLoop();
-		}
+		await Promise.all(
+			batch.map(async (item) => {
+				const found = await check(item, cache);
+				if (found.type === "unchanged") next.set(item.file.path, found.cached);
+				else if (found.type !== "gone") next.set(item.file.path, parsed(item, found, now));
+			}),
+		);
 	}
 	return next;
 }
 
 /** A file that has not changed, or its content. */
 type Checked = { readonly type: "unchanged"; readonly cached: CachedFile } | FileRead;
-
-function checkSync({ from, file }: FileOfSource, cache: ReadonlyMap<string, CachedFile>): Checked {
-	const { path, text, isRegular } = file;
-	const cached = cachedFrom(from, cache.get(path));
-	if (text !== undefined) return cached === undefined ? { type: "text", text } : { type: "unchanged", cached };
-	if (cached?.stamp !== undefined && isUnchangedSync(path, cached.stamp)) return { type: "unchanged", cached };
-	return readSmallFileSync(path, { maxBytes: maxFileBytes, isRegular });
-}
 
 async function check({ from, file }: FileOfSource, cache: ReadonlyMap<string, CachedFile>): Promise<Checked> {
 	const { path, text, isRegular } = file;

@@ -1,10 +1,7 @@
-/**
- * Reads one small text file, never blocks on a pipe or a device, and tells whether a file has changed since.
- * Uses callbacks: with a promise per system call, a thousand files take twice as long.
- */
+/** Reads one small text file, never blocks on a pipe or a device, and tells whether a file has changed since. */
 import { isUtf8 } from "node:buffer";
 import { constants, type Stats } from "node:fs";
-import { backgroundFs, type FileSystem, syncFs } from "./file-system.ts";
+import { type FileHandle, open, stat } from "node:fs/promises";
 
 /** The identity and times of a file when it was read. The file is unchanged while all of them are equal. */
 export interface Stamp {
@@ -32,99 +29,61 @@ export interface ReadOptions {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Reads one file. Never rejects. */
-export function readSmallFile(path: string, options: ReadOptions): Promise<FileRead> {
-	return new Promise((resolve) => examineAndRead(backgroundFs, path, options, resolve));
-}
-
-/** The same synchronously, for a file that is probably cached: it blocks the event loop. */
-export function readSmallFileSync(path: string, options: ReadOptions): FileRead {
-	let result: FileRead = { type: "gone" };
-	examineAndRead(syncFs, path, options, (read) => {
-		result = read;
-	});
-	return result;
+export async function readSmallFile(path: string, { maxBytes, isRegular }: ReadOptions): Promise<FileRead> {
+	let stamp: Stamp | undefined;
+	if (!isRegular) {
+		try {
+			const stats = await stat(path);
+			stamp = stampOf(stats);
+			if (!stats.isFile()) return { type: "unusable", message: notAFile(stats), stamp };
+		} catch (error) {
+			return failed(error as NodeJS.ErrnoException, isRegular);
+		}
+	}
+	let handle: FileHandle | undefined;
+	try {
+		handle = await open(path, flags);
+		stamp = undefined; // a read that fails is tried again the next time
+		return await readOpen(handle, maxBytes);
+	} catch (error) {
+		const result = failed(error as NodeJS.ErrnoException, true);
+		return result.type === "unusable" && stamp !== undefined ? { ...result, stamp } : result;
+	} finally {
+		await handle?.close().catch(() => undefined);
+	}
 }
 
 /** Whether a file has not changed since its stamp was taken. Never rejects. */
-export function isUnchanged(path: string, stamp: Stamp): Promise<boolean> {
-	return new Promise((resolve) => compare(backgroundFs, path, stamp, resolve));
+export async function isUnchanged(path: string, stamp: Stamp): Promise<boolean> {
+	return stat(path).then(
+		(stats) => isSame(stamp, stats),
+		() => false,
+	);
 }
 
-/** The same synchronously. */
-export function isUnchangedSync(path: string, stamp: Stamp): boolean {
-	let isUnchanged = false;
-	compare(syncFs, path, stamp, (answer) => {
-		isUnchanged = answer;
-	});
-	return isUnchanged;
-}
-
-function compare(fs: FileSystem, path: string, stamp: Stamp, done: (isUnchanged: boolean) => void): void {
-	fs.stat(path, (error, stats) => done(error === null && isSame(stamp, stats)));
-}
-
-function examineAndRead(fs: FileSystem, path: string, options: ReadOptions, done: (result: FileRead) => void): void {
-	const { maxBytes, isRegular } = options;
-	if (isRegular) {
-		openAndRead(fs, path, maxBytes, done);
-		return;
+/** Examines the descriptor again: the path may have been replaced since it was examined. */
+async function readOpen(handle: FileHandle, maxBytes: number): Promise<FileRead> {
+	const stats = await handle.stat();
+	const stamp = stampOf(stats);
+	if (!stats.isFile()) return { type: "unusable", message: notAFile(stats), stamp };
+	if (stats.size > maxBytes) {
+		const message = `the file has ${Math.ceil(stats.size / 1024)} KB: make it smaller than ${maxBytes / 1024} KB`;
+		return { type: "unusable", message, stamp };
 	}
-	fs.stat(path, (error, stats) => {
-		if (error) done(failed(error, isRegular));
-		else if (!stats.isFile()) done({ type: "unusable", message: notAFile(stats), stamp: stampOf(stats) });
-		else openAndRead(fs, path, maxBytes, done, stampOf(stats));
-	});
-}
-
-function openAndRead(
-	fs: FileSystem,
-	path: string,
-	maxBytes: number,
-	done: (result: FileRead) => void,
-	stamp?: Stamp,
-): void {
-	fs.open(path, flags, (error, fd) => {
-		if (error) {
-			const result = failed(error, true);
-			return done(result.type === "unusable" && stamp !== undefined ? { ...result, stamp } : result);
-		}
-		const finish = (result: FileRead): void => fs.close(fd, () => done(result));
-		// The path may have been replaced since it was examined, so examine the descriptor again.
-		fs.fstat(fd, (error, stats) => {
-			if (error) return finish(failed(error, true));
-			const stamp = stampOf(stats);
-			if (!stats.isFile()) return finish({ type: "unusable", message: notAFile(stats), stamp });
-			if (stats.size > maxBytes) {
-				const message = `the file has ${Math.ceil(stats.size / 1024)} KB: make it smaller than ${maxBytes / 1024} KB`;
-				return finish({ type: "unusable", message, stamp });
-			}
-			const buffer = fs.allocate(stats.size);
-			fill(fs, fd, buffer, 0, (error, length) => {
-				if (error) return finish(failed(error, true));
-				const bytes = length === buffer.length ? buffer : buffer.subarray(0, length);
-				if (isUtf8(bytes)) return finish({ type: "text", text: bytes.toString("utf8"), stamp });
-				finish({ type: "unusable", message: "the file is not UTF-8 text: save it as UTF-8", stamp });
-			});
-		});
-	});
+	const bytes = await fill(handle, Buffer.allocUnsafe(stats.size));
+	if (isUtf8(bytes)) return { type: "text", text: bytes.toString("utf8"), stamp };
+	return { type: "unusable", message: "the file is not UTF-8 text: save it as UTF-8", stamp };
 }
 
 /** Reads until the buffer is full or the file ends, so that a growing file cannot be read for ever. */
-function fill(
-	fs: FileSystem,
-	fd: number,
-	buffer: Buffer,
-	at: number,
-	done: (error: NodeJS.ErrnoException | null, length: number) => void,
-): void {
-	if (at === buffer.length) {
-		done(null, at);
-		return;
+async function fill(handle: FileHandle, buffer: Buffer): Promise<Buffer> {
+	let at = 0;
+	while (at < buffer.length) {
+		const { bytesRead } = await handle.read(buffer, at, buffer.length - at, at);
+		if (bytesRead === 0) break;
+		at += bytesRead;
 	}
-	fs.read(fd, buffer, at, (error, count) => {
-		if (error !== null || count === 0) done(error, at);
-		else fill(fs, fd, buffer, at + count, done);
-	});
+	return buffer.subarray(0, at);
 }
 
 function failed(error: NodeJS.ErrnoException, isRegular: boolean): FileRead {

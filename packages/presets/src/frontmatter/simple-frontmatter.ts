@@ -1,6 +1,7 @@
 /**
  * Reads simple frontmatter without a YAML parser: one `key: value` per line, plain or quoted values. Most presets are that
- * simple, and loading the YAML parser takes longer than reading them all, which would delay the start of pi.
+ * simple. With YAML alone the first look at 100 presets takes three times the processor time, and loading the parser twice
+ * as much again: that would delay the start of pi.
  * The result must equal that of YAML, or be `undefined`; a property test checks this.
  */
 
