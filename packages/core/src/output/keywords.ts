@@ -1,6 +1,7 @@
 /**
  * What the keywords of a JSON Schema (2020-12 and draft-07) must look like: the validator accepts anything, and a
- * schema with a typo would accept any answer. Pure.
+ * schema with a typo would accept any answer. The published meta-schemas would say the same in nine vendored files, but
+ * their refusals name branches of `anyOf` and `$dynamicRef` instead of what to write. Pure.
  */
 import { quoted } from "../base/error.ts";
 import { isObject } from "../base/values.ts";

@@ -1,9 +1,8 @@
 /**
- * The queue for slots: who is next among those whose provider and model have room. Three levels of heaps (providers,
- * their models, their claims), so that a full provider costs the others nothing and no operation but `refreshAll`
- * touches more than O(log n) members.
+ * The queue for slots: who is next among those whose provider and model have room. Each model has its own sorted list
+ * of claims, so that a full one costs the others nothing; who is next is a look at the first of each.
  */
-import { Heap } from "./heap.ts";
+import { SortedList } from "./sorted-list.ts";
 
 /** In order of priority; within a lane, first come, first served. */
 export const LANE = {
@@ -34,15 +33,13 @@ export interface Claim {
 export interface ModelShare {
 	readonly name: string;
 	readonly provider: ProviderShare;
-	readonly queue: Heap<Claim>;
+	readonly queue: SortedList<Claim>;
 	running: number;
 }
 
 export interface ProviderShare {
 	readonly name: string;
 	readonly models: Map<string, ModelShare>;
-	/** Models that have room and queued claims. */
-	readonly ready: Heap<ModelShare>;
 	running: number;
 	queued: number;
 }
@@ -51,16 +48,11 @@ export interface ProviderShare {
 export interface Room {
 	ofModel: (model: ModelShare) => boolean;
 	ofProvider: (provider: ProviderShare) => boolean;
-	/** Called before each check of a provider, so that a turn can be booked for it. */
-	beforeProvider: (provider: ProviderShare) => void;
 }
 
 export class WaitingLine {
 	readonly #room: Room;
 	readonly #providers = new Map<string, ProviderShare>();
-	/** Providers that have room and a ready model. */
-	readonly #ready = new Heap<ProviderShare>((one, other) => isBefore(firstOf(one), firstOf(other)));
-	readonly #background = new Heap<Claim>(isBefore);
 	#size = 0;
 
 	constructor(room: Room) {
@@ -75,12 +67,12 @@ export class WaitingLine {
 	share(providerName: string, modelName: string): ModelShare {
 		let provider = this.#providers.get(providerName);
 		if (!provider) {
-			provider = newProvider(providerName);
+			provider = { name: providerName, models: new Map(), running: 0, queued: 0 };
 			this.#providers.set(providerName, provider);
 		}
 		let model = provider.models.get(modelName);
 		if (!model) {
-			model = { name: modelName, provider, queue: new Heap<Claim>(isBefore), running: 0 };
+			model = { name: modelName, provider, queue: new SortedList<Claim>(isBefore), running: 0 };
 			provider.models.set(modelName, model);
 		}
 		return model;
@@ -88,79 +80,49 @@ export class WaitingLine {
 
 	/** The next claim that has room. */
 	first(): Claim | undefined {
-		return firstOf(this.#ready.first());
+		let first: Claim | undefined;
+		for (const provider of this.#providers.values()) {
+			if (provider.queued === 0 || !this.#room.ofProvider(provider)) continue;
+			for (const model of provider.models.values()) {
+				const claim = model.queue.first();
+				if (claim && isBefore(claim, first) && this.#room.ofModel(model)) first = claim;
+			}
+		}
+		return first;
 	}
 
 	add(claim: Claim): void {
-		claim.model.queue.put(claim);
+		claim.model.queue.add(claim);
 		claim.model.provider.queued++;
 		this.#size++;
-		if (claim.lane >= LANE.backgroundChild) this.#background.put(claim);
-		this.refresh(claim.model);
 	}
 
 	remove(claim: Claim): void {
-		this.#background.remove(claim);
 		claim.model.queue.remove(claim);
 		claim.model.provider.queued--;
 		this.#size--;
-		this.refresh(claim.model);
 	}
 
-	hasBackground(): boolean {
-		return this.#background.size > 0;
+	/** The first background claim, whether or not it has room now. */
+	firstBackground(): Claim | undefined {
+		let first: Claim | undefined;
+		for (const provider of this.#providers.values())
+			for (const model of provider.models.values()) {
+				const claim = model.queue.find(({ lane }) => lane >= LANE.backgroundChild);
+				if (claim && isBefore(claim, first)) first = claim;
+			}
+		return first;
 	}
 
-	/** Moves the first background claim to the front of its model's queue, whether or not it has room now. */
-	moveUpBackground(): void {
-		const claim = this.#background.first();
-		if (!claim) return;
-		this.#background.remove(claim);
+	/** Moves a claim to the front of its model's queue. */
+	moveUp(claim: Claim): void {
+		claim.model.queue.remove(claim);
 		claim.lane = LANE.movedUp;
-		claim.model.queue.put(claim);
-		this.refresh(claim.model);
-	}
-
-	/** Call after anything that changes the room of the model or its provider. */
-	refresh(model: ModelShare): void {
-		this.#refreshModel(model);
-		this.refreshProvider(model.provider);
-	}
-
-	refreshProvider(provider: ProviderShare): void {
-		this.#room.beforeProvider(provider);
-		if (provider.ready.size > 0 && this.#room.ofProvider(provider)) this.#ready.put(provider);
-		else this.#ready.remove(provider);
-	}
-
-	refreshAll(): void {
-		for (const provider of this.#providers.values()) {
-			for (const model of provider.models.values()) this.#refreshModel(model);
-			this.refreshProvider(provider);
-		}
-	}
-
-	#refreshModel(model: ModelShare): void {
-		if (model.queue.size > 0 && this.#room.ofModel(model)) model.provider.ready.put(model);
-		else model.provider.ready.remove(model);
+		claim.model.queue.add(claim);
 	}
 }
 
-function newProvider(name: string): ProviderShare {
-	return {
-		name,
-		models: new Map(),
-		ready: new Heap<ModelShare>((one, other) => isBefore(one.queue.first(), other.queue.first())),
-		running: 0,
-		queued: 0,
-	};
-}
-
-function firstOf(provider: ProviderShare | undefined): Claim | undefined {
-	return provider?.ready.first()?.queue.first();
-}
-
-function isBefore(one: Claim | undefined, other: Claim | undefined): boolean {
-	if (!one || !other) return one !== undefined;
+function isBefore(one: Claim, other: Claim | undefined): boolean {
+	if (!other) return true;
 	return one.lane === other.lane ? one.seq < other.seq : one.lane < other.lane;
 }

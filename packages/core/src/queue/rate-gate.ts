@@ -3,7 +3,7 @@
  * continue, each at a random moment within a short spread. At most one timer runs, and none if nothing waits.
  */
 import type { Clock } from "../base/clock.ts";
-import { Heap } from "./heap.ts";
+import { SortedList } from "./sorted-list.ts";
 
 export interface RateGateOptions {
 	clock: Clock;
@@ -40,7 +40,7 @@ export class RateGate {
 	readonly #clock: Clock;
 	readonly #random: () => number;
 	readonly #pauses = new Map<string, Pause>();
-	readonly #turns = new Heap<Turn>((one, other) => one.atMs < other.atMs);
+	readonly #turns = new SortedList<Turn>((one, other) => one.atMs < other.atMs);
 	#timer: { atMs: number; cancel: () => void } | undefined;
 
 	constructor(options: RateGateOptions) {
@@ -124,7 +124,7 @@ export class RateGate {
 		const spreadMs = (pause?.openMs ?? now) - fromMs;
 		// The earliest of `among` moments drawn evenly from the spread.
 		turn.atMs = fromMs + spreadMs * (1 - (1 - this.#random()) ** (1 / turn.among));
-		this.#turns.put(turn);
+		this.#turns.add(turn);
 	}
 
 	#arm(): void {

@@ -54,9 +54,10 @@ export class Slots {
 	readonly #claims = new Map<string, Claim>();
 	readonly #line = new WaitingLine({
 		ofModel: (model) => model.running < limitOf(this.#limits.maxPerModel, model.name),
-		ofProvider: (provider) => this.#freeOn(provider) > 0 && this.#turns.isOpen(provider),
-		beforeProvider: (provider) =>
-			this.#turns.tend(provider, Math.min(provider.queued, this.#freeOn(provider), this.#free())),
+		ofProvider: (provider) => {
+			this.#tend(provider); // it may be paused since the last look
+			return this.#freeOn(provider) > 0 && this.#turns.isOpen(provider);
+		},
 	});
 	#limits: SlotLimits;
 	#running = 0;
@@ -72,7 +73,7 @@ export class Slots {
 		this.#turns = new FairStart({
 			gate: options.gate,
 			onTurn: (provider) => {
-				this.#line.refreshProvider(provider);
+				this.#tend(provider);
 				this.#grantAll();
 			},
 		});
@@ -93,6 +94,7 @@ export class Slots {
 		const claim: Claim = { id: request.id, seq: ++this.#seq, model, isForeground, lane, state: "queued", lends: 0 };
 		this.#claims.set(claim.id, claim);
 		this.#line.add(claim);
+		this.#tend(model.provider);
 		this.#grantAll(claim);
 		return claim.state === "running" ? "granted" : "queued";
 	}
@@ -105,7 +107,10 @@ export class Slots {
 		const { state } = claim;
 		claim.state = "released";
 		if (state === "lent") this.#lent--;
-		if (state === "queued") this.#line.remove(claim);
+		if (state === "queued") {
+			this.#line.remove(claim);
+			this.#tend(claim.model.provider);
+		}
 		if (state === "running") {
 			this.#leave(claim);
 			this.#grantAll();
@@ -139,7 +144,6 @@ export class Slots {
 	/** Takes effect immediately. Running agents are not stopped and queued ones not refused. */
 	setLimits(limits: SlotLimits): void {
 		this.#limits = limits;
-		this.#line.refreshAll();
 		this.#grantAll();
 	}
 
@@ -164,12 +168,7 @@ export class Slots {
 	}
 
 	#next(): Claim | undefined {
-		while (this.#free() > 0) {
-			const claim = this.#line.first();
-			if (!claim || this.#turns.isOpen(claim.model.provider)) return claim;
-			this.#line.refreshProvider(claim.model.provider); // paused since it became ready
-		}
-		return undefined;
+		return this.#free() > 0 ? this.#line.first() : undefined;
 	}
 
 	#grant(claim: Claim): void {
@@ -179,9 +178,10 @@ export class Slots {
 	}
 
 	#countOvertake(): void {
-		if (!this.#line.hasBackground() || ++this.#overtakes < OVERTAKES) return;
+		const background = this.#line.firstBackground();
+		if (!background || ++this.#overtakes < OVERTAKES) return;
 		this.#overtakes = 0;
-		this.#line.moveUpBackground();
+		this.#line.moveUp(background);
 	}
 
 	#enter(claim: Claim): void {
@@ -189,14 +189,19 @@ export class Slots {
 		this.#running++;
 		claim.model.running++;
 		claim.model.provider.running++;
-		this.#line.refresh(claim.model);
+		this.#tend(claim.model.provider);
 	}
 
 	#leave({ model }: Claim): void {
 		this.#running--;
 		model.running--;
 		model.provider.running--;
-		this.#line.refresh(model);
+		this.#tend(model.provider);
+	}
+
+	/** Call after anything that changes who could start on this provider. */
+	#tend(provider: ProviderShare): void {
+		this.#turns.tend(provider, Math.min(provider.queued, this.#freeOn(provider), this.#free()));
 	}
 
 	#free(): number {

@@ -1,42 +1,44 @@
 /** How much work the slots do, counted in operations so that no machine is too slow for it. */
 import { expect, test, vi } from "vitest";
-import { Heap } from "../../src/queue/heap.ts";
+import { SortedList } from "../../src/queue/sorted-list.ts";
 import { bench } from "./slots-timer.ts";
 
 const MANY = 10_000;
 
-test("a heap compares O(log n) times for each that comes, moves or leaves", () => {
+test("a sorted list compares O(log n) times for each that comes, moves or leaves", () => {
 	let compared = 0;
 	const keys = new Map<number, number>();
 	const keyOf = (item: number) => keys.get(item) ?? 0;
-	const heap = new Heap<number>((one, other) => {
+	const list = new SortedList<number>((one, other) => {
 		compared++;
 		return keyOf(one) < keyOf(other);
 	});
 	const shuffled = Array.from({ length: MANY }, (_, index) => (index * 7_919) % MANY);
 	for (const item of shuffled) {
 		keys.set(item, (item * 31) % 997);
-		heap.put(item);
+		list.add(item);
 	}
 	for (const item of shuffled) {
+		list.remove(item);
 		keys.set(item, item);
-		heap.put(item);
+		list.add(item);
 	}
-	for (const item of shuffled) if (item % 2 === 0) heap.remove(item);
+	for (const item of shuffled) if (item % 2 === 0) list.remove(item);
 	const drained: number[] = [];
-	for (let item = heap.first(); item !== undefined; item = heap.first()) {
+	for (let item = list.first(); item !== undefined; item = list.first()) {
 		drained.push(item);
-		heap.remove(item);
+		list.remove(item);
 	}
 	expect(drained).toEqual(Array.from({ length: MANY / 2 }, (_, index) => 2 * index + 1));
 	expect(compared).toBeLessThan(3 * MANY * 2 * Math.log2(MANY));
 });
 
-test("ten thousand queued agents drain in order, with a bounded number of heap operations for each", () => {
+test("ten thousand queued agents drain in order, with a bounded number of list operations for each", () => {
 	const operations = [
-		vi.spyOn(Heap.prototype, "put"),
-		vi.spyOn(Heap.prototype, "remove"),
-		vi.spyOn(Heap.prototype, "first"),
+		vi.spyOn(SortedList.prototype, "add"),
+		vi.spyOn(SortedList.prototype, "remove"),
+		vi.spyOn(SortedList.prototype, "first"),
+		vi.spyOn(SortedList.prototype, "find"),
 	];
 	const count = () => operations.reduce((sum, { mock }) => sum + mock.calls.length, 0);
 	const { slots, ask, granted, timer } = bench({
@@ -59,7 +61,7 @@ test("ten thousand queued agents drain in order, with a bounded number of heap o
 	expect(new Set(granted)).toEqual(new Set(ids));
 	expect(slots.snapshot()).toEqual({ running: 0, queued: 0, lent: 0, paused: [] });
 	expect(timer.waiting()).toBe(0);
-	// Comparing two providers looks at their first models and claims, hence the reads; none of it grows with the queue.
+	// Who is next is a look at the first claim of each model, hence the reads; none of it grows with the queue.
 	expect(most).toBeLessThan(150);
 	for (let model = 0; model < 12; model++) {
 		const mine = granted.map((id) => Number(id.slice(1))).filter((index) => index % 12 === model && index % 5 !== 0);
