@@ -1,4 +1,8 @@
-/** The settings level of the menu: every setting of the schema, for the user or a trusted project. */
+/**
+ * The settings level of the menu: every setting of the schema, for the user or a trusted project. A level like the
+ * others, not pi-tui's `SettingsList`: that exists on a terminal only, and has no room for what each choice means and
+ * where a value comes from.
+ */
 import { messageOf } from "@pi-subagents/core";
 import { readSmallFile } from "@pi-subagents/core/files";
 import { choicesOf, parseObject, type SettingsPlace, saveSettings, settingsPath } from "@pi-subagents/launch";
