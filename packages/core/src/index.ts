@@ -3,7 +3,7 @@ export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
 export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
 export { nameKey, normalName, visibleName } from "./base/names.ts";
-export { isObject, once } from "./base/values.ts";
+export { defined, isObject, once } from "./base/values.ts";
 export { beginCall } from "./follow/batch-row-updates.ts";
 export { followProgress } from "./follow/progress-feed.ts";
 export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";

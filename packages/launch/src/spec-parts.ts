@@ -2,6 +2,7 @@
 import {
 	AgentError,
 	type Confinement,
+	defined,
 	INHERITED,
 	type OutputSpec,
 	type ParentFields,
@@ -46,7 +47,7 @@ export function layersOf(
 			override: {
 				...override,
 				...(override.excludeExtensions ? without(excludeExtensions, override) : {}),
-				...(runner === undefined ? {} : { runner }),
+				...defined({ runner }),
 			},
 			runner: settings.runner,
 			maxTurns: defaultMaxTurns,

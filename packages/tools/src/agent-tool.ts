@@ -4,6 +4,7 @@ import {
 	AgentError,
 	type AgentRecord,
 	type Agents,
+	defined,
 	findAgent,
 	isThinkingLevel,
 	quoted,
@@ -158,7 +159,7 @@ async function launch(
 	signal?.throwIfAborted();
 	const record = resumed
 		? agents.resume(resumed.id, spec, how)
-		: agents.spawn(spec, { ...how, ...(params.name === undefined ? {} : { name: params.name }) });
+		: agents.spawn(spec, { ...how, ...defined({ name: params.name }) });
 	return { record, warnings: spec.warnings };
 }
 

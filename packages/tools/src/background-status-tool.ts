@@ -4,6 +4,7 @@ import {
 	type AbortedBy,
 	AgentError,
 	type AgentRecord,
+	defined,
 	isSettled,
 	type Outcome,
 	quoted,
@@ -146,13 +147,9 @@ async function rowOf(record: AgentRecord, mostText: number): Promise<BackgroundR
 		preset: type,
 		task: short(task),
 		cwd,
-		...(requestedModel === undefined ? {} : { requestedModel }),
-		...(model === undefined ? {} : { resolvedModel: model }),
+		...defined({ requestedModel, resolvedModel: model }),
 		startedAt: queuedAt,
-		...(completedAt === undefined ? {} : { completedAt }),
-		...(artifacts === undefined ? {} : { artifacts }),
-		...(structured === undefined ? {} : { structured }),
-		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
+		...defined({ completedAt, artifacts, structured, attempts: record.attempts }),
 		...(record.outcome ? { result: await resultOf(record, record.outcome, mostText) } : {}),
 	};
 }
@@ -169,7 +166,7 @@ async function resultOf(record: AgentRecord, known: Outcome, mostText: number): 
 		...(file?.stopReason === undefined ? {} : { stopReason: sanitize(file.stopReason) }),
 		...(outcome.status === "failed" ? { error: beginningOf(sanitize(outcome.error), ERROR_CHARACTERS) } : {}),
 		...(outcome.status === "aborted" ? { abortedBy: outcome.by } : {}),
-		...(model === undefined ? {} : { model }),
+		...defined({ model }),
 		usage,
 	};
 }

@@ -1,5 +1,6 @@
 /** `start_subagent`: launch an agent and hand the turn back to the user. */
 import { defineTool, type ExtensionAPI, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { defined } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf } from "@pi-subagents/core/report";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
@@ -41,7 +42,7 @@ export function createStartSubagentTool({
 			async execute(callId, { task, role = DEFAULT_PRESET, name, cwd }, signal, _onUpdate, ctx) {
 				const spec = await resolve({ preset: role, task, cwd }, ctx);
 				signal?.throwIfAborted();
-				const record = agents.spawn(spec, { isBackground: true, callId, ...(name === undefined ? {} : { name }) });
+				const record = agents.spawn(spec, { isBackground: true, callId, ...defined({ name }) });
 				const text = [
 					`Agent ${record.id} (${sanitize(record.type)}) is ${record.status} in ${sanitize(record.cwd)}. A message will bring its result.`,
 					...spec.warnings.map(sanitize),

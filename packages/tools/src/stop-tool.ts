@@ -1,6 +1,6 @@
 /** `stop_subagent`: end an agent now, or let it finish with what it has. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type Agents, findAgent, findCandidate } from "@pi-subagents/core";
+import { type Agents, defined, findAgent, findCandidate } from "@pi-subagents/core";
 import { reportFor } from "@pi-subagents/core/report";
 import { Type } from "typebox";
 import type { ResultClaims } from "./ports.ts";
@@ -44,7 +44,7 @@ export function createStopTool({ agents, claims }: StopToolDeps): ToolDefinition
 					agents.wrapUp(id, reason);
 					return told(`Agent ${id} is asked to finish with what it has; its result will come.`);
 				}
-				agents.abort(id, { by: "parent", ...(reason === undefined ? {} : { reason }) });
+				agents.abort(id, { by: "parent", ...defined({ reason }) });
 				const stopped = findAgent(agents.list(), id);
 				claims?.claim(stopped);
 				return told(stopped.outcome ? reportFor(stopped.outcome, stopped) : `Agent ${id} is being stopped.`);

@@ -1,6 +1,6 @@
 /** `subagent`: run a preset on a task, or several at once, and wait for the answers. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, messageOf, type RunSpec, type Store } from "@pi-subagents/core";
+import { AgentError, defined, messageOf, type RunSpec, type Store } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -113,7 +113,7 @@ function tasksIn({ preset, task, model, cwd, tasks }: Params): Asked[] {
 	if (tasks) return tasks;
 	if (preset === undefined || task === undefined)
 		throw new AgentError("bad_request", "Give preset and task, or tasks: [{preset, task}].");
-	return [{ preset, task, ...(model === undefined ? {} : { model }), ...(cwd === undefined ? {} : { cwd }) }];
+	return [{ preset, task, ...defined({ model, cwd }) }];
 }
 
 /** Nothing is launched if one of them cannot be: the caller fixes the call and repeats all of it. */

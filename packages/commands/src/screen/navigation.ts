@@ -2,7 +2,7 @@
 
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import type { Clock, Manager } from "@pi-subagents/core";
-import { messageOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core";
 import type { Choice, Question, Screen } from "@pi-subagents/widget/dialogs";
 import type { CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 
@@ -14,7 +14,7 @@ export async function runMenu(
 ): Promise<void> {
 	let selected: string | undefined;
 	for (;;) {
-		const value = await screen.choose({ ...(await choice()), ...(selected === undefined ? {} : { selected }) });
+		const value = await screen.choose({ ...(await choice()), ...defined({ selected }) });
 		if (value === undefined) return;
 		selected = value;
 		try {

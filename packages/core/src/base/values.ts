@@ -13,3 +13,10 @@ export function once<T>(make: () => T): () => T {
 export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The same object without the properties that are undefined: an optional property is absent, never undefined. */
+export function defined<T extends object>(values: T): Defined<T> {
+	return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };

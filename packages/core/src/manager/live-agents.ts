@@ -1,6 +1,7 @@
 /** The manager's private state of agents that have not settled: handles, waiters, open questions. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
 import { endsTools } from "../model/deadlines.ts";
 import type { AgentIdentity } from "../model/event.ts";
 import type { Addressee, Answer, Question } from "../model/question.ts";
@@ -151,10 +152,7 @@ export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdenti
 		cwd,
 		runner,
 		model,
-		...(requestedModel === undefined ? {} : { requestedModel }),
-		...(limits.maxTurns === undefined ? {} : { maxTurns: limits.maxTurns }),
-		...(outlives === undefined ? {} : { outlives }),
-		...(artifacts === undefined ? {} : { artifacts }),
+		...defined({ requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
 		...(isolation === undefined ? {} : { isolation: isolation.kind }),
 	};
 }

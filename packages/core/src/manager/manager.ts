@@ -6,6 +6,7 @@ import type { Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { visibleName } from "../base/names.ts";
+import { defined } from "../base/values.ts";
 import { isYes } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
 import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
@@ -102,11 +103,11 @@ export class Manager {
 		const id = this.#unusedId();
 		this.#lifecycle.queue(id, spec, {
 			...(name === "" ? {} : { name }),
-			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			...defined({ parentAgentId }),
 			depth,
 			isBackground,
 			launchedBy: parentAgentId === undefined ? launchedBy : "model",
-			...(callId === undefined ? {} : { callId }),
+			...defined({ callId }),
 		});
 		return this.#recordOf(id);
 	}
@@ -117,12 +118,11 @@ export class Manager {
 		const { outcome, status, name, parentAgentId, depth, isBackground } = this.#recordOf(id);
 		if (!outcome) throw new AgentError("wrong_state", `Agent ${id} is ${status}; steer it instead of resuming it.`);
 		this.#lifecycle.queue(id, spec, {
-			...(name === undefined ? {} : { name }),
-			...(parentAgentId === undefined ? {} : { parentAgentId }),
+			...defined({ name, parentAgentId }),
 			depth,
 			isBackground: options.isBackground ?? isBackground,
 			launchedBy: parentAgentId === undefined ? (options.launchedBy ?? "model") : "model",
-			...(options.callId === undefined ? {} : { callId: options.callId }),
+			...defined({ callId: options.callId }),
 		});
 		return this.#recordOf(id);
 	}

@@ -6,6 +6,7 @@ import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
+import { defined } from "../base/values.ts";
 import type { LifeCycleEvent, RunnerName } from "../model/event.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import {
@@ -110,7 +111,7 @@ export class RunLifecycle {
 			provider: providerOf(spec.model),
 			model: spec.model,
 			isForeground: !launch.isBackground,
-			...(launch.parentAgentId === undefined ? {} : { parentId: launch.parentAgentId }),
+			...defined({ parentId: launch.parentAgentId }),
 		});
 		if (typeof slot === "object") {
 			this.#liveAgents.remove(live);
@@ -241,7 +242,7 @@ export class RunLifecycle {
 		const said = live.run?.partial ?? live.said;
 		if (live.run) this.#cleanUp(live, live.run, stop);
 		const worktree = live.run?.worktree;
-		this.#settle(live, { ...abortedOutcome(stop, said), ...(worktree ? { worktree } : {}) });
+		this.#settle(live, { ...abortedOutcome(stop, said), ...defined({ worktree }) });
 	}
 
 	#cleanUp({ id }: LiveAgent, run: Run, stop: Stop): void {
@@ -271,7 +272,7 @@ export class RunLifecycle {
 		this.dispatch(live.id, {
 			type: "agent_settled",
 			outcome,
-			...(durationMs === undefined ? {} : { durationMs }),
+			...defined({ durationMs }),
 		});
 		for (const waiter of live.waiters) waiter.resolve(outcome);
 	}

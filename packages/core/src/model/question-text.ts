@@ -1,5 +1,6 @@
 /** The `ask_main_session` tool as a child's model sees it, wherever the child runs. Pure. */
 import { fence } from "@pi-subagents/progress";
+import { defined } from "../base/values.ts";
 import type { Answer, Question } from "./question.ts";
 
 export const ASK_TOOL = {
@@ -33,8 +34,7 @@ export function questionOf({ question, context, default_answer, timeout }: AskPa
 	if (question.trim() === "") throw new Error("The question is empty.");
 	return {
 		question,
-		...(context === undefined ? {} : { context }),
-		...(default_answer === undefined ? {} : { defaultAnswer: default_answer }),
+		...defined({ context, defaultAnswer: default_answer }),
 		...(timeout === undefined || !(timeout > 0) ? {} : { timeoutMs: timeout * 1_000 }),
 	};
 }

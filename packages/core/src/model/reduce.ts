@@ -4,6 +4,7 @@
  */
 import { beginningOf, type ChildEvent, describe, type Outcome } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
 import type {
 	AgentAsked,
 	AgentEvent,
@@ -159,7 +160,7 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 			return {
 				...record,
 				turns: record.turns + 1,
-				...(event.contextPercent === undefined ? {} : { contextPercent: event.contextPercent }),
+				...defined({ contextPercent: event.contextPercent }),
 			};
 		case "compacted":
 			return event.ok ? { ...record, compactions: record.compactions + 1 } : record;

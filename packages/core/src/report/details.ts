@@ -1,6 +1,7 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
 import { wholeMs } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { Status } from "../model/status.ts";
 import { cachedShare, workTokens } from "../model/usage.ts";
@@ -37,8 +38,7 @@ export function detailsOf(record: AgentRecord, elapsedMs?: number): AgentDetails
 		tokens: workTokens(usage),
 		...(cachedPercent > 0 ? { cachedPercent } : {}),
 		durationMs: elapsedMs ?? durationOf(record),
-		...(structured === undefined ? {} : { structured }),
-		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
+		...defined({ structured, attempts: record.attempts }),
 	};
 }
 

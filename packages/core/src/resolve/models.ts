@@ -4,6 +4,7 @@
  */
 import { AgentError, quoted } from "../base/error.ts";
 import { nameKey, visibleName } from "../base/names.ts";
+import { defined } from "../base/values.ts";
 import { isThinkingLevel, type ThinkingLevel } from "../model/runner.ts";
 
 /** An available model. */
@@ -29,7 +30,7 @@ const MAX_CANDIDATES = 12;
 export function matchModel(wanted: string, models: readonly ModelFact[], preferProvider?: string): ModelMatch {
 	const { name, thinking } = splitThinking(visibleName(wanted, "model", "unknown_model"), models);
 	const found = candidates(name, models, preferProvider);
-	if (found.length === 1 && found[0]) return { model: found[0], ...(thinking === undefined ? {} : { thinking }) };
+	if (found.length === 1 && found[0]) return { model: found[0], ...defined({ thinking }) };
 	throw new AgentError(
 		found.length === 0 ? "unknown_model" : "ambiguous_model",
 		found.length === 0
@@ -52,7 +53,7 @@ export function nearestModel(
 	const tier = tokensOf(id).find((token) => typeof token === "string" && TIERS.has(token));
 	for (const each of [id, ...(typeof tier === "string" ? [tier] : [])]) {
 		const [model, ...others] = candidates(each, models, preferProvider);
-		if (model && others.length === 0) return { model, ...(thinking === undefined ? {} : { thinking }) };
+		if (model && others.length === 0) return { model, ...defined({ thinking }) };
 	}
 	return undefined;
 }

@@ -3,6 +3,7 @@
  * `AgentError` for what cannot run as requested.
  */
 import { AgentError, quoted, quotedPath } from "../base/error.ts";
+import { defined } from "../base/values.ts";
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "../model/runner.ts";
 import type { CwdFact, Defaults, Facts, PresetFields, ResolveInput, Tunable } from "./input.ts";
 import { resolveMcp } from "./mcp.ts";
@@ -81,8 +82,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		runner,
 		model: model.name,
 		presetSource: preset.path,
-		...(request.model === undefined ? {} : { requestedModel: request.model }),
-		...(thinking === undefined ? {} : { thinking }),
+		...defined({ requestedModel: request.model, thinking }),
 		tools,
 		...(mcp.mcp && { mcp: mcp.mcp }),
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
@@ -239,12 +239,9 @@ function resolveLimits(layers: Layers): Limits {
 }
 
 function executionOf({ isolated, extensions, excludeExtensions, skills, subagents }: PresetFields) {
-	if (isolated) return { extensions: false, skills: false, ...(subagents === undefined ? {} : { subagents }) };
+	if (isolated) return { extensions: false, skills: false, ...defined({ subagents }) };
 	return {
-		...(extensions === undefined ? {} : { extensions }),
-		...(excludeExtensions === undefined ? {} : { excludeExtensions }),
-		...(skills === undefined ? {} : { skills }),
-		...(subagents === undefined ? {} : { subagents }),
+		...defined({ extensions, excludeExtensions, skills, subagents }),
 	};
 }
 
@@ -268,7 +265,7 @@ function equipmentOf(input: ResolveInput, { choose, warnings }: Layers, model: s
 		...(schema === undefined ? {} : { output: { schema, repairs: preset.outputRepairs ?? DEFAULT_REPAIRS } }),
 		...(isolation === "worktree" ? { isolation: { kind: isolation, base: baseOf(preset) } } : {}),
 		...(inheritsContext ? { inheritsContext } : {}),
-		...(preset.memory === undefined ? {} : { memory: preset.memory }),
+		...defined({ memory: preset.memory }),
 		...(fallbackModels.length > 0 ? { fallbackModels } : {}),
 	};
 }

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { promisify } from "node:util";
 import { codeOf } from "../base/error-code.ts";
 import { isShortage } from "../base/spawn-error.ts";
+import { defined } from "../base/values.ts";
 import type { ProcessIdentity } from "./layout.ts";
 
 /** Of a running process. */
@@ -25,7 +26,7 @@ let own: Promise<ProcessIdentity> | undefined;
 
 /** Just the identity fields. */
 export function identityIn({ pid, born, host, boot, space }: ProcessIdentity): ProcessIdentity {
-	return { pid, born, host, boot, ...(space === undefined ? {} : { space }) };
+	return { pid, born, host, boot, ...defined({ space }) };
 }
 
 /** Whether it still runs. On another machine or in another container that is unknown, so it counts as alive. */

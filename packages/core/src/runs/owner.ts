@@ -6,6 +6,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../base/error-code.ts";
+import { defined } from "../base/values.ts";
 import { createWhole } from "../files/create.ts";
 import { readPlain, readPlainSync } from "../files/plain-file.ts";
 import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
@@ -43,7 +44,7 @@ export async function claimRun(dir: string, { sessionId }: Claimant = {}): Promi
 		const next: OwnerFile = {
 			type: "owned",
 			at: Date.now(),
-			...(sessionId === undefined ? {} : { sessionId }),
+			...defined({ sessionId }),
 			...us,
 		};
 		const isDurable = false; // no owner survives a machine crash

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { ChildEvent } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
+import { defined } from "../base/values.ts";
 import { AppendLog } from "../files/append-log.ts";
 import { jsonText } from "../files/create.ts";
 import type { FileStep } from "../files/file-steps.ts";
@@ -140,7 +141,7 @@ class RecordedRun {
 	async #open(createdAt: number): Promise<boolean> {
 		const { artifacts: path } = this.#spec;
 		const parentSessionId = this.#options.parentSessionId?.();
-		const meta = metaOf(this.#spec, { createdAt, ...(parentSessionId === undefined ? {} : { parentSessionId }) });
+		const meta = metaOf(this.#spec, { createdAt, ...defined({ parentSessionId }) });
 		const empty = (name: RunFile): Part => [name, { does: "create", path: this.#path(name), text: "" }];
 		const fault = await this.#write(
 			[

@@ -1,6 +1,7 @@
 /** Accumulates a run's log to tell how it ended. Pure: reads no file. */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
 import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
@@ -75,8 +76,7 @@ export class RunTotals {
 			run: identity.run,
 			writtenBy: "watcher",
 			outcome,
-			...(text === undefined ? {} : { finalText: text }),
-			...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
+			...defined({ finalText: text, stopReason: last?.stopReason }),
 			...(this.#model === undefined ? {} : { resolvedModel: this.#model }),
 			...timesOf({ startedAt, completedAt: now }),
 			turns: this.#turns,

@@ -1,6 +1,7 @@
 /** Writes `meta.json` before a run starts and `result.json` when it is over. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../base/values.ts";
 import { createWhole, jsonText } from "../files/create.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
@@ -21,13 +22,13 @@ export function metaOf(
 		createdAt: Math.floor(about.createdAt),
 		...(launchInfo ? launchFields(launchInfo) : {}),
 		preset: type,
-		...(presetSource === undefined ? {} : { presetSource }),
+		...defined({ presetSource }),
 		task,
 		cwd,
 		tools,
 		...(systemPrompt === undefined ? {} : { systemPrompt: systemPrompt.text }),
 		...(systemPrompt === undefined ? {} : { systemPromptPath: join(artifacts, RUN_FILES.systemPrompt) }),
-		...(requestedModel === undefined ? {} : { requestedModel }),
+		...defined({ requestedModel }),
 		resolvedModel: model,
 		spec,
 	};
@@ -38,11 +39,10 @@ function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, ca
 		queuedAt,
 		launchedBy: {
 			who: launchedBy ?? "model",
-			...(parentAgentId === undefined ? {} : { agentId: parentAgentId }),
-			...(callId === undefined ? {} : { callId }),
+			...defined({ agentId: parentAgentId, callId }),
 		},
 		depth,
-		...(name === undefined ? {} : { name }),
+		...defined({ name }),
 		isBackground,
 	};
 }

@@ -9,6 +9,7 @@ import {
 import { bestEffort } from "../base/best-effort.ts";
 import { systemClock } from "../base/clock.ts";
 import { untilStopped, within } from "../base/timeouts.ts";
+import { defined } from "../base/values.ts";
 import { memoryPrompt } from "../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../model/runner.ts";
 import { splitModelName } from "../resolve/models.ts";
@@ -67,7 +68,7 @@ export async function createChildSession(
 		sessionManager,
 		settingsManager: own.settingsManager,
 		resourceLoader: own.resourceLoader,
-		...(spec.thinking === undefined ? {} : { thinkingLevel: spec.thinking }),
+		...defined({ thinkingLevel: spec.thinking }),
 		customTools,
 		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
 	});
@@ -100,7 +101,7 @@ export class UnavailableModel extends Error {}
 function announced(host: SessionHost, session: AgentSession, hasExtensions: boolean): Child {
 	const { sessionId } = session;
 	const parentSessionId = host.parentSessionId?.();
-	emitOnBus(host, "session-created", { sessionId, ...(parentSessionId === undefined ? {} : { parentSessionId }) });
+	emitOnBus(host, "session-created", { sessionId, ...defined({ parentSessionId }) });
 	return {
 		session,
 		async close() {

@@ -1,5 +1,6 @@
 /** A runner without children: a test decides what each says and how it ends. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import { defined } from "../base/values.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
@@ -82,7 +83,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		spec,
 		isAttached,
 		isDetached: () => isDetached,
-		...(checkpoint ? { checkpoint } : {}),
+		...defined({ checkpoint }),
 		settled,
 		steers,
 		stops,

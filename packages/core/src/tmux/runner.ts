@@ -2,6 +2,7 @@
 import { bestEffort, type Report } from "../base/best-effort.ts";
 import { type Clock, sleep, steadyClock, systemClock } from "../base/clock.ts";
 import { codeOf } from "../base/error-code.ts";
+import { defined } from "../base/values.ts";
 import type { Runner } from "../model/runner.ts";
 import { detachedRunner, type ProcessRunnerOptions } from "../process/parent/runner.ts";
 import { endGroup } from "../process/parent/signals.ts";
@@ -58,7 +59,7 @@ function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Start
 			return {
 				ended: socket.ended.then((lastLine) => ({
 					how: "its window was closed, or its process was killed",
-					...(lastLine === undefined ? {} : { lastLine }),
+					...defined({ lastLine }),
 				})),
 				kill: () => killGroup(socket, window.pid),
 				letGo: () => socket.close(),

@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { devNull } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isShortage, whyNotStarted } from "../base/spawn-error.ts";
+import { defined } from "../base/values.ts";
 import { type Allowed, type OwnSettings, ownSettings, readSettings } from "./own-config.ts";
 
 export interface GitOptions {
@@ -150,7 +151,7 @@ function run(base: NodeJS.ProcessEnv, args: readonly string[], options: GitOptio
 		...base,
 		...(own.reachesOut ? {} : UNCONNECTED),
 		...configVariables({ ...ALWAYS, ...own.config, ...config }),
-		...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+		...defined({ GIT_INDEX_FILE: index }),
 	};
 	const directories = gitDir === undefined ? [] : [`--git-dir=${gitDir}`, `--work-tree=${cwd}`];
 	return new Promise((resolve, reject) => {

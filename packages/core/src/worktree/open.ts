@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { AgentError } from "../base/error.ts";
 import { isMissing } from "../base/error-code.ts";
+import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
 import { ownIdentity } from "../runs/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
@@ -178,7 +179,7 @@ async function claim(
 			isElsewhere,
 			createdAt: now,
 			owner,
-			...(runDir === undefined ? {} : { runDir }),
+			...defined({ runDir }),
 			allows: allowed,
 			notes: [],
 		};
@@ -207,7 +208,7 @@ async function openAgain(
 		...about,
 		task: about.task.slice(0, TASK_CHARACTERS),
 		owner: await ownIdentity(),
-		...(runDir === undefined ? {} : { runDir }),
+		...defined({ runDir }),
 		allows: allowed,
 	};
 	const tip = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${before.branch}`], {

@@ -1,6 +1,7 @@
 /** Gives another runner's runs their own checkout if their spec asks for one, and closes it when they settle. */
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
+import { defined } from "../base/values.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { closeWorktree } from "./close.ts";
@@ -78,7 +79,7 @@ function open(
 		runDir: runner === "session" ? undefined : artifacts,
 		allows: (main) => allowedAt(main, confinedTo, allows),
 		signal,
-		...(options.git ? { git: options.git } : {}),
+		...defined({ git: options.git }),
 	});
 }
 
@@ -114,7 +115,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		const failure = await begun;
 		const outcome = await (child?.settled ?? (stop ? abortedOutcome(stop, undefined) : (failure as Outcome)));
 		if (!record) return outcome;
-		const worktree = outcome.worktree ?? (await closeWorktree(record, { git, ...(report ? { report } : {}) }));
+		const worktree = outcome.worktree ?? (await closeWorktree(record, { git, ...defined({ report }) }));
 		if (stop) onClosed?.(spec.agentId, worktree);
 		return { ...outcome, worktree };
 	};

@@ -4,7 +4,7 @@
  * checked. Runs that outlive the session have entry types of their own, which other tools know. So do agents that an
  * agent launched: their entries are for reports only, since their results went to that agent. Pure.
  */
-import { type AgentRecord, LAUNCHERS, type LaunchedBy, type Outcome, once, runIdOf } from "@pi-subagents/core";
+import { type AgentRecord, defined, LAUNCHERS, type LaunchedBy, type Outcome, once, runIdOf } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
 import { beginningOf } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -168,20 +168,17 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		runId: runIdOf({ agentId, run }),
 		agentId,
 		run,
-		...(name === undefined ? {} : { name }),
+		...defined({ name }),
 		preset: type,
 		description,
 		task: beginningOf(task, TASK_CHARACTERS),
 		cwd,
 		runner,
-		...(requestedModel === undefined ? {} : { requestedModel }),
-		...(model === undefined ? {} : { resolvedModel: model }),
+		...defined({ requestedModel, resolvedModel: model }),
 		isBackground,
-		...(launchedBy === undefined ? {} : { launchedBy }),
-		...(callId === undefined ? {} : { callId }),
+		...defined({ launchedBy, callId }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
-		...(artifacts === undefined ? {} : { artifacts }),
-		...(isolation === undefined ? {} : { isolation }),
+		...defined({ artifacts, isolation }),
 		startedAt: record.queuedAt,
 	};
 }
@@ -210,9 +207,7 @@ export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAns
 		...how,
 		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer)),
 		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
-		...(outcome.worktree === undefined ? {} : { worktree: outcome.worktree }),
-		...(model === undefined ? {} : { resolvedModel: model }),
-		...(record.attempts === undefined ? {} : { attempts: record.attempts }),
+		...defined({ worktree: outcome.worktree, resolvedModel: model, attempts: record.attempts }),
 		completedAt,
 		durationMs: durationOf(record),
 		...(startedAt === undefined ? { neverStarted: true as const } : {}),
@@ -265,14 +260,14 @@ function split(
 			return {
 				status: "failed",
 				error: beginningOf(outcome.error, PREVIEW_CHARACTERS),
-				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
+				...defined({ text: outcome.partialText }),
 			};
 		case "aborted":
 			return {
 				status: "aborted",
 				by: outcome.by,
 				...(outcome.reason === undefined ? {} : { reason: beginningOf(outcome.reason, PREVIEW_CHARACTERS) }),
-				...(outcome.partialText === undefined ? {} : { text: outcome.partialText }),
+				...defined({ text: outcome.partialText }),
 			};
 	}
 }
@@ -280,13 +275,13 @@ function split(
 /** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
 export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: LaunchedBy; callId?: string } {
 	const known = LAUNCHERS.find((each) => each === launchedBy);
-	return { ...(known === undefined ? {} : { launchedBy: known }), ...(callId === undefined ? {} : { callId }) };
+	return { ...defined({ launchedBy: known, callId }) };
 }
 
 /** The outcome as far as the session remembers it. */
 export function outcomeFrom(entry: SettledEntry): Outcome {
 	const { worktree } = entry;
-	return { ...endFrom(entry), ...(worktree === undefined ? {} : { worktree }) };
+	return { ...endFrom(entry), ...defined({ worktree }) };
 }
 
 function endFrom(entry: SettledEntry): Outcome {
@@ -309,7 +304,7 @@ function endFrom(entry: SettledEntry): Outcome {
 			return {
 				status: "aborted",
 				by: ABORTERS.find((by) => by === entry.by) ?? "lost",
-				...(entry.reason === undefined ? {} : { reason: entry.reason }),
+				...defined({ reason: entry.reason }),
 				...partial,
 			};
 	}

@@ -2,7 +2,7 @@
  * The text of a message about settled runs: an element for each that the model reads, and small details from which the
  * person's box is drawn. What an agent said is fenced: it can neither close our tags nor imitate them.
  */
-import { type AgentRecord, type Outcome, runIdOf, workTokens } from "@pi-subagents/core";
+import { type AgentRecord, defined, type Outcome, runIdOf, workTokens } from "@pi-subagents/core";
 import {
 	attemptsText,
 	complaints,
@@ -101,7 +101,7 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 	const { id, name, type, description, status, toolUses, usage, artifacts } = record;
 	return {
 		id,
-		...(name === undefined ? {} : { name }),
+		...defined({ name }),
 		preset: type,
 		description,
 		status,

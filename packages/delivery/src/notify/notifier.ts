@@ -2,7 +2,15 @@
  * Delivers the results of background runs to the session as messages: each run once, when the session can take it. The
  * outbox decides when and which together; this file feeds it, and performs what it says through the ports.
  */
-import { type AgentRecord, bestEffort, type Clock, type Report, runIdOf, type Store } from "@pi-subagents/core";
+import {
+	type AgentRecord,
+	bestEffort,
+	type Clock,
+	defined,
+	type Report,
+	runIdOf,
+	type Store,
+} from "@pi-subagents/core";
 import type { RunJournal } from "../journal/journal.ts";
 import { Outbox } from "../outbox/outbox-effects.ts";
 import type { Launch, OutboxSettings, SendItem } from "../outbox/types.ts";
@@ -129,7 +137,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 			run: record.run,
 			kind: record.outlives ? "background" : "agent",
 			...(isApart || isUsers(record) ? {} : { group: `turn ${turn}` }),
-			...(launchEntry === undefined ? {} : { launchEntry }),
+			...defined({ launchEntry }),
 		};
 	};
 

@@ -3,7 +3,7 @@
  * in the session's tree; all others that had not settled ended with the process that ran them. Unless another process
  * has the session open too: then they are left to it for as long as it lives.
  */
-import { bestEffort, type Clock, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
+import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
 import { claimRun, isRunDir, type Meta, readMeta } from "@pi-subagents/core/runs";
 import { type LaunchEntry, launcherIn } from "../journal/entries.ts";
 import type { LoggedRun, LoggedRuns, RunJournal } from "../journal/journal.ts";
@@ -65,7 +65,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		if (!isOpen || !claim.isOurs) return false;
 		const queuedAt = run.launch.startedAt;
 		const startedAt = meta.createdAt;
-		const place = { depth: 1, isBackground, ...launcherIn(run.launch), ...(name === undefined ? {} : { name }) };
+		const place = { depth: 1, isBackground, ...launcherIn(run.launch), ...defined({ name }) };
 		const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it is resumed one day
 		manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
 		return true;

@@ -1,5 +1,6 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
 import type { AgentEvent, Outcome } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core";
 import {
 	isRunDir,
 	isRunPath,
@@ -64,7 +65,7 @@ function undeliveredEnd(settled: SettledEntry, kept: Outcome | undefined): RunEn
 	const end = loggedEnd(settled);
 	if (kept?.status !== settled.status) return end; // a stop that the child did not see any more
 	const { worktree } = settled;
-	return { ...end, outcome: { ...kept, ...(worktree === undefined ? {} : { worktree }) }, isFiled: true };
+	return { ...end, outcome: { ...kept, ...defined({ worktree }) }, isFiled: true };
 }
 
 /** A child that had answered when its process was killed gets the result file that could not be written any more. */
@@ -96,12 +97,9 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 		isBackground,
 		...launcherIn(launch),
 		depth: 1,
-		...(name === undefined ? {} : { name }),
-		...(model === undefined ? {} : { model }),
-		...(requestedModel === undefined ? {} : { requestedModel }),
-		...(artifacts === undefined ? {} : { artifacts }),
+		...defined({ name, model, requestedModel, artifacts }),
 		...(outlives ? { outlives } : {}),
-		...(isolation === undefined ? {} : { isolation }),
+		...defined({ isolation }),
 	};
 	const envelope = { agentId, run, at, seq: seq + 1 };
 	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];

@@ -1,5 +1,5 @@
 /** Bus payloads made from an agent's record. Copies only, so that other extensions cannot change our state. Pure. */
-import { type AgentRecord, type Outcome, workTokens } from "@pi-subagents/core";
+import { type AgentRecord, defined, type Outcome, workTokens } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
 import type { Compacted } from "@pi-subagents/progress";
 import { outcomeText } from "@pi-subagents/progress";
@@ -7,7 +7,7 @@ import { type AgentInfo, type AgentNews, type Compaction, type SettledAgent, toV
 import { toPiUsage } from "@pi-subagents/tools";
 
 export function agentNewsOf({ id, type, description, depth, parentAgentId }: AgentRecord): AgentNews {
-	return { id, type, description, depth, ...(parentAgentId === undefined ? {} : { parentAgentId }) };
+	return { id, type, description, depth, ...defined({ parentAgentId }) };
 }
 
 export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgent {
@@ -28,8 +28,7 @@ export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgen
 export function compactionOf(record: AgentRecord, { reason, tokensBefore }: Compacted): Compaction {
 	return {
 		...agentNewsOf(record),
-		...(reason === undefined ? {} : { reason }),
-		...(tokensBefore === undefined ? {} : { tokensBefore }),
+		...defined({ reason, tokensBefore }),
 		compactionCount: record.compactions,
 	};
 }
@@ -46,12 +45,7 @@ export function agentInfoOf(record: AgentRecord): AgentInfo {
 		toolUses,
 		tokens: tokensOf(record),
 		queuedAt,
-		...(name === undefined ? {} : { name }),
-		...(model === undefined ? {} : { model }),
-		...(activity === undefined ? {} : { activity }),
-		...(question === undefined ? {} : { question }),
-		...(startedAt === undefined ? {} : { startedAt }),
-		...(completedAt === undefined ? {} : { completedAt }),
+		...defined({ name, model, activity, question, startedAt, completedAt }),
 	};
 }
 
@@ -63,5 +57,5 @@ function tokensOf({ usage }: AgentRecord) {
 function resultOf(outcome: Outcome): Pick<SettledAgent, "result" | "error"> {
 	if (outcome.status === "completed") return { result: outcome.text };
 	const error = outcome.status === "failed" ? outcome.error : outcomeText(outcome);
-	return { error, ...(outcome.partialText === undefined ? {} : { result: outcome.partialText }) };
+	return { error, ...defined({ result: outcome.partialText }) };
 }

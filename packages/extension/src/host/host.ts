@@ -12,6 +12,7 @@ import {
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
 import type { CwdFact, Facts, ToolFact } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
 import { mcpFacts, requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
 import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
@@ -167,7 +168,7 @@ function toolFacts(pi: ExtensionAPI, known: Map<string, readonly string[]>): Too
 		known.set(sourceInfo.path, names);
 		const [extension, alias] = names;
 		if (extension === undefined) return [];
-		return [{ name, extension, ...(alias === undefined ? {} : { alias }), isActive: active.has(name) }];
+		return [{ name, extension, ...defined({ alias }), isActive: active.has(name) }];
 	});
 	return [...own, ...others];
 }

@@ -2,7 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, isThinkingLevel, type Manager, quoted } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, defined, isThinkingLevel, type Manager, quoted } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, LaunchParams } from "@pi-subagents/launch";
 import type { CheckedOptions, CheckedSpawn } from "@pi-subagents/rpc";
@@ -27,7 +27,7 @@ export async function launchAgent(request: CheckedSpawn, deps: RpcDeps): Promise
 	signal?.throwIfAborted();
 	const { spec } = await launcher.resolve(paramsOf(request), session);
 	signal?.throwIfAborted();
-	const options = { isBackground, launchedBy: "rpc" as const, ...(name === undefined ? {} : { name }) };
+	const options = { isBackground, launchedBy: "rpc" as const, ...defined({ name }) };
 	const record = delivery.apart(() => manager.spawn(spec, options));
 	if (signal) stopOn(signal, record.id, manager);
 	return record;

@@ -1,6 +1,6 @@
 /** Runs a due job: its agent is launched, and its result delivered, like any other. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type Manager, messageOf, type Outcome, runIdOf } from "@pi-subagents/core";
+import { defined, type Manager, messageOf, type Outcome, runIdOf } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, Scope } from "@pi-subagents/launch";
 import { type KeptCall, parseCall } from "@pi-subagents/launch";
@@ -58,7 +58,7 @@ async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDep
 	const { spec } = await launcher.resolve({ ...call, description, standsAlone: true }, ctx);
 	signal.throwIfAborted();
 	if (host.session() !== ctx) throw new Error("Its session has ended.");
-	const options = { isBackground: true, launchedBy: "schedule" as const, ...(name === undefined ? {} : { name }) };
+	const options = { isBackground: true, launchedBy: "schedule" as const, ...defined({ name }) };
 	const { id, run } = delivery.apart(() => manager.spawn(spec, options));
 	const release = quiet ? delivery.expect(runIdOf({ agentId: id, run })) : undefined;
 	const outcome = manager.wait(id).then((ended): Outcome => {

@@ -1,5 +1,5 @@
 /** A new job step by step. Escape goes one step back and keeps earlier answers. */
-import { messageOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core";
 import { DEFAULT_PRESET, loadSchedule, momentText, parseRequest, type Scope, timetableOf } from "@pi-subagents/launch";
 import type { Menu } from "../../screen/navigation.ts";
 import { askText, breadcrumb, runWizard, type Step as WizardStep } from "../../screen/navigation.ts";
@@ -61,7 +61,7 @@ async function whenFault(when: string, { clock }: Menu): Promise<string | undefi
 	const { parseSchedule } = await loadSchedule();
 	try {
 		const { when: time, timeZone } = parseRequest(when);
-		parseSchedule(time, { now: clock.now(), ...(timeZone === undefined ? {} : { timeZone }) });
+		parseSchedule(time, { now: clock.now(), ...defined({ timeZone }) });
 		return undefined;
 	} catch (error) {
 		return messageOf(error);

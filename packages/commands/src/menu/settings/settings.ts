@@ -3,7 +3,7 @@
  * others, not pi-tui's `SettingsList`: that exists on a terminal only, and has no room for what each choice means and
  * where a value comes from.
  */
-import { messageOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core";
 import { readSmallFile } from "@pi-subagents/core/files";
 import { choicesOf, parseObject, type SettingsPlace, saveSettings, settingsPath } from "@pi-subagents/launch";
 import type { Item } from "@pi-subagents/widget/dialogs";
@@ -190,7 +190,7 @@ async function readLayers({ host, launcher, ctx }: Menu): Promise<SettingsLayers
 		contentOf({ agentDir }),
 		isTrusted ? contentOf({ project: ctx.cwd }) : undefined,
 	]);
-	return { effective, user, ...(project ? { project } : {}) };
+	return { effective, user, ...defined({ project }) };
 }
 
 /** A broken file counts as empty here; the launcher reports it. */

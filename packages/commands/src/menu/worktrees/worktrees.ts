@@ -1,5 +1,6 @@
 /** The worktrees level of the menu: agents' branches, and worktrees left by crashes. */
 
+import { defined } from "@pi-subagents/core";
 import { worktreeLines } from "@pi-subagents/core/report";
 import {
 	applyWorktree,
@@ -58,7 +59,7 @@ async function worktreeMenu(menu: Menu, name: string): Promise<void> {
 			title: breadcrumb("Agents", TITLE, worktree.record.branch),
 			intro: introOf(worktree),
 			items: () => worktreeActions(worktree),
-			...(selected === undefined ? {} : { selected }),
+			...defined({ selected }),
 		});
 		if (action === undefined) return;
 		selected = action;

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../base/clock.ts";
+import { defined } from "../../base/values.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/layout.ts";
@@ -68,7 +69,7 @@ export async function launchRun(
 	const meta: Meta = {
 		...metaOf(
 			{ ...spec, artifacts: runDir },
-			{ createdAt: clock.now(), launch, ...(sessionId === undefined ? {} : { parentSessionId: sessionId }) },
+			{ createdAt: clock.now(), launch, ...defined({ parentSessionId: sessionId }) },
 		),
 		systemPrompt: promptText(spec, await memoryPrompt(spec)),
 		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
@@ -109,7 +110,7 @@ async function piLaunch(
 			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
 			...confinementVariables(spec),
 			...mcpVariables(spec),
-			...(sessionId === undefined ? {} : { PI_SUBAGENT_PARENT_SESSION: sessionId }),
+			...defined({ PI_SUBAGENT_PARENT_SESSION: sessionId }),
 			// What makes the wrapper run as a script must not affect pi.
 			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),
 		},

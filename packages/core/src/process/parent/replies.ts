@@ -2,6 +2,7 @@
 
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { defined } from "../../base/values.ts";
 import { type Answer, type Question, unanswered } from "../../model/question.ts";
 import type { Checkpoint, Limits } from "../../model/runner.ts";
 import type { ControlLine, EventLine } from "../../runs/layout.ts";
@@ -102,7 +103,7 @@ export class Replies {
 		try {
 			const word = (await this.#options.checkpoint?.()) ?? "go";
 			const limits = this.#options.granted();
-			return { type: "pass", id, word, ...(limits === undefined ? {} : { limits }) };
+			return { type: "pass", id, word, ...defined({ limits }) };
 		} catch (error) {
 			return { type: "pass", id, word: "end", error: messageOf(error) };
 		}

@@ -2,6 +2,7 @@
 import type { Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { defined } from "../../base/values.ts";
 import { checkAnswer } from "../../conversation/answer-check.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
@@ -98,7 +99,7 @@ export class DetachedRun implements Run {
 	}
 
 	wrapUp(reason?: string): void {
-		this.#send({ type: "wrap_up", ...(reason === undefined ? {} : { reason }) }, "The request to finish for");
+		this.#send({ type: "wrap_up", ...defined({ reason }) }, "The request to finish for");
 	}
 
 	/** One that is being started must start first: no one else would do it. */

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
 import { codeOf } from "../../base/error-code.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
+import { defined } from "../../base/values.ts";
 import { hearLastLine } from "../../files/last-line.ts";
 
 /** What a wrapper needs to be started. */
@@ -65,7 +66,7 @@ export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 		const lastLine = said();
 		ended.resolve({
 			how: signal === null ? exit : `it was killed by ${signal}`,
-			...(lastLine === undefined ? {} : { lastLine }),
+			...defined({ lastLine }),
 		});
 	});
 	await spawned.catch(refuse);

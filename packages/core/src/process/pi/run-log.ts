@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type ChildEvent, createDescriber, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
+import { defined } from "../../base/values.ts";
 import { GrowingFile } from "../../files/growing-file.ts";
 import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/layout.ts";
 
@@ -81,6 +82,6 @@ export class RunLog {
 			if (name !== RUN_FILES.events) this.say({ type: "notice", text: `Not everything is kept. ${what}` });
 		};
 		const path = join(this.#options.dir, name);
-		return new GrowingFile({ path, onLost, ...(maxBytes === undefined ? {} : { maxBytes }) });
+		return new GrowingFile({ path, onLost, ...defined({ maxBytes }) });
 	}
 }

@@ -1,5 +1,6 @@
 /** Builds `result.json` of a run. Pure. */
 import type { AssistantText, Outcome } from "@pi-subagents/progress";
+import { defined } from "../../base/values.ts";
 import type { AgentRecord } from "../../model/record.ts";
 import type { Meta, ResultFile } from "../../runs/layout.ts";
 import { timesOf } from "../../runs/run-totals.ts";
@@ -28,15 +29,13 @@ export function resultOf({ meta, outcome, last, record, exit, lost, ...times }: 
 		run,
 		writtenBy: "wrapper",
 		outcome,
-		...(finalText === undefined ? {} : { finalText }),
-		...(last?.stopReason === undefined ? {} : { stopReason: last.stopReason }),
+		...defined({ finalText, stopReason: last?.stopReason }),
 		resolvedModel: record.model ?? resolvedModel,
 		...timesOf(times),
 		turns: record.turns,
 		toolUses: record.toolUses,
 		usage: record.usage,
-		...(exit.code === undefined ? {} : { exitCode: exit.code }),
-		...(exit.signal === undefined ? {} : { exitSignal: exit.signal }),
+		...defined({ exitCode: exit.code, exitSignal: exit.signal }),
 		...(lost.length === 0 ? {} : { lost }),
 	};
 }

@@ -1,5 +1,6 @@
 /** What happens between a child's turns: steers, wrap-up, turn limit, checkpoints. Knows no process. */
 import type { Outcome, Usage } from "@pi-subagents/progress";
+import { defined } from "../../base/values.ts";
 import { TurnLimit, wrapUpMessage } from "../../conversation/turn-limit.ts";
 import { overrun } from "../../model/budget.ts";
 import type { FinalMessage } from "../../model/final-message.ts";
@@ -118,8 +119,7 @@ export class TurnControl {
 		const before = this.#limits;
 		this.#limits = {
 			...before,
-			...(budgetTokens === undefined ? {} : { budgetTokens }),
-			...(budgetCost === undefined ? {} : { budgetCost }),
+			...defined({ budgetTokens, budgetCost }),
 		};
 		const isOther = before.budgetTokens !== this.#limits.budgetTokens || before.budgetCost !== this.#limits.budgetCost;
 		if (isOther) this.#options.onGranted(this.#limits);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { MAX_LINE_BYTES } from "@pi-subagents/progress";
 import { bestEffort, type Report } from "../../base/best-effort.ts";
 import { isMissing } from "../../base/error-code.ts";
-import { isObject } from "../../base/values.ts";
+import { defined, isObject } from "../../base/values.ts";
 import { openPlain } from "../../files/plain-file.ts";
 import type { Transcript, TranscriptEntry } from "../../model/transcript.ts";
 import { conversationDir, newestFile } from "./conversation.ts";
@@ -30,7 +30,7 @@ export interface FileTranscript extends Transcript {
 
 /** The conversation of an agent of a host with this `sessionDir`. Empty until the first answer. */
 export function openTranscript(sessionDir: string, agentId: string, report?: Report): Promise<FileTranscript> {
-	return openTranscriptFile({ dir: conversationDir(sessionDir, agentId), ...(report ? { report } : {}) });
+	return openTranscriptFile({ dir: conversationDir(sessionDir, agentId), ...defined({ report }) });
 }
 
 /** Reads the file once, in pieces. A missing file counts as empty, and may appear. */
