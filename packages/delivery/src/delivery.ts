@@ -2,8 +2,8 @@
 import { type AgentRecord, type Clock, type Manager, type Report, systemClock } from "@pi-subagents/core";
 import { archiveLongResults } from "./journal/archive-long-results.ts";
 import { createJournal, type Journal } from "./journal/journal.ts";
-import { createNotifier, type Drained } from "./notify/notifier.ts";
-import type { OutboxSettings, SessionState } from "./outbox/types.ts";
+import { createNotifier, type ResultControls } from "./notify/notifier.ts";
+import type { SessionState } from "./outbox/types.ts";
 import { createRestorer } from "./restore/restore.ts";
 import type { Messenger, Ownership, SessionLog, SessionStates } from "./session/ports.ts";
 
@@ -20,23 +20,9 @@ export interface SessionHooks {
 }
 
 /** Delivers the results of a manager's background runs to one session. Made by `createDelivery`. */
-export interface Delivery extends SessionHooks {
+export interface Delivery extends SessionHooks, ResultControls {
 	/** What the session log says of runs. */
 	readonly journal: Journal;
-	/** Somebody waits for the run and will read its result, so it is held a little. Returns the way to give that up. */
-	expect(runId: string): () => void;
-	/** The result has been read: it is not delivered again. */
-	claim(record: AgentRecord): void;
-	/** The result is not worth delivering, on whatever branch. */
-	silence(record: AgentRecord): void;
-	/** What is launched in there is delivered on its own: it has nothing to do with what the turn launched. */
-	apart<Result>(launch: () => Result): Result;
-	/** Changes how results are joined and announced. */
-	configure(settings: Partial<OutboxSettings>): void;
-	/** Waits for all agents, but not beyond the deadline. Resolves with the messages to deliver, and the runs that are missing. */
-	drain(deadline: number): Promise<Drained>;
-	/** Something else needs the session: the drain ends with what there is. */
-	stopDraining(): void;
 }
 
 export interface DeliveryDeps {

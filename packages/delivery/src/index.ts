@@ -1,7 +1,7 @@
 export { backgroundRecords, type Counts, countsOf } from "./background-runs.ts";
 export { createDelivery, type Delivery, type DeliveryDeps, type SessionHooks } from "./delivery.ts";
 export type { Journal } from "./journal/journal.ts";
-export type { Drained } from "./notify/notifier.ts";
+export type { Drained, ResultControls } from "./notify/notifier.ts";
 export type { OutboxSettings, SessionState } from "./outbox/types.ts";
 export { type EarlierSession, earlierSessions } from "./restore/earlier-sessions.ts";
 export { memorySession } from "./session/memory-session.ts";

@@ -19,7 +19,25 @@ import type { Messenger, SessionStates } from "../session/ports.ts";
 import { LINE_BYTES, notificationBytes, notificationFor } from "./notification-text.ts";
 import type { RestoredDeliveries } from "./restored-deliveries.ts";
 
-export interface Notifier {
+/** What the code around a session says about results. */
+export interface ResultControls {
+	/** Somebody waits for the run and will read its result, so it is held a little. Returns the way to give that up. */
+	expect(runId: string): () => void;
+	/** The result has been read: it is not delivered again. */
+	claim(record: AgentRecord): void;
+	/** The result is not worth delivering, on whatever branch. */
+	silence(record: AgentRecord): void;
+	/** What is launched in there is delivered on its own: it has nothing to do with what the turn launched. */
+	apart<Result>(launch: () => Result): Result;
+	/** Changes how results are joined and announced. */
+	configure(settings: Partial<OutboxSettings>): void;
+	/** Waits for all agents, but not beyond the deadline. Resolves with the messages to deliver, and the runs that are missing. */
+	drain(deadline: number): Promise<Drained>;
+	/** Something else needs the session: the drain ends with what there is. */
+	stopDraining(): void;
+}
+
+export interface Notifier extends ResultControls {
 	/** Takes in what an opened session remembers. Nothing is sent before `open`. */
 	restore(restored: RestoredDeliveries): void;
 	/** Everything that the session remembers has been taken in. */
@@ -28,13 +46,6 @@ export interface Notifier {
 	branchChanged(): void;
 	/** Sends nothing any more: what settles now is delivered when the session is opened again. */
 	close(): void;
-	expect(runId: string): () => void;
-	claim(record: AgentRecord): void;
-	silence(record: AgentRecord): void;
-	apart<Result>(launch: () => Result): Result;
-	configure(settings: Partial<OutboxSettings>): void;
-	drain(deadline: number): Promise<Drained>;
-	stopDraining(): void;
 }
 
 /** What a drain has collected. */

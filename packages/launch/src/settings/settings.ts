@@ -2,7 +2,7 @@
  * From the texts of settings files to settings. Pure and total: a bad value falls back alone, and its problem says which
  * file, which key, what was there and what was expected.
  */
-import { isObject, messageOf, nearest } from "@pi-subagents/core";
+import { clip, isObject, messageOf, nearest } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
 import { type ForeignNote, translate } from "./foreign.ts";
@@ -157,13 +157,9 @@ function isWithin(levels: number, value: unknown): boolean {
 }
 
 function quote(value: unknown): string {
-	return sanitize(clip(JSON.stringify(value)));
+	return sanitize(clip(JSON.stringify(value), MAX_SHOWN));
 }
 
 function shown(at: readonly string[]): string {
-	return `"${sanitize(clip(at.join(".")))}"`;
-}
-
-function clip(text: string): string {
-	return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;
+	return `"${sanitize(clip(at.join("."), MAX_SHOWN))}"`;
 }

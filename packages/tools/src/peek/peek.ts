@@ -2,7 +2,7 @@
  * A look at what a run did, for a model: some lines of its transcript, and how to read on. Bounded however long the
  * transcript is, whatever is in it and whatever was asked for.
  */
-import { type Clock, systemClock } from "@pi-subagents/core";
+import { type Clock, clip, systemClock } from "@pi-subagents/core";
 import { type LineRange, readLineRange } from "@pi-subagents/core/runs";
 import { fence, formatCount } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -82,7 +82,7 @@ function choose(
 ): Peek {
 	const candidates = fromEnd ? found.slice(-most) : found.slice(0, most);
 	const lines = fitting(
-		candidates.map((index) => ({ number: first + index, text: clip(texts[index] ?? "") })),
+		candidates.map((index) => ({ number: first + index, text: clip(texts[index] ?? "", LINE_CHARACTERS) })),
 		{ fromEnd },
 	);
 	const isAll = lines.length === found.length;
@@ -107,11 +107,4 @@ function fitting(lines: readonly PeekLine[], { fromEnd }: { fromEnd: boolean }):
 
 function format({ number, text }: PeekLine): string {
 	return `${number}│ ${text}`;
-}
-
-/** Never leaves half a character behind. */
-function clip(text: string): string {
-	return text.length > LINE_CHARACTERS
-		? `${text.slice(0, LINE_CHARACTERS - 1).replace(/[\ud800-\udbff]$/, "")}…`
-		: text;
 }

@@ -4,6 +4,7 @@
  */
 import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { isObject } from "@pi-subagents/core";
 import { runIdsIn } from "@pi-subagents/delivery";
 import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
@@ -154,10 +155,6 @@ function linesOf(text: string): string[] {
 
 function wrapped(text: string, width: number): string[] {
 	return text === "" ? [] : wrapTextWithAnsi(text, width);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
 }
 
 function line(value: unknown): string {
