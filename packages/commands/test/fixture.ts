@@ -1,21 +1,16 @@
 /** Agents and presets for the tests of the commands. */
 import type { AgentRecord, RunSpec } from "@pi-subagents/core";
+import { sampleSpec } from "@pi-subagents/core/testing";
 import type { Preset, PresetSource } from "@pi-subagents/presets";
 import { type Block, layout } from "@pi-subagents/widget/dialogs";
 
 export const NOW = 1_000_000;
 
 export const spec: RunSpec = {
-	type: "scout",
+	...sampleSpec,
 	description: "Find the launch code",
 	task: "Find the launch code.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
 	tools: ["read"],
-	limits: {},
-	origins: {},
-	warnings: [],
 };
 
 export function agent(fields: Partial<AgentRecord> = {}): AgentRecord {

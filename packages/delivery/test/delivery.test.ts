@@ -1,21 +1,10 @@
 /** Delivery over plain arrays, as a program without pi uses it. */
-import { Manager, type RunSpec } from "@pi-subagents/core";
-import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { Manager } from "@pi-subagents/core";
+import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import { createDelivery, type DeliveryDeps, memorySession, type SessionEntry } from "../src/index.ts";
 
-const spec: RunSpec = {
-	type: "scout",
-	description: "look around",
-	task: "Look around.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
-	tools: [],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
+const spec = sampleSpec;
 
 /** A process that has the session open. */
 async function open(entries: SessionEntry[], over: (deps: DeliveryDeps) => Partial<DeliveryDeps> = () => ({})) {

@@ -1,24 +1,14 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Manager, type RunSpec } from "@pi-subagents/core";
-import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import type { SessionState } from "@pi-subagents/delivery";
 import { expect, test } from "vitest";
 import type { CommandHost } from "../../src/host.ts";
 import { createDialogs } from "../../src/questions/dialogs.ts";
 import { createQuestions } from "../../src/questions/questions.ts";
 
-const spec: RunSpec = {
-	type: "scout",
-	description: "look",
-	task: "Look.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
-	tools: [],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
+const spec: RunSpec = { ...sampleSpec, description: "look", task: "Look." };
+
 const heard = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function setUp({ arrives = (): boolean => true } = {}) {

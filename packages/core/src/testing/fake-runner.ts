@@ -31,12 +31,26 @@ export interface FakeRun
 	settle(outcome: Outcome): void;
 }
 
+/** A spec for tests that do not care what is in it. */
+export const sampleSpec: RunSpec = {
+	type: "scout",
+	description: "look around",
+	task: "Look around.",
+	cwd: "/project",
+	runner: "session",
+	model: "fake/one",
+	tools: [],
+	limits: {},
+	origins: {},
+	warnings: [],
+};
+
 /**
  * @example
  * ```ts
  * const runner = fakeRunner();
  * const manager = new Manager({ runners: { session: runner }, clock: handClock(), newId });
- * const { id } = manager.spawn(spec);
+ * const { id } = manager.spawn(sampleSpec);
  * runner.runs[0]?.answer("done");
  * ```
  */

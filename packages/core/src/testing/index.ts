@@ -6,4 +6,4 @@ export {
 	type RunnerFixture,
 	runnerConformance,
 } from "./conformance.ts";
-export { type FakeRun, type FakeRunner, fakeRunner } from "./fake-runner.ts";
+export { type FakeRun, type FakeRunner, fakeRunner, sampleSpec } from "./fake-runner.ts";

@@ -1,20 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { followProgress } from "../../src/follow/progress-feed.ts";
 import { type ChildEvent, Manager, type RunSpec } from "../../src/index.ts";
-import { fakeRunner, handClock } from "../../src/testing/index.ts";
+import { fakeRunner, handClock, sampleSpec } from "../../src/testing/index.ts";
 
-const spec: RunSpec = {
-	type: "scout",
-	description: "look",
-	task: "Look.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
-	tools: [],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
+const spec: RunSpec = { ...sampleSpec, description: "look", task: "Look." };
 
 function setUp({ hasRow = false } = {}) {
 	const runner = fakeRunner();

@@ -1,25 +1,14 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Manager, type RunSpec, systemClock } from "@pi-subagents/core";
+import { Manager, systemClock } from "@pi-subagents/core";
 import { wholeOutcome } from "@pi-subagents/core/report";
 import { recordRuns } from "@pi-subagents/core/runs";
-import { fakeRunner } from "@pi-subagents/core/testing";
+import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import { archiveLongResults } from "../../src/journal/archive-long-results.ts";
 
-const spec: RunSpec = {
-	type: "scout",
-	description: "look around",
-	task: "Look around.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
-	tools: [],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
+const spec = sampleSpec;
 
 const LONG = "A long story. ".repeat(1_000);
 

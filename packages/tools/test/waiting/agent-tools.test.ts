@@ -9,7 +9,7 @@ import {
 	ownAgents,
 	type RunSpec,
 } from "@pi-subagents/core";
-import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import type { Delivery } from "@pi-subagents/delivery";
 import { unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
@@ -17,18 +17,7 @@ import { createGetResultTool } from "../../src/get-result-tool.ts";
 import { finish } from "../../src/waiting/foreground.ts";
 import { createUsageReport } from "../../src/waiting/usage-report.ts";
 
-const spec: RunSpec = {
-	type: "scout",
-	description: "look around",
-	task: "Look around.",
-	cwd: "/project",
-	runner: "session",
-	model: "fake/one",
-	tools: [],
-	limits: {},
-	origins: {},
-	warnings: [],
-};
+const spec = sampleSpec;
 
 function setUp() {
 	let ids = 0;
