@@ -35,6 +35,7 @@ export interface RunOptions {
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
 	const { cwd, input = "", env = process.env } = options;
 	const running = promisify(execFile)(command, [...args], { cwd, env, maxBuffer: 32 * 1024 * 1024 });
+	running.child.stdin?.on("error", () => undefined); // it ended without reading; its exit counts
 	running.child.stdin?.end(input);
 	try {
 		return (await running).stdout;
