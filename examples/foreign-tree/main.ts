@@ -1,5 +1,5 @@
-/** Somebody else's data in the tree: the jobs of a build server, which has words of its own for everything. */
-import { type AgentView, buildTree, fit, render, updateTree, type ViewStatus } from "@pi-subagents/widget";
+/** Foreign data in the tree: the jobs of a build server, which has its own words for everything. */
+import { type AgentView, buildTree, fit, render, type ViewStatus } from "@pi-subagents/widget";
 
 interface Job {
 	key: string;
@@ -34,17 +34,16 @@ const jobs: Job[] = [
 	{ key: "docs", startedBy: "release", stage: "docs", state: "busy", since: now - 5_000, log: "rendering page 7" },
 ];
 
-let tree = buildTree(jobs.map(viewOf));
-print("rich");
-// Two jobs have changed; the others are not looked at again.
-tree = updateTree(tree, [
-	viewOf({ key: "docs", startedBy: "release", stage: "docs", state: "broken", log: "page 8 has no title" }),
-	viewOf({ key: "mac", startedBy: "release", stage: "build mac", state: "busy", since: now, log: "compiling" }),
-]);
-print("compact");
+print("rich", jobs);
+// Two jobs have changed. A job keeps its place: the order is that of arrival.
+const changed: Job[] = [
+	{ key: "docs", startedBy: "release", stage: "docs", state: "broken", log: "page 8 has no title" },
+	{ key: "mac", startedBy: "release", stage: "build mac", state: "busy", since: now, log: "compiling" },
+];
+print("compact", [...jobs, ...changed]); // the last view of an id counts
 
 /** Spinners turn with the time, and are left out here. */
-function print(mode: "rich" | "compact"): void {
-	const lines = render(fit(tree, { mode, width: 60, maxLines: 20, now }));
+function print(mode: "rich" | "compact", current: readonly Job[]): void {
+	const lines = render(fit(buildTree(current.map(viewOf)), { mode, width: 60, maxLines: 20, now }));
 	console.log(`${lines.join("\n").replace(/[\u2800-\u28ff] /g, "")}\n`);
 }

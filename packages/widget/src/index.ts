@@ -5,11 +5,9 @@ export { type PiTheme, piTheme, type Theme } from "./render/theme.ts";
 export { AgentWidget, type AgentWidgetOptions, type WidgetClock } from "./render/widget.ts";
 export { type FitOptions, fit } from "./rows/fit.ts";
 export type { Icon, Layout, Mode, Row, Segment, Separator, Tone } from "./rows/layout.ts";
+export type { Counts } from "./tree/counts.ts";
 export type { AgentSource } from "./tree/live-tree.ts";
-export type { TreeNode } from "./tree/node.ts";
-export type { Siblings } from "./tree/siblings.ts";
-export type { Counts, Summary } from "./tree/summary.ts";
-export { buildTree, type Tree, updateTree } from "./tree/tree.ts";
+export { buildTree, type Tree, type TreeNode } from "./tree/tree.ts";
 export type { AgentView, Rank, ViewStatus } from "./tree/view.ts";
 export {
 	type ConversationEntry,

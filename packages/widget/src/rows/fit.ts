@@ -1,6 +1,6 @@
 /** Selects what a frame shows and in which form: mode, width and lines in, rows out. Pure. */
 
-import { type Counts, minus, total } from "../tree/summary.ts";
+import { type Counts, minus, total } from "../tree/counts.ts";
 import type { Tree } from "../tree/tree.ts";
 import { focusOn } from "./focus.ts";
 import type { Layout, Mode, Row } from "./layout.ts";
@@ -26,7 +26,7 @@ export interface FitOptions {
 	readonly maxDepth?: number | undefined;
 }
 
-/** At most `maxLines` rows, none wider than `width`. The cost does not grow with the number of agents. */
+/** At most `maxLines` rows, none wider than `width`. */
 export function fit(tree: Tree, options: FitOptions): Layout {
 	const width = whole(options.width);
 	const maxLines = whole(options.maxLines);
@@ -40,7 +40,7 @@ export function fit(tree: Tree, options: FitOptions): Layout {
 function rowsOf(tree: Tree, options: FitOptions): Row[] {
 	if (options.mode === "focused") return focusedRows(tree, options);
 	const { width, now, maxLines, maxDepth } = options;
-	const header = headerRow(headerPieces(tree.counts, depthOf(tree), maxDepth), isActive(tree.counts), width);
+	const header = headerRow(headerPieces(tree.counts, tree.depth, maxDepth), isActive(tree.counts), width);
 	if (maxLines === 1) return [header];
 	const withDetails = options.mode === "rich";
 	return [
@@ -62,12 +62,8 @@ function focusedRows(tree: Tree, { width, now, maxLines, focusId }: FitOptions):
 
 function readableMode(tree: Tree, width: number, maxLines: number): "rich" | "compact" {
 	const agents = total(tree.counts);
-	const rich = 1 + agents + tree.counts.running + tree.counts.waiting + (tree.orphans.size > 0 ? 1 : 0);
+	const rich = 1 + agents + tree.counts.running + tree.counts.waiting + (tree.orphans.length > 0 ? 1 : 0);
 	return width < READABLE_COLUMNS || agents > DENSE_AGENTS || rich > maxLines ? "compact" : "rich";
-}
-
-function depthOf({ roots, orphans }: Tree): number {
-	return Math.max(roots.sum.height, roots.sum.depth, orphans.sum.height, orphans.sum.depth);
 }
 
 function isActive(counts: Counts): boolean {

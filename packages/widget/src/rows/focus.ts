@@ -1,8 +1,7 @@
 /** The frame around one agent: its ancestors, its descendants, and the number of agents left out. */
 
-import type { TreeNode } from "../tree/node.ts";
-import { type Counts, minus, plus, total } from "../tree/summary.ts";
-import { pathTo, type Tree } from "../tree/tree.ts";
+import { type Counts, minus, plus, total } from "../tree/counts.ts";
+import { countsBelow, mostUrgent, pathTo, type Tree, type TreeNode } from "../tree/tree.ts";
 import { ACTIVE, QUEUED, SETTLED } from "../tree/view.ts";
 import { selectRowsBelow, type VisibleNode, visibleAgent, visibleRoot } from "./select-rows.ts";
 
@@ -22,11 +21,11 @@ export function focusOn(tree: Tree, focusId: string | undefined, lines: number):
 	const focus = path.at(-1);
 	if (!focus) return undefined;
 
-	const hasBelow = focus.children.size > 0;
-	const others = total(tree.counts) - total(focus.sum) - (path.length - 1);
+	const hasBelow = focus.children.length > 0;
+	const others = total(tree.counts) - total(focus.counts) - (path.length - 1);
 	const fits = path.length + (others > 0 ? 1 : 0) + (hasBelow ? 1 : 0) <= lines;
 	const kept = fits ? path : path.slice(-Math.max(1, lines - 1 - (hasBelow ? 1 : 0)));
-	const counted = kept.slice(0, -1).reduce<Counts>((counts, node) => plus(counts, alone(node)), focus.sum);
+	const counted = kept.slice(0, -1).reduce<Counts>((counts, node) => plus(counts, alone(node)), focus.counts);
 	const beside = minus(tree.counts, counted);
 
 	const visible = visibleAgent(focus);
@@ -37,7 +36,7 @@ export function focusOn(tree: Tree, focusId: string | undefined, lines: number):
 	return {
 		id: focus.view.id,
 		top: chain(tree, kept, visible),
-		beside: hasRoomBelow ? beside : plus(beside, focus.children.sum),
+		beside: hasRoomBelow ? beside : plus(beside, countsBelow(focus)),
 		isCut: !fits,
 	};
 }
@@ -56,13 +55,13 @@ function chain(tree: Tree, path: readonly TreeNode[], focus: VisibleNode): Visib
 function busiestPath({ roots, orphans }: Tree): TreeNode[] {
 	for (const rank of [ACTIVE, QUEUED, SETTLED]) {
 		const path: TreeNode[] = [];
-		let next = roots.mostUrgent(rank, 1)[0] ?? orphans.mostUrgent(rank, 1)[0];
-		for (; next; next = next.children.mostUrgent(rank, 1)[0]) path.push(next);
+		let next = mostUrgent(roots, rank, 1)[0] ?? mostUrgent(orphans, rank, 1)[0];
+		for (; next; next = mostUrgent(next.children, rank, 1)[0]) path.push(next);
 		if (path.length > 0) return path;
 	}
 	return [];
 }
 
-function alone({ sum, children }: TreeNode): Counts {
-	return minus(sum, children.sum);
+function alone(node: TreeNode): Counts {
+	return minus(node.counts, countsBelow(node));
 }

@@ -1,5 +1,5 @@
 /** A frame as plain data: the meaning of each line, without glyphs or colours. */
-import type { Counts } from "../tree/summary.ts";
+import type { Counts } from "../tree/counts.ts";
 
 /** How a frame is drawn. `auto` becomes one of the others. */
 export type Mode = "auto" | "rich" | "compact" | "focused";

@@ -1,7 +1,7 @@
 /** The text of an agent's row, in pieces, most important first. Pure; time is an argument. */
 import { formatCount, formatDuration, formatTokens, outcomeText } from "@pi-subagents/progress";
 import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
-import type { TreeNode } from "../tree/node.ts";
+import type { TreeNode } from "../tree/tree.ts";
 import { ACTIVE, type AgentView, rankOf, SETTLED } from "../tree/view.ts";
 import type { Icon, Separator, Tone } from "./layout.ts";
 import type { Piece } from "./line.ts";

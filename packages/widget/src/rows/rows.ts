@@ -1,8 +1,8 @@
 /** Builds the rows of a frame from the selected nodes. Most rows do not change between frames, so their text is cached. */
 
+import { type Counts, minus } from "../tree/counts.ts";
 import { elapsedOf } from "../tree/elapsed.ts";
-import type { TreeNode } from "../tree/node.ts";
-import { type Counts, minus } from "../tree/summary.ts";
+import type { TreeNode } from "../tree/tree.ts";
 import type { AgentView } from "../tree/view.ts";
 import type { Row, Segment } from "./layout.ts";
 import { fitPieces, type Piece } from "./line.ts";
@@ -101,7 +101,7 @@ function groupRow(position: Position, options: FrameOptions): Row {
 }
 
 function hiddenBelow({ counts, children }: VisibleNode): Counts {
-	return children.reduce((left, child) => minus(left, child.node?.sum ?? child.counts), counts);
+	return children.reduce((left, child) => minus(left, child.node?.counts ?? child.counts), counts);
 }
 
 /** A deep row shows only its nearest levels, so that half of the width is left for text. */

@@ -1,11 +1,8 @@
 /**
- * Selects the agents that get a line. Whole branches are hidden, least urgent first, and a line counts them. Looks only at
- * what it shows and at the summaries of the rest.
+ * Selects the agents that get a line. Whole branches are hidden, least urgent first, and a line counts them.
  */
-import type { TreeNode } from "../tree/node.ts";
-import type { Siblings } from "../tree/siblings.ts";
-import { type Counts, total } from "../tree/summary.ts";
-import type { Tree } from "../tree/tree.ts";
+import { type Counts, total } from "../tree/counts.ts";
+import { countsBelow, countsOf, mostUrgent, type Tree, type TreeNode } from "../tree/tree.ts";
 import { ACTIVE, QUEUED, type Rank, SETTLED } from "../tree/view.ts";
 
 /** A node that has a line, with its visible children. */
@@ -13,7 +10,7 @@ export interface VisibleNode {
 	/** Absent for the root, which has no line, and for the heading of the orphans. */
 	readonly node?: TreeNode;
 	/** Its children, visible or not. */
-	readonly below: Siblings;
+	readonly below: readonly TreeNode[];
 	/** All its descendants. */
 	readonly counts: Counts;
 	/** Its visible children, in display order. */
@@ -57,7 +54,7 @@ export function visibleRoot({ roots, counts }: Tree): VisibleNode {
 }
 
 export function visibleAgent(node: TreeNode, hasDetail = false): VisibleNode {
-	const counts = node.children.sum;
+	const counts = countsBelow(node);
 	return { node, below: node.children, counts, children: [], hidden: total(counts), hasDetail };
 }
 
@@ -77,11 +74,11 @@ class RowSelector {
 
 	/** Shows what fits of one rank: breadth first if all siblings fit, otherwise branch by branch. */
 	fill(visible: VisibleNode, rank: Rank): void {
-		if (countOf(visible.counts, rank) === 0) return;
+		if (countOfRank(visible.counts, rank) === 0) return;
 		for (const child of visible.children) this.fill(child, rank);
 		if (visible.hidden === 0) return;
 		// Two more than fit: one for the line that may become free, one to detect overflow.
-		const nodes = visible.below.mostUrgent(rank, this.#left + 2);
+		const nodes = mostUrgent(visible.below, rank, this.#left + 2);
 		const doAllFit = this.#fits(visible, nodes);
 		const fresh: VisibleNode[] = [];
 		for (const node of nodes) {
@@ -94,9 +91,9 @@ class RowSelector {
 	}
 
 	/** The heading of the orphans is shown only together with one of them. */
-	fillOrphans(top: VisibleNode, orphans: Siblings, rank: Rank): void {
-		if (orphans.mostUrgent(rank, 1).length === 0 || top.children.some(({ node }) => node === undefined)) return;
-		const counts = orphans.sum;
+	fillOrphans(top: VisibleNode, orphans: readonly TreeNode[], rank: Rank): void {
+		if (mostUrgent(orphans, rank, 1).length === 0 || top.children.some(({ node }) => node === undefined)) return;
+		const counts = countsOf(orphans);
 		const heading: VisibleNode = { below: orphans, counts, children: [], hidden: total(counts), hasDetail: false };
 		const lines = 2 - this.#freed(top, heading.hidden);
 		if (!this.#take(lines)) return;
@@ -115,13 +112,13 @@ class RowSelector {
 		let agents = 0;
 		for (const node of nodes) {
 			lines += this.#linesOf(node);
-			agents += total(node.sum);
+			agents += total(node.counts);
 		}
 		return lines - this.#freed(visible, agents) <= this.#left;
 	}
 
 	#show(visible: VisibleNode, node: TreeNode): VisibleNode | undefined {
-		const agents = total(node.sum);
+		const agents = total(node.counts);
 		const lines = this.#linesOf(node) - this.#freed(visible, agents);
 		const hasDetail = this.#hasDetail(node);
 		const isTight = hasDetail && lines > this.#left;
@@ -134,7 +131,7 @@ class RowSelector {
 
 	/** Includes one line for its hidden descendants. */
 	#linesOf(node: TreeNode): number {
-		return 1 + (this.#hasDetail(node) ? 1 : 0) + (node.children.size > 0 ? 1 : 0);
+		return 1 + (this.#hasDetail(node) ? 1 : 0) + (node.children.length > 0 ? 1 : 0);
 	}
 
 	#hasDetail(node: TreeNode): boolean {
@@ -155,13 +152,12 @@ class RowSelector {
 }
 
 /** How many agents have that rank. */
-function countOf({ running, waiting, queued, finished }: Counts, rank: Rank): number {
+function countOfRank({ running, waiting, queued, finished }: Counts, rank: Rank): number {
 	return rank === ACTIVE ? running + waiting : rank === QUEUED ? queued : finished;
 }
 
 function inOrder(visible: VisibleNode): void {
-	visible.children.sort(
-		(a, b) => (a.node?.rank ?? 3) - (b.node?.rank ?? 3) || (a.node?.slot ?? 0) - (b.node?.slot ?? 0),
-	);
+	const last = visible.below.length; // the heading of the orphans
+	visible.children.sort((a, b) => (a.node?.index ?? last) - (b.node?.index ?? last));
 	for (const child of visible.children) inOrder(child);
 }

@@ -1,6 +1,6 @@
 /** Texts that count agents: the header, and the line for hidden agents. */
 import { formatCount } from "@pi-subagents/progress";
-import { type Counts, total } from "../tree/summary.ts";
+import { type Counts, total } from "../tree/counts.ts";
 import { ICONS, SPINNER } from "./glyphs.ts";
 import type { Piece } from "./line.ts";
 import { plainText } from "./text.ts";

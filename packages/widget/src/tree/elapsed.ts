@@ -1,5 +1,5 @@
 /** An agent's elapsed times, rounded as they are shown: while they are equal, so is its row. */
-import type { TreeNode } from "./node.ts";
+import { countsBelow, type TreeNode } from "./tree.ts";
 import { ACTIVE } from "./view.ts";
 
 export const SECOND_MS = 1_000;
@@ -22,9 +22,11 @@ export function elapsedOf(node: TreeNode, now: number): Elapsed {
 const NO_TIME: Elapsed = { seconds: 0, silentMinutes: 0 };
 
 /** An agent waiting for its sub-agents is silent but not stuck. */
-function silentMinutes({ view, children }: TreeNode, now: number): number {
-	if (view.status !== "running" || view.lastEventAt === undefined) return 0;
-	if (children.sum.running + children.sum.waiting + children.sum.queued > 0) return 0;
-	const minutes = Math.floor((now - view.lastEventAt) / MINUTE_MS);
+function silentMinutes(node: TreeNode, now: number): number {
+	const { status, lastEventAt } = node.view;
+	if (status !== "running" || lastEventAt === undefined) return 0;
+	const below = countsBelow(node);
+	if (below.running + below.waiting + below.queued > 0) return 0;
+	const minutes = Math.floor((now - lastEventAt) / MINUTE_MS);
 	return minutes > 0 ? minutes : 0;
 }

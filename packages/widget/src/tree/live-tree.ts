@@ -1,8 +1,8 @@
 /**
- * The agents to show: active and queued ones, those that settled a moment ago, and all their ancestors. The cost of a
- * change does not grow with the number of agents.
+ * The agents to show: active and queued ones, those that settled a moment ago, and all their ancestors. The tree of
+ * these is built again when one of them changed; agents that are not shown cost nothing.
  */
-import { buildTree, pathTo, type Tree, updateTree } from "./tree.ts";
+import { buildTree, type Tree } from "./tree.ts";
 import { type AgentView, rankOf, SETTLED } from "./view.ts";
 
 /** A source of agents, such as the store of `@pi-subagents/core`. */
@@ -21,6 +21,8 @@ const LINGER_MS = 5_000;
 export class LiveTree {
 	readonly #source: AgentSource;
 	#tree: Tree = buildTree([]);
+	/** Those in the tree, in order of arrival there. */
+	readonly #shown = new Map<string, AgentView>();
 	/** Undefined when anything may have changed. */
 	#changed: Map<string, AgentView> | undefined;
 	/** When each settled agent leaves, roughly earliest first. */
@@ -37,18 +39,15 @@ export class LiveTree {
 	}
 
 	at(now: number): Tree {
-		if (this.#changed) this.#tree = updateTree(this.#tree, this.#visible(this.#changed.values(), now));
+		let isStale = true;
+		if (this.#changed) isStale = this.#show(this.#changed.values(), now);
 		else {
-			this.#tree = buildTree([]);
+			this.#shown.clear();
 			this.#expiries.clear();
-			this.#tree = buildTree(this.#visible(this.#source.snapshot().records, now));
+			this.#show(this.#source.snapshot().records, now);
 		}
 		this.#changed = new Map();
-		for (const [id, until] of this.#expiries) {
-			if (until > now) break;
-			this.#expiries.delete(id);
-			this.#remove(id);
-		}
+		if (this.#expire(now) || isStale) this.#tree = buildTree(this.#shown.values());
 		return this.#tree;
 	}
 
@@ -57,28 +56,30 @@ export class LiveTree {
 		return this.#expiries.values().next().value;
 	}
 
-	/** The changed agents that are shown, each after its ancestors. */
-	#visible(changed: Iterable<AgentView>, now: number): Iterable<AgentView> {
-		const views = new Map<string, AgentView>();
+	/** Adds the changed agents that are to be shown, each after its ancestors. Returns whether there are any. */
+	#show(changed: Iterable<AgentView>, now: number): boolean {
+		const added = new Map<string, AgentView>();
 		const find = this.#finder();
 		for (const view of changed) {
-			if (rankOf(view) === SETTLED && !this.#lingers(view, now)) continue;
-			if (rankOf(view) !== SETTLED) this.#expiries.delete(view.id);
+			const isSettled = rankOf(view) === SETTLED;
+			if (isSettled && !this.#lingers(view, now)) continue;
+			if (!isSettled) this.#expiries.delete(view.id);
 			const above: AgentView[] = [];
-			for (let id = view.parentAgentId; id && !views.has(id) && !this.#find(id); ) {
+			for (let id = view.parentAgentId; id && !added.has(id) && !this.#shown.has(id); ) {
 				const parent = find(id);
 				if (!parent || parent === view || above.includes(parent)) break; // unknown, or a cycle
 				above.unshift(parent);
 				id = parent.parentAgentId;
 			}
-			for (const shown of [...above, view]) views.set(shown.id, shown);
+			for (const each of [...above, view]) added.set(each.id, each);
 		}
-		return views.values();
+		for (const [id, view] of added) this.#shown.set(id, view);
+		return added.size > 0;
 	}
 
 	/** Agents seen active stay for a while; those that settled earlier are not shown. */
 	#lingers(view: AgentView, now: number): boolean {
-		const before = this.#find(view.id);
+		const before = this.#shown.get(view.id);
 		if (before && rankOf(before) === SETTLED) return true;
 		const from = before ? now : Math.min(view.completedAt ?? Number.NEGATIVE_INFINITY, now);
 		if (from + LINGER_MS <= now) return false;
@@ -86,18 +87,23 @@ export class LiveTree {
 		return true;
 	}
 
-	/** Removes a settled agent, and ancestors that stayed only for it. */
-	#remove(id: string): void {
-		let remaining = 0;
-		for (const node of pathTo(this.#tree, id).reverse()) {
-			if (rankOf(node.view) !== SETTLED || node.children.size > remaining || this.#expiries.has(node.view.id)) return;
-			this.#tree = updateTree(this.#tree, [], [node.view.id]);
-			remaining = 1; // the parent node still counts the removed one
+	/** Removes settled agents whose time is up, and ancestors that stayed only for them. Returns whether any was due. */
+	#expire(now: number): boolean {
+		let isAny = false;
+		for (const [id, until] of this.#expiries) {
+			if (until > now) break;
+			this.#expiries.delete(id);
+			isAny = true;
 		}
-	}
-
-	#find(id: string): AgentView | undefined {
-		return pathTo(this.#tree, id).at(-1)?.view;
+		if (!isAny) return false;
+		const needed = new Set<string>();
+		for (const view of this.#shown.values()) {
+			if (rankOf(view) === SETTLED && !this.#expiries.has(view.id)) continue;
+			for (let at: AgentView | undefined = view; at && !needed.has(at.id); at = this.#shown.get(at.parentAgentId ?? ""))
+				needed.add(at.id);
+		}
+		for (const id of this.#shown.keys()) if (!needed.has(id)) this.#shown.delete(id);
+		return true;
 	}
 
 	#finder(): (id: string) => AgentView | undefined {

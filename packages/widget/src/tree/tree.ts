@@ -1,174 +1,197 @@
 /**
- * Who launched whom: views linked into a tree with a stable order. Pure.
- * A change costs its depth; the rest of the tree is shared.
+ * Who launched whom: views linked into a tree with a stable order, and the counts of every branch. Pure, without
+ * recursion because a tree can be arbitrarily deep, and quick enough to be built for every change.
  */
-import { buildNodes, linkParents, newPosition, type Position, parentOf } from "./link.ts";
-import { makeNode, type TreeNode } from "./node.ts";
-import { Siblings } from "./siblings.ts";
-import { type Counts, plus } from "./summary.ts";
-import type { AgentView } from "./view.ts";
+import { type Counts, minus, NOTHING, plus } from "./counts.ts";
+import { ACTIVE, type AgentView, QUEUED, type Rank, rankOf, SETTLED } from "./view.ts";
+
+/** An agent in the tree. */
+export interface TreeNode {
+	readonly view: AgentView;
+	readonly rank: Rank;
+	/** Absent at the top. */
+	readonly parent: TreeNode | undefined;
+	/** In display order: active, queued, settled, and within each by arrival. */
+	readonly children: readonly TreeNode[];
+	/** Its index among its siblings. */
+	readonly index: number;
+	/** Of its branch, itself included. */
+	readonly counts: Counts;
+	/** How many levels its branch has, itself included. */
+	readonly height: number;
+}
 
 export interface Tree {
 	/** Agents that a session launched. */
-	readonly roots: Siblings;
+	readonly roots: readonly TreeNode[];
 	/** Agents whose parent is not among the views. */
-	readonly orphans: Siblings;
+	readonly orphans: readonly TreeNode[];
 	/** Of all agents on all levels. */
 	readonly counts: Counts;
+	/** How many levels there are; more if a view has a greater `depth`, because its parent is unknown. */
+	readonly depth: number;
+	readonly byId: ReadonlyMap<string, TreeNode>;
 }
-
-/** Mutable, unlike a tree: only the newest tree has one; for an older tree it is rebuilt. */
-interface Index {
-	/** In order of arrival. */
-	readonly positions: Map<string, Position>;
-	/** Unknown parents of orphans. If one arrives, it already has children. */
-	readonly awaited: Set<string>;
-	arrivals: number;
-}
-
-const indexes = new WeakMap<Tree, Index>();
 
 /**
  * @example
  * ```ts
  * const { roots } = buildTree([{ id: "a", status: "running" }, { id: "b", status: "queued", parentAgentId: "a" }]);
- * [...roots].map(({ view, children }) => [view.id, children.size]); // [["a", 1]]
+ * roots.map(({ view, children }) => [view.id, children.length]); // [["a", 1]]
  * ```
  */
 export function buildTree(views: Iterable<AgentView>): Tree {
-	const positions = new Map<string, Position>();
+	const byId = new Map<string, Draft>();
 	for (const view of views) {
-		const known = positions.get(view.id);
+		const known = byId.get(view.id);
 		if (known) known.view = view;
-		else positions.set(view.id, newPosition(view, positions.size));
+		else byId.set(view.id, newDraft(view));
 	}
-	const order = linkParents(positions);
-	const tops = order.filter(({ parent, isOrphan }) => isOrphan && !parent);
-	const tree = treeOf(buildNodes(order));
-	indexes.set(tree, {
-		positions,
-		awaited: new Set(tops.flatMap(({ view }) => parentOf(view) ?? [])),
-		arrivals: positions.size,
-	});
-	return tree;
-}
-
-/**
- * The tree after agents changed, arrived or left. Unchanged branches are the same objects.
- * An agent that changes its parent, arrives after its children or leaves before them costs as much as
- * a new tree.
- */
-export function updateTree(tree: Tree, changed: Iterable<AgentView>, gone: Iterable<string> = []): Tree {
-	const [current, index] = withIndex(tree);
-	indexes.delete(current);
-	const tops = { roots: current.roots, orphans: current.orphans };
-	const views = [...changed];
-	const ids = [...gone];
-	for (const [done, view] of views.entries()) {
-		if (!set(tops, index, view)) return rebuilt(index, views.slice(done), ids);
-	}
-	for (const [done, id] of ids.entries()) {
-		if (!remove(tops, index, id)) return rebuilt(index, [], ids.slice(done));
-	}
-	const next = treeOf(tops);
-	indexes.set(next, index);
-	return next;
+	const { roots, orphans, order } = link(byId);
+	let depth = 0;
+	for (let at = order.length - 1; at >= 0; at--) depth = Math.max(depth, finish(order[at] as Draft));
+	inDisplayOrder(roots);
+	inDisplayOrder(orphans);
+	return { roots, orphans, counts: plus(countsOf(roots), countsOf(orphans)), depth, byId };
 }
 
 /** The path from the top to an agent; empty when it is unknown. */
-export function pathTo(tree: Tree, id: string): TreeNode[] {
-	const [current, { positions }] = withIndex(tree);
-	const position = positions.get(id);
+export function pathTo({ byId }: Tree, id: string): TreeNode[] {
 	const path: TreeNode[] = [];
-	let siblings = position?.isOrphan ? current.orphans : current.roots;
-	for (const { slot } of chainTo(position)) {
-		const node = siblings.at(slot);
-		if (!node) return [];
-		path.push(node);
-		siblings = node.children;
+	for (let node = byId.get(id); node; node = node.parent) path.push(node);
+	return path.reverse();
+}
+
+/** At most `limit` of these whose branch has exactly that urgency. */
+export function mostUrgent(siblings: readonly TreeNode[], best: Rank, limit: number): TreeNode[] {
+	const found: TreeNode[] = [];
+	for (const node of siblings) {
+		if (found.length >= limit) break;
+		if (bestOf(node.counts) === best) found.push(node);
 	}
-	return path;
+	return found;
 }
 
-interface Tops {
-	roots: Siblings;
-	orphans: Siblings;
+/** All its descendants, without itself. */
+export function countsBelow({ counts, rank, view }: TreeNode): Counts {
+	return minus(counts, { ...NOTHING, [stateOf(rank, view)]: 1 });
 }
 
-function treeOf({ roots, orphans }: Readonly<Tops>): Tree {
-	return { roots, orphans, counts: plus(roots.sum, orphans.sum) };
+export function countsOf(siblings: readonly TreeNode[]): Counts {
+	const sum = { ...NOTHING };
+	for (const { counts } of siblings) add(sum, counts);
+	return sum;
 }
 
-function withIndex(tree: Tree): [Tree, Index] {
-	const index = indexes.get(tree);
-	if (index) return [tree, index];
-	const nodes: TreeNode[] = [...tree.roots, ...tree.orphans];
-	for (let at = 0; at < nodes.length; at++) for (const child of nodes[at]?.children ?? []) nodes.push(child);
-	const again = buildTree(nodes.sort((a, b) => a.arrival - b.arrival).map(({ view }) => view));
-	return [again, indexes.get(again) as Index];
+/** A node while the tree is built. */
+interface Draft extends TreeNode {
+	view: AgentView;
+	rank: Rank;
+	parent: Draft | undefined;
+	children: Draft[];
+	index: number;
+	counts: Sum;
+	height: number;
 }
 
-/** False when the tree has to be rebuilt. */
-function set(tops: Tops, index: Index, view: AgentView): boolean {
-	const parent = parentOf(view);
-	const known = index.positions.get(view.id);
-	if (known) {
-		if (parentOf(known.view) !== parent) return false;
-		known.view = view;
-		write(tops, known, (before) => before && makeNode(view, known, before.children));
-		return true;
+type Sum = { -readonly [State in keyof Counts]: Counts[State] };
+
+function add(sum: Sum, { running, waiting, queued, finished }: Counts): void {
+	sum.running += running;
+	sum.waiting += waiting;
+	sum.queued += queued;
+	sum.finished += finished;
+}
+
+function newDraft(view: AgentView): Draft {
+	const counts = { running: 0, waiting: 0, queued: 0, finished: 0 };
+	return { view, rank: SETTLED, parent: undefined, children: [], index: 0, counts, height: 1 };
+}
+
+interface Linked {
+	roots: Draft[];
+	orphans: Draft[];
+	/** Parents before children. */
+	order: Draft[];
+}
+
+/** Sets parents and children, both in order of arrival. */
+function link(byId: ReadonlyMap<string, Draft>): Linked {
+	const roots: Draft[] = [];
+	const orphans: Draft[] = [];
+	for (const node of byId.values()) {
+		const parentId = node.view.parentAgentId || undefined; // an empty one means no parent
+		node.parent = parentId === undefined ? undefined : byId.get(parentId);
+		if (node.parent) node.parent.children.push(node);
+		else if (parentId === undefined) roots.push(node);
+		else orphans.push(node);
 	}
-	if (index.awaited.has(view.id)) return false;
-	const above = parent === undefined ? undefined : index.positions.get(parent);
-	const position = newPosition(view, index.arrivals++);
-	position.parent = above;
-	position.isOrphan = above ? above.isOrphan : parent !== undefined;
-	position.slot = above ? above.slots++ : position.isOrphan ? tops.orphans.slots : tops.roots.slots;
-	if (parent !== undefined && !above) index.awaited.add(parent);
-	index.positions.set(view.id, position);
-	write(tops, position, () => makeNode(view, position, Siblings.none));
-	return true;
+	const order = [...roots, ...orphans];
+	visitBelow(order, 0);
+	return order.length === byId.size
+		? { roots, orphans, order }
+		: cutCycles([...byId.values()], { roots, orphans, order });
 }
 
-/** False when the agent has children. */
-function remove(tops: Tops, index: Index, id: string): boolean {
-	const position = index.positions.get(id);
-	if (!position) return true;
-	let isLeaf = true;
-	write(tops, position, (before) => {
-		isLeaf = before?.children.size === 0;
-		return isLeaf ? undefined : before;
-	});
-	if (isLeaf) index.positions.delete(id);
-	return isLeaf;
+/** Appends the descendants of all nodes from that index on. */
+function visitBelow(order: Draft[], from: number): void {
+	for (let at = from; at < order.length; at++) for (const child of order[at]?.children ?? []) order.push(child);
 }
 
-/** Replaces or removes the node at that position, and rebuilds its ancestors. */
-function write(tops: Tops, position: Position, change: (before: TreeNode | undefined) => TreeNode | undefined): void {
-	const chain = chainTo(position);
-	const top = position.isOrphan ? "orphans" : "roots";
-	const levels: Siblings[] = [tops[top]];
-	for (const { slot } of chain.slice(0, -1)) levels.push(levels.at(-1)?.at(slot)?.children ?? Siblings.none);
-	let made = change(levels.at(-1)?.at(position.slot));
-	for (const [level, { slot }] of [...chain.entries()].reverse()) {
-		const changed = (levels[level] ?? Siblings.none).with(slot, made);
-		const above = chain[level - 1];
-		if (above) made = makeNode(above.view, above, changed);
-		else tops[top] = changed;
+/** Nodes that cannot be reached are in a cycle of parents, or below one. Its earliest member becomes an orphan. */
+function cutCycles(all: readonly Draft[], { roots, orphans, order }: Linked): Linked {
+	const arrivals = new Map(all.map((node, arrival) => [node, arrival]));
+	const byArrival = (one: Draft, other: Draft) => (arrivals.get(one) ?? 0) - (arrivals.get(other) ?? 0);
+	const reached = new Set(order);
+	for (const node of all) {
+		if (reached.has(node)) continue;
+		const [first] = cycleAbove(node).sort(byArrival);
+		const parent = first?.parent;
+		if (!first || !parent) continue;
+		parent.children = parent.children.filter((child) => child !== first);
+		first.parent = undefined;
+		orphans.push(first);
+		const from = order.push(first) - 1;
+		visitBelow(order, from);
+		for (const found of order.slice(from)) reached.add(found);
 	}
+	return { roots, orphans: orphans.sort(byArrival), order };
 }
 
-/** The positions from the top to this one. */
-function chainTo(position: Position | undefined): Position[] {
-	const chain: Position[] = [];
-	for (let at = position; at; at = at.parent) chain.push(at);
-	return chain.reverse();
+function cycleAbove(from: Draft): Draft[] {
+	const path = new Set<Draft>();
+	let node: Draft | undefined = from;
+	for (; node && !path.has(node); node = node.parent) path.add(node);
+	const all = [...path];
+	return node ? all.slice(all.indexOf(node)) : [];
 }
 
-function rebuilt({ positions }: Index, changed: readonly AgentView[], gone: readonly string[]): Tree {
-	const views = new Map<string, AgentView>();
-	for (const [id, { view }] of positions) views.set(id, view);
-	for (const view of changed) views.set(view.id, view);
-	for (const id of gone) views.delete(id);
-	return buildTree(views.values());
+/** Called for children before their parents. Returns the depth that its view implies. */
+function finish(node: Draft): number {
+	const { view, counts, parent, children } = node;
+	node.rank = rankOf(view);
+	counts[stateOf(node.rank, view)]++;
+	if (children.length > 1) inDisplayOrder(children);
+	if (parent) {
+		add(parent.counts, counts);
+		if (parent.height <= node.height) parent.height = node.height + 1;
+	}
+	return typeof view.depth === "number" && view.depth > node.height ? view.depth : node.height;
+}
+
+function stateOf(rank: Rank, { status }: AgentView): keyof Counts {
+	if (rank === ACTIVE) return status === "waiting" ? "waiting" : "running";
+	return rank === QUEUED ? "queued" : "finished";
+}
+
+function bestOf({ running, waiting, queued }: Counts): Rank {
+	return running + waiting > 0 ? ACTIVE : queued > 0 ? QUEUED : SETTLED;
+}
+
+/** They are in order of arrival, and sorting is stable. */
+function inDisplayOrder(siblings: Draft[]): void {
+	const isSorted = siblings.every(({ rank }, at) => at === 0 || rank >= (siblings[at - 1] as Draft).rank);
+	if (!isSorted) siblings.sort((a, b) => a.rank - b.rank);
+	let index = 0;
+	for (const node of siblings) node.index = index++;
 }
