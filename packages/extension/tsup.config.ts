@@ -76,7 +76,16 @@ const parsedBuiltins: Plugin = {
  */
 const READING = /^\.\.?\/(?:fields|lint|parse)\//;
 const READERS = [
-	...["parsePreset", "unusable", "maxFileBytes", "parseOverride", "lint", "lintPreset", "knownTools"],
+	...[
+		"parsePreset",
+		"parseDefinition",
+		"unusable",
+		"maxFileBytes",
+		"parseOverride",
+		"lint",
+		"lintPreset",
+		"knownTools",
+	],
 	...["fields", "fieldsMarkdown", "findField"],
 ];
 

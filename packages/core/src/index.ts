@@ -39,6 +39,7 @@ export type { AgentRecord } from "./model/record.ts";
 export { reduce } from "./model/reduce.ts";
 export {
 	type Checkpoint,
+	type ChildSession,
 	type Confinement,
 	type Emit,
 	INHERITED,

@@ -8,13 +8,14 @@ import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
-import { createLauncher, newAgentId } from "@pi-subagents/launch";
+import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
 import { createUsageReport, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { registerCommands } from "./commands/register-commands.ts";
 import { createGitTrust } from "./host/git-trust.ts";
 import { createHost } from "./host/host.ts";
 import { createWorktrees } from "./host/worktrees.ts";
+import { createCallerData } from "./rpc/launch.ts";
 import { serveRpc, trackRpcCallers } from "./rpc/server.ts";
 import { createSchedules } from "./schedule/schedules.ts";
 import { cleanUp } from "./session/cleanup.ts";
@@ -45,10 +46,15 @@ export default function subagents(given: ExtensionAPI): void {
 		bus.settings(settings);
 		schedules.configure(settings);
 	};
-	const launcher = createLauncher({ ...host, checkWorktree: gitTrust.check }, onSettings);
+	const runtimePresets = createRuntimePresets();
+	const launcher = createLauncher(
+		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current },
+		onSettings,
+	);
 	const ask: ProcessRunnerOptions["ask"] = (id, question, signal) => manager.ask(id, question, signal);
 	const flushLogs = () => recorder.flush();
-	const isolating = createWorktrees(host, gitTrust.allows);
+	const callerData = createCallerData();
+	const isolating = createWorktrees(host, gitTrust.allows, callerData.beforeCleanup);
 	const manager: Manager = new Manager({
 		runners: {
 			session: isolating(
@@ -110,12 +116,13 @@ export default function subagents(given: ExtensionAPI): void {
 		interruptions: createUserInputSignal(pi),
 		flushLogs,
 		schedules,
+		runtimePresets,
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
 	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states });
 	cleanUp(pi, { store, journal, launcher, host });
-	serveRpc(pi, { manager, launcher, host, delivery, bus });
+	serveRpc(pi, { manager, launcher, host, delivery, bus, callerData, runtimePresets });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);
 }

@@ -21,6 +21,12 @@ export { presetList } from "./preset-list.ts";
 export { loadPresets } from "./presets.lazy.ts";
 export { type PresetReport, projectCounts } from "./presets.ts";
 export {
+	createRuntimePresets,
+	type RegisteredPresets,
+	type Registration,
+	type RuntimePresets,
+} from "./runtime-presets.ts";
+export {
 	type Config,
 	createConfigReader,
 	type SettingsPlace,

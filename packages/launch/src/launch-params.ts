@@ -8,6 +8,8 @@ export const DEFAULT_PRESET = "general-purpose";
 export interface LaunchParams {
 	/** The preset's name, in any case. */
 	preset: string;
+	/** The preset to use if there is none of that name; `false`: none. Absent: as the settings say. */
+	fallbackPreset?: string | false | undefined;
 	task: string;
 	/** A few words for lists; made from the task when absent. */
 	description?: string | undefined;

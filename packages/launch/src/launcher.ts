@@ -11,6 +11,7 @@ import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
 import { loadPresets } from "./presets.lazy.ts";
 import { createPresets, type PresetReport } from "./presets.ts";
+import { NO_REGISTERED_PRESETS } from "./runtime-presets.ts";
 import { type Config, createConfigReader } from "./settings/config.ts";
 import { defaultSettings, type Settings } from "./settings/settings.ts";
 import { assertStandsAlone, completed, layersOf, noWorktrees, parentFieldsOf } from "./spec-parts.ts";
@@ -58,7 +59,12 @@ export function createLauncher<Context extends SessionContext>(
 ): Launcher<Context> {
 	const host: LaunchHost<Context> = { ...ABSENT, ...given };
 	const { agentDir, tell } = host;
-	const presets = createPresets({ agentDir, tell, manifests: host.packageManifests });
+	const presets = createPresets({
+		agentDir,
+		tell,
+		manifests: host.packageManifests,
+		registered: host.registeredPresets ?? (() => NO_REGISTERED_PRESETS),
+	});
 	const readConfig = createConfigReader(agentDir);
 	const runsDirOf = coalesce(
 		async (cwd: string) => prepareRunsDir(await rootOf(cwd)),
@@ -89,7 +95,7 @@ export function createLauncher<Context extends SessionContext>(
 		async resolve(params, ctx, parent) {
 			const config = configFor(ctx);
 			const { settings } = config;
-			const { preset, override } = await presets.find(params.preset, ctx.cwd, config);
+			const { preset, override, note } = await presets.find(params.preset, ctx.cwd, config, params.fallbackPreset);
 			const resolved = resolveSpec({
 				...layersOf(params, preset, override, settings),
 				parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
@@ -112,7 +118,7 @@ export function createLauncher<Context extends SessionContext>(
 			};
 			const memory = scope && (await prepareMemory({ ...place, scope, root: await rootOf(ctx.cwd) }));
 			const conversation = host.conversation(resolved, parent?.ctx ?? ctx);
-			return { preset, spec: completed(resolved, params, { confinedTo, runs, memory, conversation }) };
+			return { preset, spec: completed(resolved, params, { confinedTo, runs, memory, conversation, note }) };
 		},
 	};
 }

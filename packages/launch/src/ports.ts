@@ -3,6 +3,7 @@
  * directory is read here; otherwise it is passed back to the program.
  */
 import type { Confinement, Facts, ParentFields, RunSpec } from "@pi-subagents/core";
+import type { RegisteredPresets } from "./runtime-presets.ts";
 import type { StoredTrust } from "./settings/config.ts";
 
 export interface SessionContext {
@@ -48,7 +49,12 @@ export interface WorktreeRequest {
 	mayAsk: boolean;
 }
 
-export type LaunchHost<Context extends SessionContext> = LaunchEnvironment & LaunchSession<Context> & LaunchChecks;
+export type LaunchHost<Context extends SessionContext> = LaunchEnvironment &
+	LaunchSession<Context> &
+	LaunchChecks & {
+		/** The presets that other extensions registered, as `createRuntimePresets` keeps them. Absent: none. */
+		registeredPresets?: () => RegisteredPresets;
+	};
 
 /**
  * What `createLauncher` takes. Whatever is left out grants nothing and checks nothing: no project is trusted, no package

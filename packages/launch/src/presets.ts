@@ -4,19 +4,22 @@ import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Sourc
 import { sanitize } from "@pi-subagents/progress";
 import { coalesce } from "./coalesce.ts";
 import { loadPresets } from "./presets.lazy.ts";
+import type { RegisteredPresets } from "./runtime-presets.ts";
 import type { Config } from "./settings/config.ts";
 
 export interface Presets {
 	/** Those that can be started, by name. */
 	list(cwd: string, config: Config): Promise<readonly Preset[]>;
-	/** Throws an error that names the known ones. */
-	find(name: string, cwd: string, config: Config): Promise<FoundPreset>;
+	/** Throws an error that names the known ones. `fallback` counts instead of the setting. */
+	find(name: string, cwd: string, config: Config, fallback?: string | false): Promise<FoundPreset>;
 	survey(cwd: string, config: Config): Promise<PresetReport>;
 }
 
 /** Every preset, those that are switched off included, and every file that could not be used as it stands. */
 export interface PresetReport extends PresetList {
 	config: Config;
+	/** Another extension registered its presets as the only ones, so that files are not used. */
+	isExclusive?: boolean;
 	/** What the settings say about a preset. */
 	overrideOf(preset: Preset): Override;
 	/** Whether a preset goes by that name, in any of its spellings. */
@@ -27,12 +30,16 @@ interface FoundPreset {
 	preset: Preset;
 	/** What the settings say about it. */
 	override: Override["fields"];
+	/** Says that it is not the one that was asked for. */
+	note?: string;
 }
 
 export interface PresetsOptions {
 	agentDir: string;
 	/** `package.json` files of installed packages that may ship presets. */
 	manifests: (cwd: string) => readonly string[];
+	/** The presets that other extensions registered. */
+	registered: () => RegisteredPresets;
 	/** Tells the user once. */
 	tell: (notice: string) => void;
 }
@@ -42,16 +49,20 @@ const MAX_NAMES = 30;
 const MAX_UNREAD = 3;
 const MAX_MATCHES = 8;
 
-export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Presets {
+export function createPresets({ agentDir, manifests, registered, tell }: PresetsOptions): Presets {
 	const catalogues = new Map<string, Pick<Catalogue, "read">>();
+	let version = 0;
 	const read = async (cwd: string, config: Config): Promise<PresetList> => {
 		const library = await loadPresets();
+		const runtime = registered();
+		if (runtime.version !== version) catalogues.clear();
+		version = runtime.version;
 		const key = JSON.stringify([cwd, config.trust, config.settings]);
 		const create = () => {
 			const catalogue = library.createCatalogue({
 				cwd,
 				agentDir,
-				sources: sourcesFor(library, config, manifests(cwd)),
+				sources: sourcesFor(library, config, manifests(cwd), runtime),
 			});
 			return { read: coalesce(() => catalogue.read()) };
 		};
@@ -61,17 +72,22 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 		for (const notice of noticesFor(list, config)) tell(notice);
 		return list;
 	};
+	const exclusiveNote = () =>
+		registered().isExclusive
+			? " Preset files are not used: another extension registered its presets as the only ones."
+			: "";
 	return {
 		async list(cwd, config) {
 			const library = await loadPresets();
 			const { presets } = await read(cwd, config);
 			return presets.filter(({ name, enabled }) => overrideOf(name, config, library).fields.enabled ?? enabled);
 		},
-		async find(name, cwd, config) {
+		async find(name, cwd, config, fallback = config.settings.fallbackSubagent) {
 			const library = await loadPresets();
 			const list = await read(cwd, config);
-			const preset = library.findPreset(list.presets, name);
-			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list, library));
+			const named = library.findPreset(list.presets, name);
+			const preset = named ?? standIn(name, fallback, list, library);
+			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list, library) + exclusiveNote());
 			const { fields, faults, isRefused } = overrideOf(preset.name, config, library);
 			const trouble = faults.map((fault) => `agentOverrides.${preset.name}: ${fault}`);
 			if (isRefused)
@@ -80,7 +96,9 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 					`The settings of preset "${preset.name}" are broken: ${trouble.join("; ")}.`,
 				);
 			for (const notice of trouble) tell(notice);
-			return { preset, override: fields };
+			if (named) return { preset, override: fields };
+			const note = `There is no preset ${quoted(name)}: "${preset.name}" is used instead (fallbackSubagent).`;
+			return { preset, override: fields, note };
 		},
 		async survey(cwd, config) {
 			const library = await loadPresets();
@@ -88,6 +106,7 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 			return {
 				...list,
 				config,
+				isExclusive: registered().isExclusive,
 				overrideOf: ({ name }) => overrideOf(name, config, library),
 				knows: (name) => library.findPreset(list.presets, name) !== undefined,
 			};
@@ -97,10 +116,17 @@ export function createPresets({ agentDir, manifests, tell }: PresetsOptions): Pr
 
 type Library = Awaited<ReturnType<typeof loadPresets>>;
 
-function sourcesFor(library: Library, { settings, trust }: Config, manifests: readonly string[]): Source[] {
+function sourcesFor(
+	library: Library,
+	{ settings, trust }: Config,
+	manifests: readonly string[],
+	runtime: RegisteredPresets,
+): Source[] {
 	const { builtins, claudeImport, opencodeImport, packagePresets, agentsDirs, subagentsDirs } = library;
+	const known = [...(settings.builtins ? builtins() : []), ...library.registered(runtime.results)];
+	if (runtime.isExclusive) return known;
 	const all = [
-		...(settings.builtins ? builtins() : []),
+		...known,
 		...(settings.packageAgents === false
 			? []
 			: packagePresets(manifests, settings.packageAgents === true ? {} : { only: settings.packageAgents })),
@@ -134,11 +160,25 @@ function noticesFor({ presets, problems }: PresetList, config: Config): string[]
 	];
 }
 
-function unknownPreset(name: string, { presets, problems }: PresetList, { findPreset }: Library): string {
-	visibleName(name, "preset", "unknown_preset");
-	const broken = problems.filter(
+/** Not for a name with a broken file: that file may exist to remove tools. */
+function standIn(name: string, fallback: string | false, list: PresetList, library: Library): Preset | undefined {
+	if (fallback === false || name.trim() === "" || brokenFiles(name, list, library).length > 0) return undefined;
+	const preset = library.findPreset(list.presets, fallback);
+	if (preset) return preset;
+	const why = `${unknownPreset(name, list, library)} The preset to use instead (fallbackSubagent), ${quoted(fallback)}, does not exist either.`;
+	throw new AgentError("unknown_preset", why);
+}
+
+function brokenFiles(name: string, { problems }: PresetList, { findPreset }: Library): Problem[] {
+	return problems.filter(
 		({ severity, preset }) => severity === "error" && preset !== undefined && findPreset([{ name: preset }], name),
 	);
+}
+
+function unknownPreset(name: string, list: PresetList, library: Library): string {
+	visibleName(name, "preset", "unknown_preset");
+	const { presets, problems } = list;
+	const broken = brokenFiles(name, list, library);
 	if (broken.length > 0) return `Preset ${quoted(name)} cannot be used: ${broken.map(placed).join("; ")}.`;
 	// One of these may be it: a directory that cannot be read, or a file that does not say what it is called.
 	const unread = problems.filter(({ severity, preset }) => severity === "error" && preset === undefined);

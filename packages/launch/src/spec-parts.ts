@@ -65,13 +65,15 @@ interface Surroundings {
 	runs?: RunsDir | undefined;
 	memory?: { dir?: string; warning?: string } | undefined;
 	conversation?: readonly unknown[] | undefined;
+	/** What else the caller should know. */
+	note?: string | undefined;
 }
 
 /** The spec with its surroundings. The only place that adds to what `resolveSpec` decided. */
 export function completed(
 	resolved: RunSpec,
 	{ tools, outlives }: LaunchParams,
-	{ confinedTo, runs, memory, conversation }: Surroundings = {},
+	{ confinedTo, runs, memory, conversation, note }: Surroundings = {},
 ): RunSpec {
 	const { subagents: _none, mcp: _unnamed, ...alone } = resolved; // a given list of tools is complete
 	return {
@@ -81,7 +83,7 @@ export function completed(
 		...(runs && { runsDir: runs.dir }),
 		...(memory?.dir !== undefined && { memoryDir: memory.dir }),
 		...(conversation && { [INHERITED]: conversation }),
-		warnings: [...resolved.warnings, ...[runs?.warning, memory?.warning].filter((text) => text !== undefined)],
+		warnings: [...resolved.warnings, ...[note, runs?.warning, memory?.warning].filter((text) => text !== undefined)],
 	};
 }
 

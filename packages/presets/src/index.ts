@@ -11,6 +11,7 @@ export {
 	file,
 	opencodeImport,
 	packagePresets,
+	registered,
 	type Source,
 	subagentsDirs,
 } from "./catalogue/sources.ts";
@@ -36,6 +37,7 @@ export type {
 	SourceKind,
 	Thinking,
 } from "./model/preset.ts";
+export { parseDefinition } from "./parse/definition.ts";
 export { type Override, parseOverride } from "./parse/override.ts";
 export { parsePreset } from "./parse/parse.ts";
 export type { ParseContext } from "./parse/reader.ts";

@@ -4,6 +4,7 @@ import { type Bus, listen } from "./bus.ts";
 import { type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "./lifecycle.ts";
 import type { Outcome } from "./outcome.ts";
 import {
+	type AgentDefinition,
 	type AgentInfo,
 	type Method,
 	parseServerInfo,
@@ -40,7 +41,18 @@ export interface Subagents {
 	/** Sends a running agent another instruction. */
 	steer(id: string, message: string): Promise<void>;
 	stop(id: string): Promise<void>;
-	/** Marks the result as shown, so that the session is not notified. Must come within 200 ms after the agent has settled. */
+	/**
+	 * Adds presets for as long as the session is open, or until `dispose` is called. The user's files of the same names
+	 * count instead of them, unless they are `exclusive`: then only they and the built-in presets exist.
+	 */
+	registerAgents(
+		agents: readonly AgentDefinition[],
+		options?: { exclusive?: boolean },
+	): Promise<{ count: number; exclusive: boolean; dispose(): Promise<void> }>;
+	/**
+	 * Marks the result as shown, so that the session is not notified. Must come within 200 ms after the agent has settled,
+	 * or while the session is still busy.
+	 */
 	consume(id: string): Promise<void>;
 	/** Calls the handler for an event until the returned function is called. */
 	on<Event extends LifecycleEvent>(event: Event, handler: (payload: LifecycleEvents[Event]) => void): () => void;
@@ -94,6 +106,11 @@ export function createClient(bus: Bus, first: ServerInfo, timeoutMs: number): Su
 		status: (agentId) => callOptional("status", { agentId }),
 		list: () => callOptional("list", {}),
 		steer: (agentId, message) => callOptional("steer", { agentId, message }),
+		async registerAgents(agents, { exclusive = false } = {}) {
+			const owner = crypto.randomUUID();
+			const reply = await callOptional("registerAgents", { agents, exclusive, owner });
+			return { ...reply, dispose: async () => void (await call("registerAgents", { agents: [], owner })) };
+		},
 		stop: (agentId) => call("stop", { agentId }),
 		consume: (agentId) => call("consume", { agentId }),
 		on: subscribe,

@@ -13,7 +13,9 @@ export {
 } from "./lifecycle.ts";
 export type { Aborted, Completed, Failed, Outcome, Worktree } from "./outcome.ts";
 export {
+	type AgentDefinition,
 	type AgentInfo,
+	type AgentRegistration,
 	isReply,
 	type Method,
 	PROTOCOL_VERSION,
@@ -26,6 +28,24 @@ export {
 	type SpawnOptions,
 	type Tokens,
 } from "./protocol.ts";
-export { type Checked, type CheckedOptions, type CheckedSpawn, readRequest } from "./request.ts";
-export { type Handlers, type ServeOptions, serve } from "./serve.ts";
+export {
+	REGISTER_EVENT,
+	type RegisterAgent,
+	type Registration,
+	type RegistrationResult,
+	serveRegistrations,
+} from "./server/register-event.ts";
+export {
+	createRegistry,
+	type LifetimeUsage,
+	type ManagerRegistry,
+	type RegistryPort,
+	type RegistryRecord,
+	type RegistryServer,
+	type RegistrySession,
+	type RegistryState,
+} from "./server/registry.ts";
+export { type Checked, type CheckedSpawn, readRequest } from "./server/request.ts";
+export { type Handlers, type ServeOptions, serve } from "./server/serve.ts";
+export type { CheckedOptions } from "./server/spawn-options.ts";
 export { isV2Failure, toV2Status, type V2Status } from "./status.ts";

@@ -10,6 +10,7 @@ export const lifecycleChannels = {
 	started: "subagents:started",
 	completed: "subagents:completed",
 	failed: "subagents:failed",
+	resumed: "subagents:resumed",
 	steered: "subagents:steered",
 	compacted: "subagents:compacted",
 	scheduled: "subagents:scheduled",
@@ -35,6 +36,8 @@ export interface LifecycleEvents {
 	completed: SettledAgent;
 	/** The agent failed or was stopped. */
 	failed: SettledAgent;
+	/** A resumed agent settled, in whatever way. Comes after `completed` or `failed`. */
+	resumed: SettledAgent;
 	/** The agent got another instruction. */
 	steered: { id: string; message: string };
 	/** Its context was compacted. */

@@ -17,6 +17,7 @@ export const requestChannels = {
 	wait: "subagents:rpc:wait",
 	list: "subagents:rpc:list",
 	steer: "subagents:rpc:steer",
+	registerAgents: "subagents:rpc:registerAgents",
 } as const;
 
 export type Method = keyof typeof requestChannels;
@@ -34,6 +35,8 @@ export interface Requests {
 	wait: { agentId: string };
 	list: Record<never, never>;
 	steer: { agentId: string; message: string };
+	/** Presets for as long as the session is open. They replace those that the same owner registered before. */
+	registerAgents: AgentRegistration;
 }
 
 /** The result of each method on success. */
@@ -47,6 +50,7 @@ export interface Replies {
 	wait: SettledAgent;
 	list: AgentInfo[];
 	steer: undefined;
+	registerAgents: { count: number; exclusive: boolean };
 }
 
 /** The server that answers. */
@@ -86,8 +90,42 @@ export interface SpawnOptions {
 	signal?: AbortSignal | null;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: Readonly<Record<string, unknown>> | null;
-	/** The older name of `outputSchema`. */
-	structuredOutput?: Readonly<Record<string, unknown>> | null;
+	/** Other names of `outputSchema`. A compiled schema is accepted if it holds the JSON Schema it was made from. */
+	structuredOutput?: object | null;
+	schema?: object | null;
+	/** The preset to use if there is none of that name; `false`: none. Default: the user's setting. */
+	fallbackSubagent?: string | false | null;
+	/** Awaited with the agent's worktree when it has ended by itself, before the worktree is closed. */
+	onBeforeWorktreeCleanup?: ((path: string) => unknown) | null;
+	/** What the caller shows about the launch. Kept as it is, for readers of the record. */
+	invocation?: Readonly<Record<string, unknown>> | null;
+}
+
+/** Presets that an extension brings along. */
+export interface AgentRegistration {
+	agents: readonly AgentDefinition[];
+	/** Only these and the built-in presets exist meanwhile; the user's files are not used. */
+	exclusive?: boolean | null;
+	/** Whose presets these are: a later registration of the same owner replaces them. Default: they replace those with which they share a name. */
+	owner?: string | null;
+}
+
+/** A preset as an object. Besides these, every field of a preset file may be set, by any of its names. */
+export interface AgentDefinition {
+	name: string;
+	/** What the agent is told; the body of a preset file. */
+	systemPrompt: string;
+	/** When to use it. Default: the name. */
+	description?: string;
+	displayName?: string;
+	model?: string;
+	thinking?: string;
+	tools?: readonly string[] | string;
+	extensions?: boolean | readonly string[];
+	skills?: boolean | readonly string[];
+	maxTurns?: number;
+	promptMode?: "append" | "replace" | "auto";
+	[field: string]: unknown;
 }
 
 /** The state of an agent. */

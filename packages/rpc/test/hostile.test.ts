@@ -27,6 +27,7 @@ function setUp() {
 		stop: note as () => undefined,
 		consume: note as () => undefined,
 		steer: note as () => undefined,
+		registerAgents: ({ agents }) => ({ count: agents.length, exclusive: false }),
 		wait: () => new Promise(() => undefined),
 		result: () => ({ id: "a1", type: "t", description: "d", status: "completed", toolUses: 0, durationMs: 0 }),
 	});

@@ -100,9 +100,23 @@ const SAYS = {
 	foreground: "Hand a self-contained task to an agent of your own and wait for its answer.",
 };
 
+/** The details of a call. The fields at the top are those that readers of session files know from other extensions. */
+export interface AgentCallDetails extends Partial<AgentSummary> {
+	agents: AgentDetails[];
+}
+
+interface AgentSummary {
+	agentId: string;
+	description: string;
+	/** The name of its preset. */
+	subagentType: string;
+	/** `background` for an agent that the call does not wait for. */
+	status: "queued" | "running" | "background" | "completed";
+}
+
 export function createAgentTool(
 	deps: AgentToolDeps,
-): ToolDefinition<ReturnType<typeof parametersFor>, { agents: AgentDetails[] }> {
+): ToolDefinition<ReturnType<typeof parametersFor>, AgentCallDetails> {
 	const { agents, store, usage, caller, onGivenUp = () => "user", presets = "" } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
 	const { isBackgroundByDefault = caller === "session", hasWorktrees = true } = deps;
@@ -128,7 +142,10 @@ export function createAgentTool(
 					onGivenUp,
 					hasRow: ctx.mode === "tui",
 					onProgress: (lines, details) =>
-						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
+						onUpdate?.({
+							content: [{ type: "text", text: lines.join("\n") }],
+							details: callDetails(launched.record, details[0]?.status === "queued" ? "queued" : "running", details),
+						}),
 				});
 				if (!finished) throw new Error("The agent was lost.");
 				const { outcome, record, warnings } = finished;
@@ -136,7 +153,7 @@ export function createAgentTool(
 				if (outcome.status !== "completed") throw new RunReport(text);
 				return {
 					content: [{ type: "text", text }],
-					details: { agents: [detailsOf(record)] },
+					details: callDetails(record, "completed"),
 					...(usage ? { usage: usage.owed() } : {}),
 				};
 			},
@@ -220,5 +237,14 @@ function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]
 			? "A message will bring its result; go on with something else, or end your turn."
 			: "Read its result with get_subagent_result.";
 	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
-	return { content: [{ type: "text" as const, text }], details: { agents: [detailsOf(record)] } };
+	return { content: [{ type: "text" as const, text }], details: callDetails(record, "background") };
+}
+
+function callDetails(
+	record: AgentRecord,
+	status: AgentSummary["status"],
+	agents: AgentDetails[] = [detailsOf(record)],
+): AgentCallDetails {
+	const { id: agentId, description, type: subagentType } = record;
+	return { agentId, description, subagentType, status, agents };
 }

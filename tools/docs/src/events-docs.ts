@@ -65,7 +65,14 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 	},
 	started: { when: "it began to work; again when it is resumed", fields: news },
 	completed: { when: "it ended as it should", fields: settled },
-	failed: { when: "it failed or was stopped", fields: settled },
+	failed: {
+		when: "it failed or was stopped, or was not launched after all though its id was given out",
+		fields: settled,
+	},
+	resumed: {
+		when: "a run of an agent that was resumed has ended, in whatever way; comes after `completed` or `failed`",
+		fields: settled,
+	},
 	steered: {
 		when: "somebody gave it another instruction",
 		fields: { id: news.id, message: { type: "string", meaning: "the instruction" } },

@@ -1,8 +1,10 @@
 /** The methods of the RPC for people. The committed `docs/rpc.md` must equal it. */
 import {
+	type AgentDefinition,
 	type AgentInfo,
 	type Method,
 	PROTOCOL_VERSION,
+	REGISTER_EVENT,
 	type Requests,
 	requestChannels,
 	type SpawnOptions,
@@ -20,7 +22,7 @@ interface MethodDoc<Request> {
 
 const agentId = { type: "string", meaning: "the id of an agent, or its name" };
 const NOT_FOUND = "Agent not found";
-const OWNED = "Agent is owned by another agent";
+const OWNED = "Agent is owned by another agent or workflow";
 const NOT_RUNNING = "Agent is not running";
 
 const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
@@ -32,7 +34,11 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 	spawn: {
 		does: "Launches an agent, by the same rules as any other launch, and returns at once.",
 		fields: {
-			type: { type: "string", meaning: "the name of a preset; an unknown one is an error that names the known ones" },
+			type: {
+				type: "string",
+				meaning:
+					"the name of a preset; an unknown one is an error that names the known ones, unless there is a `fallbackSubagent`",
+			},
 			prompt: { type: "string", meaning: "the task" },
 			options: { type: "object", meaning: "see below", isOptional: true },
 		},
@@ -46,7 +52,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
 	},
 	consume: {
-		does: "Says that the caller has shown the result: the session is not told of it. In time from inside `subagents:completed` and within 200 ms after it.",
+		does: "Says that the caller has shown the result: the session is not told of it. In time from inside `subagents:completed`, within 200 ms after it, and for as long as the session is busy with other work.",
 		fields: { agentId },
 		answers: "nothing",
 		errors: ["Agent not found or still running"],
@@ -80,7 +86,42 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		answers: "nothing",
 		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
 	},
+	registerAgents: {
+		does: "Adds presets until the session ends, is reloaded, or they are replaced. All are added, or none. Files of the user that have the same names count instead of them.",
+		fields: {
+			agents: { type: "object[]", meaning: "up to 200 presets, see below" },
+			exclusive: {
+				type: "boolean",
+				meaning: "only these and the built-in presets exist meanwhile; preset files are not used",
+				isOptional: true,
+			},
+			owner: {
+				type: "string",
+				meaning:
+					"whose presets these are: they replace the ones that this owner registered before, and an empty list removes those. Without it they replace a registration with which they share a name",
+				isOptional: true,
+			},
+		},
+		answers: "`{ count, exclusive }`",
+	},
 };
+
+const definition: FieldDocs<KnownFields<AgentDefinition>> = {
+	name: { type: "string", meaning: "what it is launched by" },
+	systemPrompt: { type: "string", meaning: "what the agent is told: the body of a preset file" },
+	description: { type: "string", meaning: "when to use it; the name when absent", isOptional: true },
+	displayName: { type: "string", meaning: "ignored: the name is shown", isOptional: true },
+	model: { type: "string", meaning: "`provider/id`, or part of it", isOptional: true },
+	thinking: { type: "string", meaning: "`off` to `max`", isOptional: true },
+	tools: { type: "string[] | string", meaning: "a complete list", isOptional: true },
+	extensions: { type: "boolean | string[]", meaning: "which extensions it loads", isOptional: true },
+	skills: { type: "boolean | string[]", meaning: "which skills it has", isOptional: true },
+	maxTurns: { type: "number", meaning: "after so many turns it is asked to finish", isOptional: true },
+	promptMode: { type: '"append" | "replace" | "auto"', meaning: "`auto` leaves it to us", isOptional: true },
+};
+
+/** Without the index signature. */
+type KnownFields<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
 
 const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	description: { type: "string", meaning: "three to five words for people; made from the prompt when absent" },
@@ -99,7 +140,20 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	cwd: { type: "string", meaning: "an absolute path of an existing directory" },
 	signal: { type: "AbortSignal", meaning: "stops the agent when it fires" },
 	outputSchema: { type: "object", meaning: "a JSON Schema that the answer must match" },
-	structuredOutput: { type: "object", meaning: "the same by an older name" },
+	structuredOutput: {
+		type: "object",
+		meaning: "the same by another name; also compiled, if it holds its JSON Schema (as `schema`, or as TypeBox does)",
+	},
+	schema: { type: "object", meaning: "the same by another name" },
+	fallbackSubagent: {
+		type: "string | false",
+		meaning: "the preset to use where there is none of that name; absent: as the setting of that name says",
+	},
+	onBeforeWorktreeCleanup: {
+		type: "(path) => unknown",
+		meaning: "awaited with the agent's worktree when it has ended by itself, before the worktree is closed",
+	},
+	invocation: { type: "object", meaning: "kept for readers of the record; nothing depends on it" },
 };
 
 export const agentInfo: FieldDocs<AgentInfo> = {
@@ -147,7 +201,7 @@ The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exa
 
 We answer as soon as we are loaded, and say \`subagents:ready\` when a session is open: whoever is loaded earlier listens for that, whoever is loaded later sends a \`ping\`. Both should be done, with a timeout, since the extension may not be there. Before a session is open \`spawn\` answers \`No active session\`.
 
-\`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other extensions for sub-agents have it; the rest counts where \`capabilities\` names it. What differs from them: an unknown preset is an error and not another preset, every agent waits for a slot, and functions among the options of \`spawn\` are not called (the [events](events.md) say the same).
+\`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other extensions for sub-agents have it; the rest counts where \`capabilities\` names it. What differs from them: an unknown preset is an error and not another preset unless the user has set \`fallbackSubagent\`, every agent waits for a slot, and \`onSpawned\`, \`onQueued\` and \`onCompaction\` among the options of \`spawn\` are not called (the [events](events.md) say the same).
 
 ${sections.join("\n\n")}
 
@@ -159,6 +213,22 @@ All may be left out; \`null\` is the same.
 |---|---|---|
 ${fieldRows(spawnOptions).join("\n")}
 
+## Presets of other extensions
+
+Besides these fields every field of a [preset file](../packages/presets/FIELDS.md) can be set, by any of its names. A field that cannot be used, or that looks like a limit and is not understood, is an error.
+
+| field | type | meaning |
+|---|---|---|
+${fieldRows(definition).join("\n")}
+
+The Agent tool lists them from the next turn on; \`/subagent agents\` and \`doctor\` show them at once, as \`runtime\`. For one preset there is also an event, which is answered before \`emit\` returns:
+
+\`\`\`ts
+const request = { version: 1, name: "scout", definition: { description: "Looks around", systemPrompt: "Be quick.", tools: ["read"] } };
+pi.events.emit("${REGISTER_EVENT}", request);
+// request.result: { ok: true, registration: { dispose() } } or { ok: false, error }; undefined where nobody listens
+\`\`\`
+
 ## What is known of an agent
 
 | field | type | meaning |
@@ -167,14 +237,24 @@ ${fieldRows(agentInfo).join("\n")}
 
 ## Without the bus
 
-Code in the same process finds the agents of the first session under \`globalThis[Symbol.for("pi-subagents:manager")]\`:
+Code in the same process finds the agents under \`globalThis[Symbol.for("pi-subagents:manager")]\`, of the first session that was opened in it. The place is taken when the extension is loaded, so that other extensions find it in their own \`session_start\`.
 
 | member | |
 |---|---|
-| \`spawn(pi, ctx, type, prompt, options)\` | as above; a promise of the id |
-| \`getRecord(id)\` | what \`status\` answers, with the words of version ${PROTOCOL_VERSION} for the status, and the result once it has settled |
+| \`spawn(pi, ctx, type, prompt, options)\` | as above, but returns the id at once. What cannot be launched becomes a record with \`status: "error"\` and the reason as \`error\`, and \`subagents:failed\` is emitted |
+| \`getRecord(id)\` | what \`status\` answers, with the words of version ${PROTOCOL_VERSION} for the status, the result once it has settled, and what follows; \`undefined\` for an unknown id |
 | \`hasRunning()\` | whether any agent is at work |
-| \`waitForAll()\` | resolves when none is |
+| \`waitForAll()\` | resolves when none is; never rejects |
+
+A record is a live view: its fields say what is true when they are read. Reading them, \`JSON.stringify\`, \`Object.keys\` and the like never throw.
+
+| field | type | meaning |
+|---|---|---|
+| \`startedAt\` | \`number\` | when it started; until then, when it was accepted |
+| \`promise\` | \`Promise<string>\` | resolves with its whole text when its current run has settled; never rejects |
+| \`session\` | \`object?\` | \`sessionId\`, \`messages\`, \`subscribe(listener)\` with pi's own events, \`steer(message)\`, \`abort()\`. While it runs inside pi; \`undefined\` before that and afterwards, and for agents in their own processes |
+| \`lifetimeUsage\` | \`object\` | \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, \`cost\` of all its runs |
+| \`invocation\` | \`object?\` | as the caller of \`spawn\` gave it |
 `;
 }
 

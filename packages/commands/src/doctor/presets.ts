@@ -16,16 +16,25 @@ import type { Finding } from "./finding.ts";
 /** More findings would bury the first ones. */
 const MAX_LISTED = 10;
 
-const KINDS: readonly SourceKind[] = ["builtin", "package", "import", "global", "project"];
+const KINDS: readonly SourceKind[] = ["builtin", "package", "runtime", "import", "global", "project"];
 
-export function checkPresets({ presets, problems }: Pick<PresetReport, "presets" | "problems">): Finding[] {
+export function checkPresets({
+	presets,
+	problems,
+	isExclusive = false,
+}: Pick<PresetReport, "presets" | "problems" | "isExclusive">): Finding[] {
 	if (presets.length === 0) return [NO_PRESETS, ...capped(problems.map(problemFinding))];
 	const counts = KINDS.map((kind) => ({ kind, count: presets.filter(({ source }) => source.kind === kind).length }));
 	const sources = counts.filter(({ count }) => count > 0).map(({ kind, count }) => `${count} ${kind}`);
 	const off = presets.filter(({ enabled }) => !enabled).length;
 	const text = `${formatCount(presets.length, "preset")}: ${sources.join(", ")}${off > 0 ? `; ${off} switched off` : ""}`;
-	return [{ level: "ok", text }, ...capped(problems.map(problemFinding))];
+	return [{ level: "ok", text }, ...(isExclusive ? [EXCLUSIVE] : []), ...capped(problems.map(problemFinding))];
 }
+
+const EXCLUSIVE: Finding = {
+	level: "hint",
+	text: "Preset files are not used in this session: another extension registered its presets as the only ones.",
+};
 
 const NO_PRESETS: Finding = {
 	level: "problem",

@@ -98,6 +98,7 @@ function originOf(field: ResolvedField, { origins }: RunSpec, preset: Preset): s
 	if (origin !== "preset") return ORIGINS[origin];
 	const written = (preset.origins as Record<string, Preset["origins"]["name"]>)[field];
 	if (preset.source.kind === "builtin") return "the built-in";
+	if (preset.source.kind === "runtime") return "the extension that registered it";
 	return typeof written === "object" ? `line ${written.line} of the file` : "default for such files";
 }
 

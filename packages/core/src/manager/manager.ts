@@ -11,7 +11,7 @@ import { isYes } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
 import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
 import type { AgentRecord } from "../model/record.ts";
-import type { RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";
@@ -39,6 +39,8 @@ export interface ManagerOptions {
 
 /** What a launch says besides the spec. */
 export interface LaunchOptions {
+	/** An id from `newId`, where the caller needed one before the spec was known. */
+	id?: string;
 	name?: string;
 	/** The launching call does not wait for the result. */
 	isBackground?: boolean;
@@ -100,7 +102,8 @@ export class Manager {
 			throw new AgentError("too_deep", message);
 		}
 		if (parentAgentId !== undefined) this.#liveOf(parentAgentId, "launch agents");
-		const id = this.#unusedId();
+		const id = options.id ?? this.newId();
+		if (this.store.record(id)) throw new AgentError("wrong_state", `There is an agent ${id} already.`);
 		this.#lifecycle.queue(id, spec, {
 			...(name === "" ? {} : { name }),
 			...defined({ parentAgentId }),
@@ -110,6 +113,14 @@ export class Manager {
 			...defined({ callId }),
 		});
 		return this.#recordOf(id);
+	}
+
+	/** An id that no agent has. */
+	newId(): string {
+		for (;;) {
+			const id = this.#options.newId();
+			if (!this.store.record(id)) return id;
+		}
 	}
 
 	/** Runs a settled agent again with a new task. Its runner continues the conversation if that was saved. */
@@ -145,6 +156,11 @@ export class Manager {
 	/** A live agent's spec, and where its current run's files are. */
 	specOf(id: string): (RunSpec & RunIdentity) | undefined {
 		return this.#lifecycle.live(id)?.spec;
+	}
+
+	/** The conversation of a live agent that runs in this process, once it is open. */
+	sessionOf(id: string): ChildSession | undefined {
+		return this.#lifecycle.live(id)?.run?.session;
 	}
 
 	/**
@@ -264,13 +280,6 @@ export class Manager {
 
 	#assertOpen(): void {
 		if (this.#isShutDown) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
-	}
-
-	#unusedId(): string {
-		for (;;) {
-			const id = this.#options.newId();
-			if (!this.store.record(id)) return id;
-		}
 	}
 
 	#liveOf(id: string, what: string): LiveAgent {

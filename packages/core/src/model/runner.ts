@@ -192,11 +192,22 @@ export interface Run {
 	 * process knows; then its last complete message is kept.
 	 */
 	readonly partial?: string | undefined;
+	/** The child's conversation while it is open, if the child lives in this process. */
+	readonly session?: ChildSession | undefined;
 	/**
 	 * Detaches from a child that continues without us: nothing is emitted any more, and `settled` stays pending.
 	 * Resolves when nothing is left to do here.
 	 */
 	detach?(): Promise<void>;
+}
+
+/** The conversation of a child in this process, for observers: they cannot harm the run, whatever they do. */
+export interface ChildSession {
+	readonly sessionId: string;
+	/** What was said so far, as pi's own messages. */
+	readonly messages: readonly unknown[];
+	/** Calls the listener with pi's own events, until the returned function is called. */
+	subscribe(listener: (event: unknown) => unknown): () => void;
 }
 
 /** Who stops a run, and why. */

@@ -8,13 +8,14 @@ import { AnswerCheck } from "../conversation/answer-check.ts";
 import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
 import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
-import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { SharedTap } from "../providers/response-tap.ts";
 import { type ProviderResponse, RetryAfter } from "../providers/retry-after.ts";
 import { type Child, createChildSession, UnavailableModel } from "./create-child-session.ts";
 import { converse, type Dialogue } from "./dialogue.ts";
 import { openConversation } from "./history/conversation.ts";
 import { Mailbox } from "./mailbox.ts";
+import { observable } from "./observable.ts";
 import type { SessionHost } from "./resources/host.ts";
 import { SharedResources } from "./resources/resources.ts";
 import { StartupBatcher } from "./startup-batcher.ts";
@@ -92,6 +93,10 @@ class SessionRun implements Run {
 
 	get partial(): string | undefined {
 		return this.#finalMessage.partial;
+	}
+
+	get session(): ChildSession | undefined {
+		return this.#session && observable(this.#session, this.#report);
 	}
 
 	get #isOver(): boolean {

@@ -2,7 +2,7 @@
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
 import { abortedOutcome } from "../model/outcome.ts";
-import type { Checkpoint, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
 export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
 	/** Every run started or rejoined so far, oldest first. */
@@ -11,10 +11,12 @@ export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
 
 /** A run controlled by a test. */
 export interface FakeRun
-	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs">>,
+	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs" | "session">>,
 		Pick<Run, "granted"> {
 	/** The part of the message it is writing, if the test sets it. */
 	partial?: string | undefined;
+	/** Its conversation, if the test gives it one. */
+	session?: ChildSession | undefined;
 	readonly spec: RunSpec & RunIdentity;
 	/** Whether it was rejoined instead of started. */
 	readonly isAttached: boolean;

@@ -1,6 +1,7 @@
 /** Gives another runner's runs their own checkout if their spec asks for one, and closes it when they settle. */
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
-import { messageOf, type Report } from "../base/best-effort.ts";
+import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
+import { untilStopped } from "../base/timeouts.ts";
 import { defined } from "../base/values.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
@@ -16,6 +17,8 @@ export interface WorktreeRunnerOptions {
 	dir: string;
 	/** The user's directory, so that a pasted command works there. */
 	sessionCwd?: () => string | undefined;
+	/** Awaited with the checkout of a run that ended by itself, before it is closed. A stop does not wait for it. */
+	beforeClose?: (agentId: string, root: string) => unknown;
 	/** Called with the final report of a stopped run's checkout, which the stop did not wait for. */
 	onClosed?: (agentId: string, report: WorktreeReport) => void;
 	/** Called with problems that do not fail the run. */
@@ -92,7 +95,7 @@ interface Steps {
 /** A run that is prepared before its child starts: messages meanwhile are delivered then. */
 function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions, steps: Steps): Run {
 	const { report, onClosed, git = gitWith() } = options;
-	const preparing = new AbortController();
+	const stopping = new AbortController();
 	const early: ((run: Run) => void)[] = [];
 	let child: Run | undefined;
 	let record: WorktreeRecord | undefined;
@@ -104,7 +107,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 	};
 
 	const begin = async (): Promise<void> => {
-		record = await steps.open(preparing.signal);
+		record = await steps.open(stopping.signal);
 		if (stop) return;
 		child = steps.begin(record);
 		if (granted) child.granted = granted;
@@ -115,6 +118,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		const failure = await begun;
 		const outcome = await (child?.settled ?? (stop ? abortedOutcome(stop, undefined) : (failure as Outcome)));
 		if (!record) return outcome;
+		if (child && !stop) await untilStopped(inspected(spec.agentId, record.root, options), stopping.signal);
 		const worktree = outcome.worktree ?? (await closeWorktree(record, { git, ...defined({ report }) }));
 		if (stop) onClosed?.(spec.agentId, worktree);
 		return { ...outcome, worktree };
@@ -124,8 +128,8 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		settled: live(),
 		abort(given) {
 			stop ??= given;
-			if (child) child.abort(given);
-			else preparing.abort();
+			stopping.abort();
+			child?.abort(given);
 		},
 		steer: (message) => whenStarted((run) => run.steer(message)),
 		wrapUp: (reason) => whenStarted((run) => run.wrapUp(reason)),
@@ -145,6 +149,9 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		get partial() {
 			return child?.partial;
 		},
+		get session() {
+			return child?.session;
+		},
 		...(spec.outlives
 			? {
 					// One in preparation must start first: no one else would do it.
@@ -155,6 +162,14 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 				}
 			: {}),
 	};
+}
+
+function inspected(
+	agentId: string,
+	root: string,
+	{ beforeClose, report = () => undefined }: WorktreeRunnerOptions,
+): Promise<void> {
+	return bestEffort(`looking at the worktree of agent ${agentId}`, report, () => beforeClose?.(agentId, root));
 }
 
 function provisional({ branch, root, base }: WorktreeRecord): WorktreeReport {

@@ -49,6 +49,40 @@ test("the outcome says on which branch the changes are", async () => {
 	});
 });
 
+test("somebody may look at the worktree of a run that ended by itself before it is closed; a stop does not wait", async () => {
+	const it = await repo();
+	const seen: string[][] = [];
+	const inner = fakeRunner();
+	const forever = new Promise(() => undefined);
+	const runner = worktreeRunner(inner, {
+		dir: it.dir,
+		git: it.git,
+		beforeClose: async (agentId, root) => {
+			seen.push([agentId, ...(await readdir(root)).filter((name) => name === "new.txt")]);
+			if (agentId === "a2") await forever;
+			throw new Error("Not good."); // is only reported
+		},
+	});
+	const start = async (agentId: string) => {
+		const run = runner.start({ ...specIn(it), agentId }, () => undefined);
+		await expect.poll(() => inner.runs.some(({ spec }) => spec.agentId === agentId)).toBe(true);
+		const child = inner.runs.find(({ spec }) => spec.agentId === agentId);
+		await it.write("new.txt", "new\n", child?.spec.cwd);
+		child?.answer("Done.");
+		return run;
+	};
+	expect(await (await start("a1")).settled).toMatchObject({ status: "completed", worktree: { files: 1 } });
+	const held = await start("a2");
+	await expect
+		.poll(() => seen)
+		.toEqual([
+			["a1", "new.txt"],
+			["a2", "new.txt"],
+		]);
+	held.abort({ by: "user" });
+	expect(await held.settled).toMatchObject({ status: "completed", worktree: { files: 1 } });
+});
+
 test("a run in a place without a repository fails, and its child is never started", async () => {
 	const it = await repo();
 	await mkdir(join(it.home, "plain"));

@@ -13,7 +13,13 @@ import {
 	systemClock,
 } from "@pi-subagents/core";
 import type { Settings } from "@pi-subagents/launch";
-import { isV2Failure, type LifecycleEvent, type LifecycleEvents, lifecycleChannels } from "@pi-subagents/rpc";
+import {
+	isV2Failure,
+	type LifecycleEvent,
+	type LifecycleEvents,
+	lifecycleChannels,
+	type SettledAgent,
+} from "@pi-subagents/rpc";
 import type { Host } from "../host/host.ts";
 import { agentNewsOf, compactionOf, settledAgentOf } from "./payloads.ts";
 
@@ -26,6 +32,8 @@ export interface BusDeps {
 export interface EventPublisher {
 	/** Publishes the settings if they changed. */
 	settings(settings: Settings): void;
+	/** Publishes that an agent whose id a caller knows was not launched. */
+	refused(agent: SettledAgent): void;
 	/** Publishes that requests are answered and a session is open. */
 	ready(): void;
 }
@@ -66,6 +74,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 			case "agent_settled": {
 				const settled = settledAgentOf(record, event.outcome);
 				publish(isV2Failure(settled.status) ? "failed" : "completed", settled);
+				if (record.run > 1) publish("resumed", settledAgentOf(record, event.outcome));
 				break;
 			}
 			default: // other events are not published
@@ -74,6 +83,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 	});
 	return {
 		ready: () => publish("ready", {}),
+		refused: (agent) => publish("failed", agent),
 		settings(settings) {
 			const text = JSON.stringify(settings);
 			if (text === known) return;

@@ -8,7 +8,11 @@ import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-su
 import type { Host } from "./host.ts";
 
 /** Around every runner: agents can have a checkout of their own, whatever runs them. */
-export function createWorktrees(host: Host, allows: Allows): (runner: Runner) => Runner {
+export function createWorktrees(
+	host: Host,
+	allows: Allows,
+	beforeCleanup: ReadonlyMap<string, (path: string) => unknown>,
+): (runner: Runner) => Runner {
 	return (runner) =>
 		worktreeRunner(runner, {
 			dir: worktreesDir(host.agentDir),
@@ -17,6 +21,7 @@ export function createWorktrees(host: Host, allows: Allows): (runner: Runner) =>
 				const isWorthAWord = report.branch !== undefined || report.path !== undefined;
 				if (isWorthAWord) host.inform(`Agent ${agentId}: ${worktreeLines(report).join(" ")}`);
 			},
+			beforeClose: (agentId, root) => beforeCleanup.get(agentId)?.(root),
 			report: host.tell,
 			allows,
 		});

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, defined, isThinkingLevel, type Manager, quoted } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
-import type { Launcher, LaunchParams } from "@pi-subagents/launch";
+import type { Launcher, LaunchParams, RuntimePresets } from "@pi-subagents/launch";
 import type { CheckedOptions, CheckedSpawn } from "@pi-subagents/rpc";
 import type { Host } from "../host/host.ts";
 
@@ -13,21 +13,37 @@ export interface RpcDeps {
 	launcher: Pick<Launcher<ExtensionContext>, "resolve">;
 	host: Pick<Host, "session" | "tell">;
 	delivery: Pick<Delivery, "apart" | "claim">;
+	runtimePresets: RuntimePresets;
+	/** What callers gave for later, by agent. */
+	callerData: CallerData;
+}
+
+/** Kept while the session is open: worktrees are closed and records read long after the launch. */
+export interface CallerData {
+	beforeCleanup: Map<string, (path: string) => unknown>;
+	invocations: Map<string, Readonly<Record<string, unknown>>>;
+}
+
+export function createCallerData(): CallerData {
+	return { beforeCleanup: new Map(), invocations: new Map() };
 }
 
 /**
  * It waits for a slot like any other. With `isBackground`, the result is delivered to the session; without it, only to
  * the caller, and the agent is queued before background agents.
  */
-export async function launchAgent(request: CheckedSpawn, deps: RpcDeps): Promise<AgentRecord> {
-	const { manager, launcher, host, delivery } = deps;
-	const { name, isBackground = false, signal } = request.options;
+export async function launchAgent(request: CheckedSpawn, deps: RpcDeps, wantedId?: string): Promise<AgentRecord> {
+	const { manager, launcher, host, delivery, callerData } = deps;
+	const { name, isBackground = false, signal, invocation, onBeforeWorktreeCleanup } = request.options;
 	const session = host.session();
 	if (!session) throw new Error("No active session");
 	signal?.throwIfAborted();
 	const { spec } = await launcher.resolve(paramsOf(request), session);
 	signal?.throwIfAborted();
-	const options = { isBackground, launchedBy: "rpc" as const, ...defined({ name }) };
+	const id = wantedId ?? manager.newId();
+	if (invocation) callerData.invocations.set(id, invocation);
+	if (onBeforeWorktreeCleanup) callerData.beforeCleanup.set(id, onBeforeWorktreeCleanup);
+	const options = { id, isBackground, launchedBy: "rpc" as const, ...defined({ name }) };
 	const record = delivery.apart(() => manager.spawn(spec, options));
 	if (signal) stopOn(signal, record.id, manager);
 	return record;
@@ -45,11 +61,13 @@ function stopOn(signal: AbortSignal, id: string, manager: Manager): void {
 }
 
 function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
-	const { description, model, maxTurns, isolated, isolation, inheritContext, cwd, outputSchema } = options;
+	const { description, model, maxTurns, isolated, isolation, inheritContext, cwd, outputSchema, fallbackSubagent } =
+		options;
 	if (cwd !== undefined && !isAbsolute(cwd))
 		throw new AgentError("bad_request", `cwd must be an absolute path, not ${quoted(cwd)}.`);
 	return {
 		preset: type,
+		fallbackPreset: fallbackSubagent,
 		task: prompt,
 		description,
 		model,

@@ -1,60 +1,106 @@
 /**
- * The agents for code in the same process without the bus: an object under a global symbol. The first session of a
- * process registers it, and only that session removes it.
+ * The agents for code in the same process without the bus: an object under a global symbol. The first instance that is
+ * loaded registers it, so that extensions loaded earlier find it when their session starts. An instance that never opens a
+ * session gives way to one that does.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, isSettled, type Manager } from "@pi-subagents/core";
-import { readRequest, type SettledAgent, toV2Status } from "@pi-subagents/rpc";
+import { type AgentRecord, bestEffort, defined, isSettled, systemClock } from "@pi-subagents/core";
+import { wholeOutcome } from "@pi-subagents/core/report";
+import {
+	createRegistry,
+	type ManagerRegistry,
+	type RegistryServer,
+	type RegistrySession,
+	type RegistryState,
+	toV2Status,
+} from "@pi-subagents/rpc";
+import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, settledAgentOf } from "../bus/payloads.ts";
 import { launchAgent, type RpcDeps } from "./launch.ts";
 
 const KEY = Symbol.for("pi-subagents:manager");
+/** Whether the owner of a registry has opened a session. Other copies of this code read it, too. */
+const IS_OPEN = Symbol.for("@pi-subagents/extension:open");
 
-/** The registered object. */
-interface ManagerRegistry {
-	/** Resolves when no agent is active, whoever launched it. */
-	waitForAll(): Promise<void>;
-	hasRunning(): boolean;
-	/** Like `spawn` of the RPC. The first two parameters are ignored; the open session is used. */
-	spawn(pi: unknown, ctx: unknown, type: string, prompt: string, options?: object): Promise<string>;
-	/** A copy of the record of an agent that the session launched. */
-	getRecord(id: string): RegistryRecord | undefined;
-}
+type Place = { [KEY]?: ManagerRegistry & { [IS_OPEN]?: boolean } };
 
-type RegistryRecord = Omit<ReturnType<typeof agentInfoOf>, "status"> &
-	Partial<Omit<SettledAgent, "status">> & { status: SettledAgent["status"] };
-
-export function provideRegistry(pi: ExtensionAPI, deps: RpcDeps): void {
-	const registry = registryFor(deps);
-	const place = globalThis as { [KEY]?: ManagerRegistry };
+export function provideRegistry(pi: ExtensionAPI, deps: RpcDeps & { bus: EventPublisher }): RegistryServer {
+	const server = registryFor(deps);
+	const { registry } = server;
+	const place = globalThis as Place;
+	const markOpen = (value: boolean) => Object.defineProperty(registry, IS_OPEN, { value, configurable: true });
+	markOpen(false);
+	place[KEY] ??= registry;
 	pi.on("session_start", () => {
+		if (place[KEY]?.[IS_OPEN] === false) delete place[KEY];
+		markOpen(true);
 		place[KEY] ??= registry;
 	});
 	pi.on("session_shutdown", () => {
 		if (place[KEY] === registry) delete place[KEY];
 	});
+	return server;
 }
 
-function registryFor(deps: RpcDeps): ManagerRegistry {
-	const { manager } = deps;
-	/** Runs of other processes cannot be awaited here. */
-	const active = () =>
-		manager.store.currentRecords().filter(({ id, status }) => !isSettled(status) && manager.specOf(id) !== undefined);
-	return {
-		hasRunning: () => active().length > 0,
-		async waitForAll() {
-			for (let ids = active(); ids.length > 0; ids = active()) await Promise.all(ids.map(({ id }) => manager.wait(id)));
+function registryFor(deps: RpcDeps & { bus: EventPublisher }): RegistryServer {
+	const { manager, callerData, bus } = deps;
+	/** Records are immutable, so each is read once. */
+	const states = new WeakMap<AgentRecord, RegistryState>();
+	return createRegistry({
+		newId: () => manager.newId(),
+		now: () => Math.floor(systemClock.now()),
+		launch: (id, request) => launchAgent(request, deps, id),
+		read(id) {
+			const record = manager.store.record(id);
+			if (!record || record.parentAgentId !== undefined) return undefined; // only what the session launched
+			const state = states.get(record) ?? {
+				...stateOf(record),
+				...defined({ invocation: callerData.invocations.get(id) }),
+			};
+			states.set(record, state);
+			return state;
 		},
-		spawn: async (_pi, _ctx, type, prompt, options) =>
-			(await launchAgent(readRequest("spawn", { type, prompt, options }), deps)).id,
-		getRecord: (id) => recordFor(manager, id),
+		session: (id) => sessionOf(id, deps),
+		async wait(id) {
+			const outcome = await manager.wait(id);
+			const record = manager.store.record(id);
+			return (record && settledAgentOf(record, await wholeOutcome(record, outcome)).result) ?? "";
+		},
+		/** Runs of other processes cannot be awaited here. */
+		active: () =>
+			manager.store
+				.currentRecords()
+				.filter(({ id, status }) => !isSettled(status) && manager.specOf(id) !== undefined)
+				.map(({ id }) => id),
+		refused: bus.refused,
+	});
+}
+
+function stateOf(record: AgentRecord): RegistryState {
+	const { outcome, status, queuedAt, startedAt = queuedAt, usage } = record;
+	return {
+		...agentInfoOf(record),
+		...(outcome ? settledAgentOf(record, outcome) : {}),
+		status: toV2Status(status, outcome),
+		startedAt,
+		lifetimeUsage: { ...usage },
 	};
 }
 
-function recordFor(manager: Manager, id: string): RegistryRecord | undefined {
-	const record: AgentRecord | undefined = manager.store.record(id);
-	if (!record || record.parentAgentId !== undefined) return undefined;
-	const { outcome, status } = record;
-	const info = { ...agentInfoOf(record), status: toV2Status(status, outcome) };
-	return outcome ? { ...info, ...settledAgentOf(record, outcome) } : info;
+/** Callers rarely await what they ask for, and a rejection that nobody handles would end pi. */
+function sessionOf(id: string, { manager, host }: RpcDeps): RegistrySession | undefined {
+	const session = manager.sessionOf(id);
+	if (!session) return undefined;
+	const ask = (what: string, work: () => void) => bestEffort(`${what} agent ${id}`, host.tell, work);
+	const view = {
+		sessionId: session.sessionId,
+		get messages() {
+			return session.messages;
+		},
+		subscribe: session.subscribe,
+		steer: (message: string) => ask("steering", () => manager.steer(id, String(message))),
+		abort: () => ask("stopping", () => manager.abort(id, { by: "parent", reason: "another extension stopped it" })),
+		toJSON: () => ({ sessionId: session.sessionId }), // a whole conversation is no part of a record
+	};
+	return view;
 }

@@ -6,13 +6,16 @@ import { wholeOutcome } from "@pi-subagents/core/report";
 import { type Handlers, requestChannels, serve } from "@pi-subagents/rpc";
 import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, settledAgentOf } from "../bus/payloads.ts";
+import { registerAgents, serveAgentEvents } from "./agents.ts";
 import { launchAgent, type RpcDeps } from "./launch.ts";
 import { provideRegistry } from "./registry.ts";
 
 /** Call last: its `ready` event says that everything else is set up. */
 export function serveRpc(pi: ExtensionAPI, deps: RpcDeps & { bus: EventPublisher }): void {
-	const stop = serve(pi.events, rpcHandlers(deps), { capabilities: ["outputSchema"], report: deps.host.tell });
-	provideRegistry(pi, deps);
+	const { decided } = provideRegistry(pi, deps);
+	const handlers = rpcHandlers(deps, decided);
+	const stop = serve(pi.events, handlers, { capabilities: ["outputSchema"], report: deps.host.tell });
+	serveAgentEvents(pi, deps.runtimePresets);
 	pi.on("session_start", () => deps.bus.ready());
 	pi.on("session_shutdown", stop); // the next session has its own instance
 }
@@ -27,36 +30,42 @@ export function trackRpcCallers({ events }: Pick<ExtensionAPI, "events">): () =>
 	return () => isCalled;
 }
 
-function rpcHandlers(deps: RpcDeps): Required<Handlers> {
+/** `decided`: an id may be known to its caller before the agent is. */
+function rpcHandlers(deps: RpcDeps, decided: (id: string) => Promise<void>): Required<Handlers> {
 	const { manager, delivery } = deps;
-	const find = (wanted: string) => agentOf(manager, wanted);
+	const find = async (wanted: string, error?: string) => {
+		await decided(wanted);
+		return agentOf(manager, wanted, error);
+	};
 	const settled = async (record: AgentRecord, outcome: Outcome) =>
 		settledAgentOf(record, await wholeOutcome(record, outcome));
 	return {
 		spawn: async (request) => ({ id: (await launchAgent(request, deps)).id }),
-		stop({ agentId }) {
-			const { id } = activeOf(find(agentId));
+		async stop({ agentId }) {
+			const { id } = activeOf(await find(agentId));
 			manager.abort(id, { by: "parent", reason: "another extension stopped it" });
 		},
-		consume({ agentId }) {
-			const record = agentOf(manager, agentId, "Agent not found or still running");
-			if (!record.outcome) throw new Error("Agent not found or still running");
+		async consume({ agentId }) {
+			const error = "Agent not found or still running";
+			const record = await find(agentId, error);
+			if (!record.outcome) throw new Error(error);
 			delivery.claim(record);
 		},
-		steer({ agentId, message }) {
-			manager.steer(activeOf(find(agentId)).id, message);
+		async steer({ agentId, message }) {
+			manager.steer(activeOf(await find(agentId)).id, message);
 		},
-		status: ({ agentId }) => agentInfoOf(find(agentId)),
+		registerAgents: (request) => registerAgents(request, deps.runtimePresets),
+		status: async ({ agentId }) => agentInfoOf(await find(agentId)),
 		list: () => manager.store.snapshot().records.map(agentInfoOf),
-		result({ agentId }) {
-			const record = find(agentId);
+		async result({ agentId }) {
+			const record = await find(agentId);
 			if (!record.outcome) throw new Error(`Agent is ${record.status}: wait for it, or ask for its status`);
 			return settled(record, record.outcome);
 		},
 		async wait({ agentId }) {
-			const { id } = find(agentId);
+			const { id } = await find(agentId);
 			const outcome = await manager.wait(id);
-			return settled(find(id), outcome);
+			return settled(agentOf(manager, id), outcome);
 		},
 	};
 }
@@ -73,7 +82,7 @@ function agentOf(manager: Manager, wanted: string, error = "Agent not found"): A
 
 /** Sub-agents belong to their parent, which is waiting for them: other extensions must not touch them. */
 function activeOf(record: AgentRecord): AgentRecord {
-	if (record.parentAgentId !== undefined) throw new Error("Agent is owned by another agent");
+	if (record.parentAgentId !== undefined) throw new Error("Agent is owned by another agent or workflow");
 	if (record.outcome) throw new Error("Agent is not running");
 	return record;
 }

@@ -1,11 +1,12 @@
 /**
  * Offers the tools once the session knows which presets and models there are: the model must be able to choose. They are
- * offered again when the set of models has changed, and not otherwise: new tool texts cost the prompt cache.
+ * offered again when the models have changed, or the presets that other extensions register, and not otherwise: new tool
+ * texts cost the prompt cache.
  */
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { allAgents, type Manager, messageOf, modelName } from "@pi-subagents/core";
 import { backgroundRecords, type Delivery, type Journal } from "@pi-subagents/delivery";
-import type { Launcher, Schedules, Settings } from "@pi-subagents/launch";
+import type { Launcher, RuntimePresets, Schedules, Settings } from "@pi-subagents/launch";
 import { agentDescription, presetList } from "@pi-subagents/launch";
 import type { Preset } from "@pi-subagents/presets";
 import {
@@ -40,13 +41,15 @@ export interface ToolDeps {
 	interruptions: UserInputSignal;
 	flushLogs: () => Promise<void>;
 	schedules: Schedules<ExtensionContext>;
+	runtimePresets: RuntimePresets;
 }
 
 export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
-	const { launcher, host } = deps;
+	const { launcher, host, runtimePresets } = deps;
 	const gate = createRegistrationGate();
 	let presets: readonly Preset[] = [];
-	let offered: { wanted: string; names: readonly string[]; text?: string | undefined } = { wanted: "", names: [] };
+	let version: number | undefined;
+	let offered = { wanted: "", names: [] as readonly string[], text: "" };
 	/** What the user wrote for `Agent`, as it was when the session was opened: new tool texts cost the prompt cache. */
 	let ownText: string | undefined;
 	const offer = async (ctx: ExtensionContext) => {
@@ -59,7 +62,8 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		const { toolsets, scheduling, backgroundByDefault, worktrees } = settings;
 		const wanted = [...toolsets, scheduling, backgroundByDefault, worktrees].join();
 		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
-		const isReworded = offered.wanted !== "" && offered.text !== ownText;
+		const text = ownText ?? presetList(presets);
+		const isReworded = offered.wanted !== "" && offered.text !== text;
 		if (answer !== "register" && !isTrimmed && !isReworded) return;
 		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
 		for (const tool of tools) pi.registerTool(tool);
@@ -68,17 +72,22 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 			const others = pi.getActiveTools().filter((name) => !offered.names.includes(name) && !names.includes(name));
 			pi.setActiveTools([...others, ...names]);
 		}
-		offered = { wanted, names, text: ownText };
+		offered = { wanted, names, text };
 	};
-	pi.on("session_start", async (_event, ctx) => {
+	const readPresets = async (ctx: ExtensionContext) => {
+		({ version } = runtimePresets.current());
 		presets = await launcher.presets(ctx).catch((error: unknown) => {
 			host.tell(`The presets could not be read: ${messageOf(error)}`);
 			return []; // the tools themselves still work, and say what is wrong when they are called
 		});
 		ownText = describeAgent(ctx, presets, deps);
+	};
+	pi.on("session_start", async (_event, ctx) => {
+		await readPresets(ctx);
 		await offer(ctx);
 	});
 	pi.on("before_agent_start", async (_event, ctx) => {
+		if (version !== runtimePresets.current().version) await readPresets(ctx);
 		await offer(ctx);
 		return undefined;
 	});

@@ -166,7 +166,7 @@ test("a resumed agent that is stopped in the queue has failed, without a word th
 	it.manager.abort(id, { by: "user" });
 	expect(it.heard.filter(({ payload }) => payload.id === id).map(({ event }) => event)).toEqual([
 		...["created", "started", "completed"],
-		"failed",
+		...["failed", "resumed"],
 	]);
 });
 
@@ -214,6 +214,9 @@ test("everything that is told has words in the documentation, and of its type", 
 	it.run(id)?.emit({ type: "compacted", ok: true, reason: "threshold", tokensBefore: 9_000 });
 	it.manager.abort("a2", { by: "user" });
 	await it.answer(id, "Two doors.");
+	it.manager.resume(id, spec);
+	await it.answer(id, "Three doors.");
+	expect(it.of("resumed")).toEqual([it.of("completed").at(-1)]);
 	it.bus.settings(defaultSettings());
 	it.bus.settings({ ...defaultSettings(), maxConcurrent: 3 });
 	for (const { event, payload } of it.heard) {

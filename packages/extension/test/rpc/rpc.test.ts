@@ -1,5 +1,5 @@
 /** What other extensions may ask, over the bus as they do it. */
-import { connect, replyChannel, requestChannels } from "@pi-subagents/rpc";
+import { connect, type RegistryRecord, replyChannel, requestChannels } from "@pi-subagents/rpc";
 import { agentInfo } from "@pi-subagents-dev/docs";
 import { expect, test } from "vitest";
 import { newFile, open, spec } from "../fixtures/fake-session.ts";
@@ -24,7 +24,7 @@ test("a ping is answered before a session is open, a spawn only then", async () 
 		success: true,
 		data: {
 			version: 2,
-			capabilities: ["consume", "status", "result", "wait", "list", "steer", "outputSchema"],
+			capabilities: ["consume", "status", "result", "wait", "list", "steer", "registerAgents", "outputSchema"],
 		},
 	});
 	expect(await ask(it, "spawn", look)).toEqual({ success: false, error: "No active session" });
@@ -141,8 +141,10 @@ test("the errors of version 2 keep their words", async () => {
 	const child = it.manager.spawn(spec, { parentAgentId: parent.id });
 	const error = (text: string) => ({ success: false, error: text });
 	expect(await ask(it, "stop", { agentId: "zz" })).toEqual(error("Agent not found"));
-	expect(await ask(it, "stop", { agentId: child.id })).toEqual(error("Agent is owned by another agent"));
-	expect(await ask(it, "steer", { agentId: child.id, message: "x" })).toEqual(error("Agent is owned by another agent"));
+	expect(await ask(it, "stop", { agentId: child.id })).toEqual(error("Agent is owned by another agent or workflow"));
+	expect(await ask(it, "steer", { agentId: child.id, message: "x" })).toEqual(
+		error("Agent is owned by another agent or workflow"),
+	);
 	expect(await ask(it, "consume", { agentId: "zz" })).toEqual(error("Agent not found or still running"));
 	expect(await ask(it, "consume", { agentId: parent.id })).toEqual(error("Agent not found or still running"));
 	expect(await ask(it, "result", { agentId: parent.id })).toEqual(
@@ -203,17 +205,26 @@ test("whoever waits when the session ends hears how it ended, and nobody is serv
 const registered = () =>
 	(globalThis as { [key: symbol]: unknown })[Symbol.for("pi-subagents:manager")] as
 		| {
-				spawn(...args: unknown[]): Promise<string>;
-				getRecord(id: string): Record<string, unknown> | undefined;
+				spawn(...args: unknown[]): string;
+				getRecord(id: string): RegistryRecord | undefined;
 				hasRunning(): boolean;
 				waitForAll(): Promise<void>;
 		  }
 		| undefined;
 
-test("the first session of a process is found under the symbol, until it ends", async () => {
-	for (const left of [registered()]) expect(left === undefined || typeof left.spawn === "function").toBe(true);
+/** Sessions of other tests may still have the place. */
+const openAlone: typeof open = (...how) => {
 	delete (globalThis as { [key: symbol]: unknown })[Symbol.for("pi-subagents:manager")];
+	return open(...how);
+};
+
+test("the first session of a process is found under the symbol, until it ends", async () => {
+	const loaded = await openAlone(newFile(), { isLate: true });
+	const waiting = registered();
+	expect(waiting?.getRecord("a1")).toBeUndefined();
 	const first = await open(newFile());
+	expect(registered()).not.toBe(waiting); // it has a session, the other has none yet
+	await loaded.start();
 	const offered = registered();
 	const second = await open(newFile());
 	expect(registered()).toBe(offered);
@@ -227,20 +238,133 @@ test("the first session of a process is found under the symbol, until it ends", 
 });
 
 test("what is found there launches agents and knows them in the words of version 2", async () => {
-	const it = await open(newFile());
+	const it = await openAlone(newFile());
 	const agents = registered();
-	const id = await agents?.spawn({}, {}, "scout", "Look around.", { depth: 9, name: "finder" });
+	const invocation = { model: "one" };
+	const id = agents?.spawn({}, {}, "scout", "Look around.", { depth: 9, name: "finder", invocation });
 	expect(id).toBe("a1");
+	const record = agents?.getRecord("a1");
+	expect(record).toMatchObject({ id, status: "queued", type: "scout" });
+	expect(await ask(it, "status", { agentId: "a1" })).toMatchObject({ success: true, data: { status: "running" } });
 	const child = it.manager.spawn(spec, { parentAgentId: "a1" });
 	expect(agents?.getRecord(child.id)).toBeUndefined();
-	expect(agents?.getRecord("a1")).toMatchObject({ id, name: "finder", status: "running" });
+	expect(agents?.getRecord("a1")).toBe(record);
+	expect(record).toMatchObject({ id, name: "finder", status: "running", session: undefined, invocation });
 	expect(agents?.hasRunning()).toBe(true);
 	const all = agents?.waitForAll();
 	it.manager.abort(child.id, { by: "user" });
 	it.run("a1")?.answer("Two doors.");
 	await all;
 	expect(agents?.hasRunning()).toBe(false);
-	expect(agents?.getRecord("a1")).toMatchObject({ status: "completed", result: "Two doors.", toolUses: 0 });
-	await expect(agents?.spawn({}, {}, "scout", 7)).rejects.toThrow("prompt must be a string");
+	expect(record).toMatchObject({ status: "completed", result: "Two doors.", toolUses: 0 });
 	await it.shutdown();
+});
+
+test("what cannot be launched there is a failed record, and the bus says so", async () => {
+	const it = await openAlone(newFile());
+	const failed: unknown[] = [];
+	it.events.on("subagents:failed", (payload) => failed.push(payload));
+	const agents = registered();
+	const ids = [agents?.spawn({}, {}, "scout", 7), agents?.spawn({}, {}, "nobody", "Look.", { description: "look" })];
+	const records = ids.map((id) => agents?.getRecord(id ?? ""));
+	expect(records.map((record) => record?.status)).toEqual(["queued", "queued"]);
+	await agents?.waitForAll();
+	expect(records).toMatchObject([
+		{ status: "error", error: "prompt must be a string" },
+		{ status: "error", error: 'There is no preset "nobody".', description: "look" },
+	]);
+	expect(await records[1]?.promise).toBe("");
+	expect(failed).toMatchObject([{ id: ids[0] }, { id: ids[1], type: "nobody", status: "error" }]);
+	await it.shutdown();
+});
+
+test("a live agent's conversation can be observed, steered and stopped through its record, and nothing of that throws", async () => {
+	const it = await openAlone(newFile());
+	const agents = registered();
+	const id = agents?.spawn({}, {}, "scout", "Look around.") ?? "";
+	await ask(it, "status", { agentId: id });
+	const run = it.run(id);
+	const listeners = new Set<(event: unknown) => unknown>();
+	const subscribe = (listener: (event: unknown) => unknown) => {
+		listeners.add(listener);
+		return () => listeners.delete(listener);
+	};
+	if (run) run.session = { sessionId: "s2", messages: [{ role: "user" }], subscribe };
+	const record = agents?.getRecord(id);
+	const { session } = record ?? {};
+	const heard: unknown[] = [];
+	const stop = session?.subscribe((event) => heard.push(event));
+	for (const listener of listeners) listener({ type: "turn_start" });
+	stop?.();
+	expect([heard, listeners.size, session?.messages]).toEqual([[{ type: "turn_start" }], 0, [{ role: "user" }]]);
+	expect(JSON.parse(JSON.stringify(record)).session).toEqual({ sessionId: "s2" });
+	await session?.steer("Look in src.");
+	expect(run?.steers).toEqual(["Look in src."]);
+	await session?.abort();
+	expect(record).toMatchObject({ status: "stopped", session: undefined });
+	await session?.steer("Too late."); // a rejection that nobody handles would end pi
+	expect(it.told).toEqual([expect.stringContaining(`steering agent ${id}: `)]);
+	await it.shutdown();
+});
+
+test("a result can be consumed by its agent's name for as long as the session is busy", async () => {
+	const it = await open(newFile());
+	await ask(it, "spawn", { ...look, options: { isBackground: true, name: "Finder" } });
+	await it.turn(async () => {
+		await it.answer("a1", "Two doors.");
+		it.clock.advance(30_000);
+		expect(await ask(it, "consume", { agentId: "@finder" })).toEqual({ success: true });
+	});
+	it.clock.advance(60_000);
+	await it.turn();
+	expect(it.sent).toEqual([]);
+});
+
+test("presets of other extensions are registered all or none, replaced by their owner, and refused by name", async () => {
+	const it = await open(newFile());
+	const names = () => it.runtimePresets.current().results.map(({ preset }) => preset?.name);
+	const role = (name: string, more: object = {}) => ({ name, systemPrompt: "Help.", ...more });
+	const register = (request: object) => ask(it, "registerAgents", request);
+	expect(await register({ agents: [role("a"), role("b")] })).toEqual({
+		success: true,
+		data: { count: 2, exclusive: false },
+	});
+	expect(await register({ agents: [role("c"), role("d", { toolz: "read" })] })).toEqual({
+		success: false,
+		error: expect.stringContaining('agents[1] "d": unknown field "toolz" looks like a limit'),
+	});
+	expect(await register({ agents: [role("e"), role("E")] })).toMatchObject({ error: expect.stringContaining("twice") });
+	expect(names()).toEqual(["a", "b"]);
+	await register({ agents: [role("b")], exclusive: true }); // the same owner again: it shares a name
+	expect([names(), it.runtimePresets.current().isExclusive]).toEqual([["b"], true]);
+	const subagents = await connect(it.events);
+	const { dispose, ...reply } = await subagents.registerAgents([role("mine")]);
+	expect([reply, names()]).toEqual([{ count: 1, exclusive: false }, ["b", "mine"]]);
+	await dispose();
+	expect(names()).toEqual(["b"]);
+});
+
+test("one preset can be registered by an event, which is answered at once", async () => {
+	const it = await open(newFile());
+	const names = () => it.runtimePresets.current().results.map(({ preset }) => preset?.name);
+	const emit = (request: object) => {
+		it.events.emit("pi-subagents:runtime-agent-register:v1", request);
+		return (request as { result?: { ok: boolean; error?: Error; registration?: { dispose(): void } } }).result;
+	};
+	const definition = { description: "Looks.", systemPrompt: "Look.", tools: ["read"] };
+	const first = emit({ version: 1, name: "looker", definition });
+	const second = emit({ version: 1, name: "looker", definition: { ...definition, description: "Looks again." } });
+	expect([first?.ok, names()]).toEqual([true, ["looker"]]);
+	first?.registration?.dispose();
+	expect(names()).toEqual(["looker"]); // what replaced it stays
+	second?.registration?.dispose();
+	second?.registration?.dispose();
+	expect(names()).toEqual([]);
+	expect(emit({ version: 2, name: "x", definition })?.error?.message).toBe("version must be 1, not 2");
+	expect(emit({ version: 1, name: "../x", definition })?.error?.message).toContain("is not allowed");
+	expect(emit({ version: 1, name: "x", definition: { ...definition, systemPrompt: 7 } })?.ok).toBe(false);
+	expect(emit({ version: 1, name: "x", definition, result: { ok: true } })).toEqual({ ok: true });
+	expect(() => emit(Object.freeze({ version: 1, name: "x", definition }))).not.toThrow();
+	await it.shutdown();
+	expect(emit({ version: 1, name: "late", definition })).toBeUndefined();
 });

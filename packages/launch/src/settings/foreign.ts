@@ -47,7 +47,6 @@ export const unread: Readonly<Record<string, Unread>> = {
 	fleetView: { why: "the tree and `/agents` show every agent" },
 	agentMentions: { why: "the model knows every preset; name one in your own words" },
 	strictAgentFiles: { why: "a broken file is always reported, and costs only itself", met: ["false"] },
-	fallbackSubagent: { why: "an unknown preset is an error that names the known ones" },
 	outputTranscript: { why: KEPT, met: ["true"] },
 	rememberAgents: { why: KEPT, met: ["true"] },
 	consumedSessionRetentionMinutes: { why: KEPT },

@@ -190,6 +190,12 @@ export const settingsSchema = Type.Object({
 		description: "Whether agents can have a git worktree; if not, one that needs it does not start.",
 		default: true,
 	}),
+	fallbackSubagent: Type.Union([Type.Literal(false), Type.String({ minLength: 1, maxLength: 200 })], {
+		title: "Fallback preset",
+		description:
+			"The preset that is used, with a note, when a call names one that does not exist; false: the call fails and lists the presets.",
+		default: false,
+	}),
 	excludeExtensions: names({
 		title: "Extensions to leave out",
 		description: "Extensions that no agent loads, whatever its preset says.",

@@ -46,6 +46,7 @@ export function choicesOf({ anyOf = [], items }: Shape): readonly Shape[] {
 export function expected(shape: Shape): string {
 	const choices = choicesOf(shape).map((option) => JSON.stringify(option.const));
 	if (choices.length > 0) return `${shape.items ? "a list of any" : "one"} of ${choices.join(", ")}`;
+	if (shape.const !== undefined) return JSON.stringify(shape.const);
 	if (shape.anyOf) return shape.anyOf.map(expected).join(", or ");
 	const [named] = Object.values(shape.patternProperties ?? {});
 	if (named) return `an object with ${expected(named)} for each name`;

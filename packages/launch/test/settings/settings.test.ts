@@ -26,6 +26,7 @@ test("without files everything is at its default", () => {
 			backgroundByDefault: true,
 			worktrees: true,
 			excludeExtensions: [],
+			fallbackSubagent: false,
 			builtins: true,
 			imports: [],
 			projectPresets: "allow",

@@ -5,7 +5,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { builtinFiles } from "../builtins/index.ts";
-import type { Flavour, KnownFile, PresetSource, SourceKind } from "../model/preset.ts";
+import type { Flavour, KnownFile, ParseResult, PresetSource, SourceKind } from "../model/preset.ts";
 
 /** A place to search. Created by the functions of this file. */
 export type Source = {
@@ -82,6 +82,14 @@ export function builtins(): Source[] {
 	return [{ type: "texts", files: builtinFiles, source: origin("builtin", agents), rank: 0 }];
 }
 
+/** Presets that a running program registered, each parsed by `parseDefinition`. */
+export function registered(results: readonly ParseResult[]): Source[] {
+	const files = results.flatMap(({ preset, ...rest }) =>
+		preset ? [{ path: preset.path, text: "", result: { preset, ...rest } }] : [],
+	);
+	return [{ type: "texts", files, source: origin("runtime", agents), rank: 15 }];
+}
+
 /** Any other directory, such as one of a third-party tool. */
 export function directory(path: string, like: Partial<PresetSource> = {}): Source[] {
 	return [{ type: "directory", path, ...custom(like) }];
@@ -109,6 +117,13 @@ function origin(kind: SourceKind, flavour: Flavour): PresetSource {
 }
 
 function custom({ kind = "global", flavour = "subagents", inProject = kind === "project" }: Partial<PresetSource>) {
-	const ranks: Record<SourceKind, number> = { builtin: 0, package: 10, import: 24, global: 32, project: 43 };
+	const ranks: Record<SourceKind, number> = {
+		builtin: 0,
+		package: 10,
+		runtime: 15,
+		import: 24,
+		global: 32,
+		project: 43,
+	};
 	return { source: { kind, flavour, inProject }, rank: ranks[kind] };
 }

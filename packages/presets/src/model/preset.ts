@@ -1,7 +1,7 @@
 /** The types of this package: a preset, its source, and problems. Types only, so that any file may import it. */
 
-/** The kind of source a preset comes from. Precedence by name: builtin < package < import < global < project. */
-export type SourceKind = "builtin" | "package" | "import" | "global" | "project";
+/** The kind of source a preset comes from. Precedence by name: builtin < package < runtime < import < global < project. */
+export type SourceKind = "builtin" | "package" | "runtime" | "import" | "global" | "project";
 
 /** Which rules a file follows: `subagents` needs `name` and `description`; the other three have defaults for both. */
 export type Flavour = "subagents" | "agents" | "claude" | "opencode";

@@ -31,6 +31,7 @@ export function isOn(preset: Preset, { overrideOf }: Pick<PresetReport, "overrid
 const KINDS: Record<SourceKind, string> = {
 	builtin: "built-in",
 	package: "package",
+	runtime: "of an extension",
 	import: "import",
 	global: "global",
 	project: "project",

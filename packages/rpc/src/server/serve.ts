@@ -1,7 +1,8 @@
 /** The server: answers every request on the bus with exactly one reply. */
-import { type Bus, listen } from "./bus.ts";
-import { type Method, PROTOCOL_VERSION, type Replies, type Reply, replyChannel, requestChannels } from "./protocol.ts";
-import { type Checked, readRequest, requestIdOf } from "./request.ts";
+import { type Bus, listen } from "../bus.ts";
+import { type Method, PROTOCOL_VERSION, type Replies, type Reply, replyChannel, requestChannels } from "../protocol.ts";
+import { messageOf } from "./error-message.ts";
+import { type Checked, readNow, requestIdOf } from "./request.ts";
 
 /** The handler of each method. The message of an error that it throws is sent to the caller. */
 export type Handlers = Required<Pick<AllHandlers, "spawn" | "stop">> & AllHandlers;
@@ -16,8 +17,6 @@ export interface ServeOptions {
 	/** Called when a reply could not be sent. Must not throw. */
 	report?: (problem: string) => void;
 }
-
-const MAX_ERROR = 4_000;
 
 /**
  * Answers requests until the returned function is called. Requests received before that are still answered.
@@ -50,24 +49,14 @@ export function serve(bus: Bus, handlers: Handlers, { capabilities = [], report 
 		const handle = all[method] as (request: unknown) => unknown;
 		return listen(bus, requestChannels[method], (payload) => {
 			const requestId = requestIdOf(payload);
-			if (requestId !== undefined) void answer(method, requestId, workFor(method, payload, handle));
+			if (requestId === undefined) return;
+			const request = readNow(method, payload);
+			void answer(method, requestId, () => handle(request()));
 		});
 	});
 	return () => {
 		for (const stop of stops) stop();
 	};
-}
-
-/** The request is read at once, because the sender may change it later. */
-function workFor(method: Method, payload: unknown, handle: (request: unknown) => unknown): () => unknown {
-	try {
-		const request = readRequest(method, payload);
-		return () => handle(request);
-	} catch (error) {
-		return () => {
-			throw error;
-		};
-	}
 }
 
 async function replyTo(work: () => unknown): Promise<Reply> {
@@ -77,15 +66,5 @@ async function replyTo(work: () => unknown): Promise<Reply> {
 		return data === undefined ? { success: true } : { success: true, data };
 	} catch (error) {
 		return { success: false, error: messageOf(error) };
-	}
-}
-
-/** The message of anything that was thrown, even if reading it throws. */
-function messageOf(error: unknown): string {
-	try {
-		const message = error instanceof Error ? error.message : String(error);
-		return typeof message === "string" && message !== "" ? message.slice(0, MAX_ERROR) : "It failed.";
-	} catch {
-		return "It failed.";
 	}
 }
