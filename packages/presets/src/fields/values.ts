@@ -50,97 +50,79 @@ const modelName = /^[\w.@~:/+-][\w.@~:/+() -]{0,199}$/;
 /** pi's own tools. */
 export const builtinTools: readonly string[] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
-/** Kinds that count as absent when empty: a template that was not filled in. An empty list is a list. */
-const mayBeEmpty: ReadonlySet<Kind["type"]> = new Set(["boolean", "choice", "count", "duration", "money", "model"]);
+/** How a kind of value is read, and what it looks like, as the end of "must be …". */
+interface Rules<OneKind extends Kind> {
+	readonly read: (raw: unknown, kind: OneKind, bareUnitMs: number) => Reading;
+	readonly expected: string | ((kind: OneKind) => string);
+	/** An empty value counts as absent: a template that was not filled in. An empty list is a list. */
+	readonly mayBeEmpty?: true;
+}
+
+const rules: { readonly [Type in Kind["type"]]: Rules<Extract<Kind, { readonly type: Type }>> } = {
+	// What else holds for names and prose is in `parse/reader.ts`, with its messages.
+	name: { read: (raw) => readText(raw), expected: 'letters, digits, ".", "_" and "-", at most 64 characters' },
+	prose: { read: (raw) => readText(raw), expected: "one line of text, cut to 1,000 characters" },
+	text: { read: (raw, { max }) => readText(raw, max), expected: ({ max }) => `text of at most ${max} characters` },
+	model: { read: readModel, expected: "one model, such as `provider/model-id`, or `inherit`", mayBeEmpty: true },
+	models: {
+		read: (raw) => readList(raw, (item) => modelName.test(item)),
+		expected: "model names, as a list or separated by commas",
+	},
+	tools: {
+		read: readTools,
+		expected: "tool names, as a list or separated by commas or blanks, or `*` or `none`",
+	},
+	"denied tools": { read: readDenied, expected: "tool names, as a list or separated by commas or blanks" },
+	"preset names": {
+		read: readPresetNames,
+		expected: "preset names, as a list or separated by commas, or `*` or `none`",
+	},
+	"switch or list": {
+		read: readSwitch,
+		expected: "`true`, `false`, or names, as a list or separated by commas",
+	},
+	list: {
+		read: (raw) => readList(raw, (item) => itemName.test(item)),
+		expected: "names, as a list or separated by commas",
+	},
+	boolean: { read: readBoolean, expected: "`true` or `false`", mayBeEmpty: true },
+	count: { read: readCount, expected: ({ min, max }) => `a whole number from ${min} to ${max}`, mayBeEmpty: true },
+	money: { read: readMoney, expected: "an amount in US dollars, such as `1.50`", mayBeEmpty: true },
+	duration: {
+		read: (raw, _kind, bareUnitMs) => readDuration(raw, bareUnitMs),
+		expected: "a number of seconds, or a duration such as `90s`, `5m` or `1h30m`, at most 24 days",
+		mayBeEmpty: true,
+	},
+	choice: { read: readChoice, expected: ({ values }) => alternatives(values), mayBeEmpty: true },
+	color: { read: readColor, expected: `${colors.join(", ")}, or a quoted \`"#rrggbb"\`` },
+	schema: { read: readSchema, expected: "a JSON Schema, as a mapping or as JSON text" },
+};
+
+/** The rules for this kind; the compiler does not see that they fit it. */
+function rulesFor(kind: Kind): Rules<Kind> {
+	return rules[kind.type] as Rules<Kind>;
+}
 
 /** Reads one value. `bareUnitMs` is the unit of a duration without one. */
 export function readValue(kind: Kind, raw: unknown, bareUnitMs = 1000): Reading {
-	if ((raw === null || raw === "") && mayBeEmpty.has(kind.type)) return { ok: true, value: undefined };
-	switch (kind.type) {
-		case "name":
-		case "prose":
-			return readText(raw, Number.POSITIVE_INFINITY); // their rules and messages are in `parse/reader.ts`
-		case "text":
-			return readText(raw, kind.max);
-		case "model":
-			return readModel(raw);
-		case "models":
-			return readList(raw, (item) => modelName.test(item));
-		case "tools":
-			return readTools(raw);
-		case "denied tools":
-			return readDenied(raw);
-		case "preset names":
-			return readPresetNames(raw);
-		case "switch or list":
-			return readSwitch(raw);
-		case "list":
-			return readList(raw, (item) => itemName.test(item));
-		case "boolean":
-			return readBoolean(raw);
-		case "count":
-			return readCount(raw, kind);
-		case "money":
-			return readMoney(raw);
-		case "duration":
-			return readDuration(raw, bareUnitMs);
-		case "choice":
-			return readChoice(raw, kind);
-		case "color":
-			return readColor(raw);
-		case "schema":
-			return readSchema(raw);
-		default:
-			return assertNever(kind);
-	}
+	const { read, mayBeEmpty } = rulesFor(kind);
+	return mayBeEmpty && (raw === null || raw === "") ? { ok: true, value: undefined } : read(raw, kind, bareUnitMs);
 }
 
 /** What a value of this kind looks like, as the end of "must be …". */
 export function expected(kind: Kind): string {
-	switch (kind.type) {
-		case "name":
-			return 'letters, digits, ".", "_" and "-", at most 64 characters';
-		case "prose":
-			return "one line of text, cut to 1,000 characters";
-		case "text":
-			return `text of at most ${kind.max} characters`;
-		case "model":
-			return "one model, such as `provider/model-id`, or `inherit`";
-		case "models":
-			return "model names, as a list or separated by commas";
-		case "tools":
-			return "tool names, as a list or separated by commas or blanks, or `*` or `none`";
-		case "denied tools":
-			return "tool names, as a list or separated by commas or blanks";
-		case "preset names":
-			return "preset names, as a list or separated by commas, or `*` or `none`";
-		case "switch or list":
-			return "`true`, `false`, or names, as a list or separated by commas";
-		case "list":
-			return "names, as a list or separated by commas";
-		case "boolean":
-			return "`true` or `false`";
-		case "count":
-			return `a whole number from ${kind.min} to ${kind.max}`;
-		case "money":
-			return "an amount in US dollars, such as `1.50`";
-		case "duration":
-			return "a number of seconds, or a duration such as `90s`, `5m` or `1h30m`, at most 24 days";
-		case "choice":
-			return kind.values
-				.map((value) => `\`${value}\``)
-				.join(", ")
-				.replace(/, ([^,]*)$/, " or $1");
-		case "color":
-			return `${colors.join(", ")}, or a quoted \`"#rrggbb"\``;
-		case "schema":
-			return "a JSON Schema, as a mapping or as JSON text";
-		default:
-			return assertNever(kind);
-	}
+	const { expected } = rulesFor(kind);
+	return typeof expected === "string" ? expected : expected(kind);
 }
 
-function readText(raw: unknown, max: number): Reading {
+function alternatives(values: readonly string[]): string {
+	return values
+		.map((value) => `\`${value}\``)
+		.join(", ")
+		.replace(/, ([^,]*)$/, " or $1");
+}
+
+function readText(raw: unknown, max = Number.POSITIVE_INFINITY): Reading {
 	if (typeof raw !== "string" && typeof raw !== "number" && typeof raw !== "boolean") return invalid;
 	const text = String(raw).trim();
 	return text === "" || text.length > max ? invalid : { ok: true, value: text };
@@ -263,8 +245,4 @@ function readSchema(raw: unknown): Reading {
 	} catch (error) {
 		return { ok: false, fault: error instanceof Error ? error.message : "not JSON" };
 	}
-}
-
-function assertNever(kind: never): never {
-	throw new Error(`unknown kind of value: ${JSON.stringify(kind)}`);
 }
