@@ -17,7 +17,6 @@ export interface Subcommand {
 	/** Usage of the arguments, for the help. */
 	args: string;
 	about: string;
-	/** Completions for the arguments. */
 	completions?: () => Completion[];
 	/** `rest` is everything after the name. Throws errors with messages for the user. */
 	run(rest: string, ctx: ExtensionCommandContext): Promise<Block[]> | Block[];

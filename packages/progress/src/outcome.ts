@@ -6,7 +6,6 @@ import type { Aborted, AbortedBy, Outcome } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeClipped } from "./sanitize.ts";
 
-/** Options of {@link outcomeText}. */
 export interface OutcomeTextOptions {
 	/** How long the run took. Omitted from the text when absent. */
 	durationMs?: number;

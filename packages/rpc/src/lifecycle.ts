@@ -32,7 +32,6 @@ export interface LifecycleEvents {
 	created: AgentNews & { isBackground: boolean };
 	/** A run of the agent started. */
 	started: AgentNews;
-	/** The agent completed. */
 	completed: SettledAgent;
 	/** The agent failed or was stopped. */
 	failed: SettledAgent;

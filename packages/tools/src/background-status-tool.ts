@@ -147,9 +147,9 @@ async function rowOf(record: AgentRecord, mostText: number): Promise<BackgroundR
 		preset: type,
 		task: short(task),
 		cwd,
-		...defined({ requestedModel, resolvedModel: model }),
 		startedAt: queuedAt,
-		...defined({ completedAt, artifacts, structured, attempts: record.attempts }),
+		...defined({ requestedModel, resolvedModel: model, completedAt }),
+		...defined({ artifacts, structured, attempts: record.attempts }),
 		...(record.outcome ? { result: await resultOf(record, record.outcome, mostText) } : {}),
 	};
 }

@@ -9,7 +9,6 @@ import type { LaunchParams } from "@pi-subagents/launch";
 /** From a request to a complete spec. Throws an error that the model can act on. */
 export type ResolveSpec = (params: LaunchParams, ctx: ExtensionContext) => Promise<RunSpec>;
 
-/** Starts agents. */
 export type AgentSpawner = Pick<Agents, "spawn">;
 
 /** Finds agents by id or name. */

@@ -82,7 +82,6 @@ export interface AgentIdentity {
 	runner: RunnerName;
 	/** `provider/id`. */
 	model?: string;
-	/** The model as requested. */
 	requestedModel?: string;
 	maxTurns?: number;
 	isBackground: boolean;

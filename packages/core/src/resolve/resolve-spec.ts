@@ -240,9 +240,7 @@ function resolveLimits(layers: Layers): Limits {
 
 function executionOf({ isolated, extensions, excludeExtensions, skills, subagents }: PresetFields) {
 	if (isolated) return { extensions: false, skills: false, ...defined({ subagents }) };
-	return {
-		...defined({ extensions, excludeExtensions, skills, subagents }),
-	};
+	return defined({ extensions, excludeExtensions, skills, subagents });
 }
 
 /** One mismatch is often only a formatting slip. */

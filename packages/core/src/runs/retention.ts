@@ -51,7 +51,6 @@ interface Kind {
 	nameOf(found: Leftover): string;
 	/** How deep below the given directory. */
 	depth: number;
-	/** Whether this is a name of our files. */
 	isOurFile(name: string): boolean;
 	isOurs(found: Leftover): Promise<boolean>;
 	/** Whether another process may still use it. */

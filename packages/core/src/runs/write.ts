@@ -22,13 +22,14 @@ export function metaOf(
 		createdAt: Math.floor(about.createdAt),
 		...(launchInfo ? launchFields(launchInfo) : {}),
 		preset: type,
-		...defined({ presetSource }),
 		task,
 		cwd,
 		tools,
-		...(systemPrompt === undefined ? {} : { systemPrompt: systemPrompt.text }),
-		...(systemPrompt === undefined ? {} : { systemPromptPath: join(artifacts, RUN_FILES.systemPrompt) }),
-		...defined({ requestedModel }),
+		...(systemPrompt && {
+			systemPrompt: systemPrompt.text,
+			systemPromptPath: join(artifacts, RUN_FILES.systemPrompt),
+		}),
+		...defined({ presetSource, requestedModel }),
 		resolvedModel: model,
 		spec,
 	};
@@ -37,10 +38,7 @@ export function metaOf(
 function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, callId, queuedAt }: Launch) {
 	return {
 		queuedAt,
-		launchedBy: {
-			who: launchedBy ?? "model",
-			...defined({ agentId: parentAgentId, callId }),
-		},
+		launchedBy: { who: launchedBy ?? "model", ...defined({ agentId: parentAgentId, callId }) },
 		depth,
 		...defined({ name }),
 		isBackground,

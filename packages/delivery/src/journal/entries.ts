@@ -168,17 +168,14 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		runId: runIdOf({ agentId, run }),
 		agentId,
 		run,
-		...defined({ name }),
 		preset: type,
 		description,
 		task: beginningOf(task, TASK_CHARACTERS),
 		cwd,
 		runner,
-		...defined({ requestedModel, resolvedModel: model }),
 		isBackground,
-		...defined({ launchedBy, callId }),
+		...defined({ name, requestedModel, resolvedModel: model, launchedBy, callId, artifacts, isolation }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
-		...defined({ artifacts, isolation }),
 		startedAt: record.queuedAt,
 	};
 }
@@ -275,13 +272,12 @@ function split(
 /** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
 export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: LaunchedBy; callId?: string } {
 	const known = LAUNCHERS.find((each) => each === launchedBy);
-	return { ...defined({ launchedBy: known, callId }) };
+	return defined({ launchedBy: known, callId });
 }
 
 /** The outcome as far as the session remembers it. */
 export function outcomeFrom(entry: SettledEntry): Outcome {
-	const { worktree } = entry;
-	return { ...endFrom(entry), ...defined({ worktree }) };
+	return { ...endFrom(entry), ...defined({ worktree: entry.worktree }) };
 }
 
 function endFrom(entry: SettledEntry): Outcome {

@@ -97,9 +97,8 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 		isBackground,
 		...launcherIn(launch),
 		depth: 1,
-		...defined({ name, model, requestedModel, artifacts }),
+		...defined({ name, model, requestedModel, artifacts, isolation }),
 		...(outlives ? { outlives } : {}),
-		...defined({ isolation }),
 	};
 	const envelope = { agentId, run, at, seq: seq + 1 };
 	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];

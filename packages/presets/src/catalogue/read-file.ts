@@ -18,7 +18,6 @@ export type FileRead =
 	| { readonly type: "text"; readonly text: string; readonly stamp?: Stamp }
 	| { readonly type: "unusable"; readonly message: string; readonly stamp?: Stamp };
 
-/** How to read. */
 export interface ReadOptions {
 	readonly maxBytes: number;
 	/** Whether the directory lists a regular file. Anything else is examined before it is opened. */

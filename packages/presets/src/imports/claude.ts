@@ -34,7 +34,6 @@ const writingTools = ["edit", "write", "bash"];
 /** Modes in which Claude Code allows an agent at least as much as pi does. */
 const openModes = ["default", "acceptEdits", "bypassPermissions", "auto"];
 
-/** Rewrites one file. */
 export function readClaude(file: Rewrite): void {
 	const lists = file.take("tools", "allowedTools");
 	for (const entry of file.take("mcpServers")) readServers(file, entry, lists.length > 0);

@@ -23,7 +23,6 @@ const opencodeTools = new Map([
 const allTools = [...new Set([...opencodeTools.values()].flat())];
 const noCounterpart = ["temperature", "top_p", "hidden", "options"];
 
-/** Rewrites one file. */
 export function readOpencode(file: Rewrite): void {
 	for (const entry of file.take("mode")) {
 		file.note(entry, `mode: ${String(entry.value)}`, entry.value === "primary" ? "enabled: false" : undefined);

@@ -19,7 +19,6 @@ export function parseToolCall(item: string): { readonly name: string; readonly i
 		: { name: (match[1] ?? "").trim().toLowerCase(), inner: match[2] ?? "" };
 }
 
-/** Whether an item is the tool that starts agents. */
 export function isAgentTool(item: string): boolean {
 	return agentTools.has(parseToolCall(item).name);
 }

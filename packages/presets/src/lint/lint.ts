@@ -12,7 +12,6 @@ import { nameKey } from "../model/names.ts";
 import type { Flavour, Presets, Problem } from "../model/preset.ts";
 import { lintFields, lintPreset } from "./lint-preset.ts";
 
-/** What to lint. */
 export interface LintOptions extends DiscoverOptions {
 	/** Files or directories, relative to `cwd`. Without any, all presets of the sources are checked. */
 	readonly paths?: readonly string[];

@@ -71,7 +71,6 @@ class FileJobStore implements JobStore {
 	readonly #listeners = new Set<(ids: readonly string[]) => void>();
 	#journal: Current | undefined;
 	#isClosed = false;
-	/** Entries to write. */
 	#queue: Pending[] = [];
 	/** Entries that were written and not yet read back, by the number in their line. */
 	readonly #written = new Map<number, Pending>();

@@ -68,7 +68,6 @@ export class Finder {
 		this.#search(run, from).catch(this.#options.onError);
 	}
 
-	/** Ends the search. */
 	stop(): void {
 		this.#last++;
 		this.#pattern = undefined;

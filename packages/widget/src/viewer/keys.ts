@@ -12,7 +12,6 @@ interface Binding {
 	bindings: readonly string[];
 	/** Characters that do the same. */
 	characters: readonly string[];
-	/** A short label. */
 	label: string;
 }
 

@@ -30,7 +30,6 @@ export interface ViewerActions {
 	/** Offered while there is a question. Receives the one that was on the screen, which may be closed by now. */
 	answer?: (text: string, question: ViewerQuestion) => ActionResult;
 	copyPath?: () => ActionResult;
-	/** Opens another agent. */
 	open?: (id: string) => ActionResult;
 }
 

@@ -15,7 +15,6 @@ import { clamped, type Extent, endOf, isAtEnd, type Missing, moved, type ScrollP
 export interface PaneOptions {
 	source: ConversationSource;
 	theme: ViewerTheme;
-	/** The pane needs a redraw. */
 	onChange: () => void;
 	onError: (error: unknown) => void;
 }

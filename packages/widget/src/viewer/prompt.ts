@@ -6,7 +6,6 @@ import type { ViewerTheme } from "./content/theme.ts";
 import type { Relative } from "./options.ts";
 
 export interface Prompt {
-	/** The label of the confirm key. */
 	confirmLabel: string;
 	render(width: number): string[];
 	handleInput(data: string): void;
@@ -16,9 +15,7 @@ export interface Prompt {
 
 export interface TextPromptOptions {
 	title: string;
-	/** The label of the confirm key. */
 	confirmLabel: string;
-	/** Shown while the input is empty. */
 	placeholder: string;
 	onSubmit: (text: string) => void;
 	onCancel: () => void;

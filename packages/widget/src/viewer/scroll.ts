@@ -12,9 +12,7 @@ export interface Missing {
 }
 
 export interface Extent {
-	/** How many entries there are. */
 	length: number;
-	/** How many rows the screen has. */
 	rows: number;
 	/** The rows of an entry, at least one; undefined if it is not loaded. */
 	heightOf: (index: number) => number | undefined;

@@ -19,7 +19,6 @@ type PromptText = Pick<TextPromptOptions, "title" | "confirmLabel" | "placeholde
 const SEARCHING: PromptText = { title: "/", confirmLabel: "search", placeholder: "text to find" };
 const STEERING: PromptText = { title: "Steer ›", confirmLabel: "send", placeholder: "what it should know or do" };
 const ANSWERING: PromptText = { title: "Answer ›", confirmLabel: "send", placeholder: "your answer" };
-/** Maximum lines per mouse wheel event. */
 const MAX_WHEEL = 10;
 
 /**

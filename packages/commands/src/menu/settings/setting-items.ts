@@ -123,12 +123,10 @@ function choiceLabel(value: unknown): string {
 	return CHOICE_LABELS.get(value) ?? name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Strips Markdown backticks. */
 function plain(text = ""): string {
 	return text.replaceAll("`", "");
 }
 
-/** Describes the expected input. */
 export function typedHint({ description, ...shape }: Shape): string {
 	return `${plain(description)}\nExpected: ${expected(shape)}.`;
 }

@@ -25,7 +25,6 @@ const RETRY_MS = 2_000;
 
 export class Replies {
 	readonly #options: RepliesOptions;
-	/** Unanswered requests, by id. */
 	readonly #open = new Map<string, EventLine & { type: "question" | "checkpoint" }>();
 	/** Requests being answered, by id. */
 	readonly #replying = new Map<string, Replying>();

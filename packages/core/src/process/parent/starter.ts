@@ -25,7 +25,6 @@ interface StartOrder {
 export interface StartedWrapper {
 	/** Resolves when it is gone. Absent if that cannot be seen; then its own file must do. */
 	readonly ended?: Promise<WrapperEnd>;
-	/** Kills it. */
 	kill(): void;
 	/** Disconnects it from this process. It continues. */
 	letGo(): void;

@@ -29,13 +29,12 @@ export function resultOf({ meta, outcome, last, record, exit, lost, ...times }: 
 		run,
 		writtenBy: "wrapper",
 		outcome,
-		...defined({ finalText, stopReason: last?.stopReason }),
 		resolvedModel: record.model ?? resolvedModel,
 		...timesOf(times),
 		turns: record.turns,
 		toolUses: record.toolUses,
 		usage: record.usage,
-		...defined({ exitCode: exit.code, exitSignal: exit.signal }),
+		...defined({ finalText, stopReason: last?.stopReason, exitCode: exit.code, exitSignal: exit.signal }),
 		...(lost.length === 0 ? {} : { lost }),
 	};
 }

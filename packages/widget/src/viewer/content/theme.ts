@@ -15,11 +15,8 @@ export interface ViewerTheme {
 	warning: Paint;
 	error: Paint;
 	border: Paint;
-	/** The thumb of the scroll bar. */
 	thumb: Paint;
-	/** Search matches. */
 	match: Paint;
-	/** The current search match. */
 	currentMatch: Paint;
 	markdown: MarkdownTheme;
 }
