@@ -7,5 +7,10 @@ import { mergeConfig } from "vitest/config";
 import base from "../vitest.base.ts";
 
 export default mergeConfig(base, {
-	test: { globalSetup: ["global-setup.ts"], testTimeout: 90_000, maxWorkers: Math.max(2, availableParallelism() - 1) },
+	test: {
+		globalSetup: ["global-setup.ts"],
+		isolate: true,
+		testTimeout: 90_000,
+		maxWorkers: Math.max(2, availableParallelism() - 1),
+	},
 });

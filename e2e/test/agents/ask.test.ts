@@ -1,5 +1,5 @@
 /** A child that asks instead of guessing, in each mode of real pi. */
-import { assistantTexts, availablePis, callTool, runPrint, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import { assistantTexts, callTool, gatePis, runPrint, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
@@ -11,7 +11,7 @@ const rules = [
 	),
 ];
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("interactive: the user is asked, and the child goes on with the answer", async () => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env, pi });

@@ -1,14 +1,5 @@
 /** Limits that a preset sets, obeyed in real pi, each end saying which one it was. */
-import {
-	availablePis,
-	callTool,
-	createGate,
-	hang,
-	runJson,
-	say,
-	systemPromptSays,
-	when,
-} from "@pi-subagents-dev/testkit";
+import { callTool, createGate, gatePis, hang, runJson, say, systemPromptSays, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
@@ -17,7 +8,7 @@ const preset = (fields: string) =>
 const parent = parentSays(callTool("subagent", { preset: "limited", task: "Go on for ever." }), say("I see."));
 const reads = callTool("read", { path: "notes.txt" });
 
-async function resultOf(it: Scene, pi: Awaited<ReturnType<typeof availablePis>>[number]) {
+async function resultOf(it: Scene, pi: Awaited<ReturnType<typeof gatePis>>[number]) {
 	const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
 	const end = events.find((event) => event.type === "tool_execution_end");
 	const request = it.server.requests.find(({ lastToolResults }) =>
@@ -29,7 +20,7 @@ async function resultOf(it: Scene, pi: Awaited<ReturnType<typeof availablePis>>[
 	};
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("max_turns: the child is told to finish, without tools, and its answer counts", async () => {
 		await using it = await scene(
 			[

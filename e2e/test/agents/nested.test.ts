@@ -1,8 +1,8 @@
 /** Agents that launch agents, in real pi: three levels, only where the preset allows it, and a question on the way. */
 import {
-	availablePis,
 	callTool,
 	converse,
+	gatePis,
 	lastUserSays,
 	offersTool,
 	runPrint,
@@ -30,7 +30,7 @@ const tells =
 		);
 const parent = parentSays(callTool("subagent", { preset: "boss", task: "Go on." }), tells("parent"));
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("three levels deep, the answers come up one by one", async () => {
 		await using it = await scene(
 			[

@@ -3,9 +3,9 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	assistantTexts,
-	availablePis,
 	callTool,
 	converse,
+	gatePis,
 	lastUserSays,
 	type PiEvent,
 	type PiTarget,
@@ -102,7 +102,7 @@ function notices(events: readonly PiEvent[]): string {
 		.join("\n");
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test.each(modes)("%s: it starts, says what is wrong, and an agent works", async (_mode, run) => {
 		await using it = await ruins();
 		const { said, wrong } = await run({ env: it.env, pi });

@@ -1,4 +1,7 @@
-/** Each package installed alone, by both package managers, on every Node there is: its own README's example must work. */
+/**
+ * The packages as strangers install them: the example of each README must work. In the gate all libraries are installed
+ * together; in a full run each is also installed alone, by both package managers, and tried on every Node there is.
+ */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -50,37 +53,45 @@ const BORROWED: Partial<Record<PackageName, readonly string[]>> = {
 	widget: ["@earendil-works/pi-tui"],
 };
 
-describe.each(isFullRun ? (["npm", "pnpm"] as const) : (["npm"] as const))("installed with %s", (manager) => {
-	test.each(libraries)("%s works alone", async (name) => {
-		const dir = await installed(join(temp.path, `${manager}-${name}`), [name], { tarballs, manager });
-		for (const library of BORROWED[name] ?? []) await lend(dir, library, name);
+/** Each README's example, as a file of its own. Resolves with what it must print. */
+async function writeExamples(dir: string, names: readonly PackageName[]): Promise<Map<string, unknown>> {
+	const expected = new Map<string, unknown>();
+	for (const name of names) {
 		const readme = await readFile(join(dir, "node_modules/@pi-subagents", name, "README.md"), "utf8");
-		await writeFile(join(dir, "example.ts"), firstBlock(readme, "ts") ?? "");
-		const types = ["--types", "node", "--typeRoots", join(root, "e2e/node_modules/@types")];
-		// pi's own declarations do not pass a strict check.
-		await typecheck(dir, ["example.ts"], name === "tools" ? [...types, "--skipLibCheck"] : types);
-		for (const node of nodes) {
-			const printed = await run(node.path, ["--disable-warning=ExperimentalWarning", "example.ts"], { cwd: dir });
-			const expected = firstBlock(readme, "text") ?? expect.stringMatching(/^scout: \w/);
-			expect(printed, `on Node ${node.version}`).toEqual(expected);
+		await writeFile(join(dir, `${name}.ts`), firstBlock(readme, "ts") ?? "");
+		expected.set(`${name}.ts`, firstBlock(readme, "text") ?? expect.stringMatching(/^scout: \w/));
+	}
+	return expected;
+}
+
+async function examplesWork(dir: string, names: readonly PackageName[], on: typeof nodes): Promise<void> {
+	const expected = await writeExamples(dir, names);
+	const types = ["--types", "node", "--typeRoots", join(root, "e2e/node_modules/@types")];
+	// pi's own declarations do not pass a strict check.
+	await typecheck(dir, [...expected.keys()], names.includes("tools") ? [...types, "--skipLibCheck"] : types);
+	for (const node of on) {
+		for (const [file, output] of expected) {
+			const printed = await run(node.path, ["--disable-warning=ExperimentalWarning", file], { cwd: dir });
+			expect(printed, `${file} on Node ${node.version}`).toEqual(output);
 		}
+	}
+}
+
+if (isFullRun) {
+	describe.each(["npm", "pnpm"] as const)("installed with %s", (manager) => {
+		test.each(libraries)("%s works alone", async (name) => {
+			const dir = await installed(join(temp.path, `${manager}-${name}`), [name], { tarballs, manager });
+			for (const library of BORROWED[name] ?? []) await lend(dir, library, name);
+			await examplesWork(dir, [name], nodes);
+		});
 	});
-});
+}
 
-test("the commands of progress and presets work", async () => {
-	const dir = await installed(join(temp.path, "commands"), ["presets", "progress"], { tarballs });
-	const event = { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "npm test" } };
-	const input = `${JSON.stringify(event)}\n`;
-	expect(await run("npx", ["--no-install", "pi-progress"], { cwd: dir, input })).toBe("npm test\n");
-	await mkdir(join(dir, ".pi/subagents"), { recursive: true });
-	await writeFile(join(dir, ".pi/subagents/mapper.md"), "---\nname: mapper\ndescription: Draws maps\n---\nLook.\n");
-	expect(await run("npx", ["--no-install", "pi-presets", "list"], { cwd: dir })).toContain("mapper");
-});
-
-test("every entry of every package loads where there is a pi, so nothing that it imports is missing", async () => {
-	const dir = await installed(join(temp.path, "entries"), libraries, { tarballs });
+test("all libraries work together, and every entry of each loads on every Node, so nothing that it imports is missing", async () => {
+	const dir = await installed(join(temp.path, "together"), libraries, { tarballs });
 	for (const library of ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"])
 		await lend(dir, library, "extension");
+	await examplesWork(dir, libraries, nodes.slice(0, 1));
 	const entries = libraries.map(async (name) => {
 		const { exports } = JSON.parse(
 			await readFile(join(dir, "node_modules/@pi-subagents", name, "package.json"), "utf8"),
@@ -92,6 +103,16 @@ test("every entry of every package loads where there is a pi, so nothing that it
 	await writeFile(join(dir, "all.mjs"), names.map((name) => `import "${name}";`).join("\n"));
 	for (const node of nodes) await run(node.path, ["all.mjs"], { cwd: dir });
 	expect(names).toContain("@pi-subagents/core/session");
+});
+
+test("the commands of progress and presets work", async () => {
+	const dir = await installed(join(temp.path, "commands"), ["presets", "progress"], { tarballs });
+	const event = { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "npm test" } };
+	const input = `${JSON.stringify(event)}\n`;
+	expect(await run("npx", ["--no-install", "pi-progress"], { cwd: dir, input })).toBe("npm test\n");
+	await mkdir(join(dir, ".pi/subagents"), { recursive: true });
+	await writeFile(join(dir, ".pi/subagents/mapper.md"), "---\nname: mapper\ndescription: Draws maps\n---\nLook.\n");
+	expect(await run("npx", ["--no-install", "pi-presets", "list"], { cwd: dir })).toContain("mapper");
 });
 
 test("progress brings no dependency, and core only progress", async () => {

@@ -1,6 +1,7 @@
 /** A release, up to the point where somebody would notice. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { packageNames, root, run } from "../../support/packages/packed.ts";
@@ -33,11 +34,13 @@ test("a dry run versions all packages alike, writes their changelogs, and leaves
 	expect(manifests()).toEqual(before);
 });
 
-test("npm would take every package", async () => {
-	const printed = await run(process.execPath, ["scripts/publish.mjs", "--dry-run"], { cwd: root });
-	const names = [...printed.matchAll(/^@pi-subagents\/(\w+)@\S+ would be published$/gm)].map(([, name]) => name);
-	expect(names).toEqual(packageNames);
-});
+if (isFullRun) {
+	test("npm would take every package", async () => {
+		const printed = await run(process.execPath, ["scripts/publish.mjs", "--dry-run"], { cwd: root });
+		const names = [...printed.matchAll(/^@pi-subagents\/(\w+)@\S+ would be published$/gm)].map(([, name]) => name);
+		expect(names).toEqual(packageNames);
+	});
+}
 
 test("nobody publishes by accident", async () => {
 	const { GITHUB_REPOSITORY: _, ...env } = process.env;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import {
 	all,
 	assistantTexts,
-	availablePis,
 	callTool,
 	converse,
+	gatePis,
 	lastUserSays,
 	offersTool,
 	otherwise,
@@ -80,7 +80,7 @@ async function answerNo(rpc: PiRpc): Promise<string> {
 
 const saidLast = (events: readonly PiEvent[]) => assistantTexts(events).at(-1) ?? "";
 
-describe.each(await availablePis())("a hostile repository in pi $version", (pi) => {
+describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 	test(
 		"runs nothing, fires nothing, and nothing in it is taken over, deleted or believed",
 		async () => {

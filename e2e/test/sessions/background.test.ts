@@ -3,10 +3,10 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	all,
-	availablePis,
 	callTool,
 	converse,
 	createGate,
+	gatePis,
 	lastUserSays,
 	offersTool,
 	runPrint,
@@ -49,7 +49,7 @@ async function result(it: Scene, runId: string): Promise<{ outcome: { status: st
 	return JSON.parse(await readFile(path, "utf8"));
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("the call returns before the child has asked its model, and pi ends without waiting for it", async () => {
 		const gate = createGate();
 		await using it = await scene([startsIt, scoutSays({ ...say("The code is heliotrope."), gate })]);

@@ -4,9 +4,9 @@
  */
 import {
 	all,
-	availablePis,
 	callTool,
 	converse,
+	gatePis,
 	hang,
 	lastUserSays,
 	offersTool,
@@ -36,7 +36,7 @@ function answers(events: readonly PiEvent[]): { isError: boolean; text: string }
 	});
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	let it: Scene;
 	let given: { isError: boolean; text: string }[] = [];
 	let list = "";

@@ -2,10 +2,11 @@ import { piUnderTest, requireTool } from "@pi-subagents-dev/testkit";
 import { describe, test } from "vitest";
 import { runnerConformance } from "../../src/testing/index.ts";
 import { tmuxRunner } from "../../src/tmux/index.ts";
+import { everyThird } from "../fixtures/every-third.ts";
 import { processFixture } from "../fixtures/process-world.ts";
 import { tmuxWorld } from "../fixtures/tmux-world.ts";
 
 describe.skipIf(!requireTool("tmux"))("the tmux runner", () => {
 	const fixture = processFixture(piUnderTest(), { open: tmuxWorld, runner: tmuxRunner });
-	test.each(runnerConformance)("$name", ({ run }) => run(fixture), 60_000);
+	test.each(everyThird(runnerConformance, 0))("$name", ({ run }) => run(fixture), 60_000);
 });

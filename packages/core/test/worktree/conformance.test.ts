@@ -5,6 +5,7 @@ import type { Outcome, Runner } from "../../src/index.ts";
 import { type CreateFixture, runnerConformance } from "../../src/testing/index.ts";
 import { tmuxRunner } from "../../src/tmux/index.ts";
 import { worktreeRunner } from "../../src/worktree/index.ts";
+import { everyThird } from "../fixtures/every-third.ts";
 import { fakeFixture } from "../fixtures/fake-runner.ts";
 import { processFixture } from "../fixtures/process-world.ts";
 import { sessionFixture } from "../fixtures/session.ts";
@@ -56,11 +57,11 @@ describe("the fake runner in worktrees", () => {
 });
 
 describe("the session runner in worktrees", () => {
-	test.each(runnerConformance)("$name", ({ run }) => run(inWorktrees(sessionFixture)), 30_000);
+	test.each(everyThird(runnerConformance, 2))("$name", ({ run }) => run(inWorktrees(sessionFixture)), 30_000);
 });
 
 describe("the process runner in worktrees", () => {
-	test.each(runnerConformance)("$name", ({ run }) => run(inWorktrees(processFixture())), 90_000);
+	test.each(everyThird(runnerConformance, 1))("$name", ({ run }) => run(inWorktrees(processFixture())), 90_000);
 });
 
 /** The wrapper is the same as above; what a window changes is how it begins and how it is stopped. */

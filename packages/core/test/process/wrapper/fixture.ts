@@ -1,4 +1,4 @@
-/** The wrapper as a process of its own, run from its source, around a pi that a test chooses. */
+/** The wrapper as a process of its own, around a pi that a test chooses. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -19,22 +19,15 @@ import {
 } from "../../../src/runs/layout.ts";
 import { claimRun } from "../../../src/runs/owner.ts";
 import { parseEvent, parseResult } from "../../../src/runs/read.ts";
+import { buildOnce } from "../../fixtures/build-once.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 
 const FAKE_PI = fileURLToPath(new URL("./fake-pi.mjs", import.meta.url));
-
-const WRAPPER = [
-	"--disable-warning=ExperimentalWarning",
-	"--conditions=@pi-subagents/source",
-	fileURLToPath(new URL("../../../src/process/wrapper/main.ts", import.meta.url)),
-];
 
 export interface WorldOptions {
 	spec?: Partial<RunSpec>;
 	/** How pi is started, given the directory of the run. */
 	launch?: (runDir: string) => Partial<PiLaunch>;
-	/** Default: the wrapper's source. */
-	wrapper?: readonly string[];
 	/** What the wrapper's environment is; that of the test when absent. */
 	env?: Readonly<Record<string, string>>;
 }
@@ -82,6 +75,7 @@ export function fakeWorld(
 }
 
 export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld> {
+	const { wrapper } = await buildOnce();
 	const root = await createTempDir();
 	const runDir = join(root.path, "run");
 	await mkdir(runDir, { mode: 0o700 });
@@ -93,9 +87,9 @@ export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld>
 	const linesIn = async (name: string) => (await readMaybe(name)).split("\n").filter((line) => line !== "");
 	const result = async () => parseResult(await readMaybe(RUN_FILES.result));
 	const start = () => {
-		const wrapper = startWrapper([...(options.wrapper ?? WRAPPER), runDir], options.env, result);
-		started.push(wrapper);
-		return wrapper;
+		const it = startWrapper([wrapper, runDir], options.env, result);
+		started.push(it);
+		return it;
 	};
 	return {
 		runDir,

@@ -1,7 +1,6 @@
 /** The wrapper around a real pi, whose model answers by a rule. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
 	type Bench,
 	callTool,
@@ -15,10 +14,9 @@ import { onTestFinished } from "vitest";
 import type { RunSpec } from "../../../src/index.ts";
 import { piArguments } from "../../../src/process/pi/arguments.ts";
 import { RUN_FILES } from "../../../src/runs/layout.ts";
+import { buildOnce } from "../../fixtures/build-once.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 import { type WrapperWorld, wrapperWorld } from "./fixture.ts";
-
-const CHILD_ENTRY = fileURLToPath(new URL("../../../src/process/child/entry.ts", import.meta.url));
 
 export type PiWorld = WrapperWorld & Pick<Bench, "server" | "env">;
 
@@ -27,15 +25,14 @@ export interface Around {
 	bench?: Omit<Parameters<typeof createBench>[0], "rules">;
 	/** The source of an extension of the user's that it loads. */
 	extension?: string;
-	/** Both from their sources, when absent. */
-	built?: { wrapper: string; childEntry: string };
 }
 
 export async function piWorld(
 	pi: PiBinary,
 	rule: Rule,
-	{ spec, bench: options, extension, built }: Around = {},
+	{ spec, bench: options, extension }: Around = {},
 ): Promise<PiWorld> {
+	const { childEntry } = await buildOnce();
 	const bench = await createBench({ rules: [rule], ...options });
 	onTestFinished(bench.close);
 	const { env } = bench;
@@ -46,9 +43,7 @@ export async function piWorld(
 	const world = await wrapperWorld({
 		spec: whole,
 		env: env.variables,
-		...(built ? { wrapper: [built.wrapper] } : {}),
 		launch: (runDir) => {
-			const childEntry = built?.childEntry ?? CHILD_ENTRY;
 			const facts = { runDir, childEntry, isProjectTrusted: false, extensions };
 			return { command, args: [...leading, ...piArguments(whole, facts)] };
 		},
