@@ -26,7 +26,7 @@ export const about: Readonly<Record<string, About>> = {
 		example: { preset: "Explore", task: "Find where login tokens are checked. Report file and line." },
 	},
 	Agent: {
-		why: "The answer can come later. The call returns at once with the agent's id, and a message brings the result, once; what was launched together is told together. With `resume` a settled agent goes on where it was.",
+		why: "The answer can come later. The call returns at once with the agent's id, and a message brings the result, once; agents launched together report together. With `resume` a finished agent continues where it was.",
 		example: {
 			prompt: "Run the whole test suite and explain each failure.",
 			description: "explain failing tests",
@@ -35,11 +35,11 @@ export const about: Readonly<Record<string, About>> = {
 		},
 	},
 	start_subagent: {
-		why: "The user is to have the turn back, and the agent works meanwhile. It must be the only call of its turn.",
+		why: "The user should get the turn back while the agent works. It must be the only call of its turn.",
 		example: { task: "Draft the release notes since the last tag.", role: "worker" },
 	},
 	background_agent: {
-		why: "The work must go on when the session ends. The agent gets a process of its own; the session that is opened next rejoins it and tells its result.",
+		why: "The work must continue when the session ends. The agent gets its own process; the next session that is opened rejoins it and delivers its result.",
 		example: { preset: "worker", task: "Upgrade the dependencies one by one, with the tests after each." },
 	},
 	background_agent_status: {
@@ -47,15 +47,15 @@ export const about: Readonly<Record<string, About>> = {
 		example: { runId: "3f0c1a2b" },
 	},
 	get_subagent_result: {
-		why: "To read one result in full, to wait for it, or to look into the log of an agent at work: by lines, by a pattern, from a place on.",
+		why: "To read one result in full, to wait for it, or to look into the log of a running agent: the last lines, those that match a pattern, or those after a given line.",
 		example: { agent_id: "tests", peek: { lines: 20, regex: "fail" } },
 	},
 	steer_subagent: {
-		why: "The task has changed, or the agent is on the wrong track. It reads the message with its next turn; one that does not exist yet gets it when it does.",
+		why: "The task has changed, or the agent is on the wrong track. It reads the message in its next turn, or when it starts if it is still queued.",
 		example: { agent_id: "tests", message: "Leave the browser tests out." },
 	},
 	stop_subagent: {
-		why: "The work is not needed any more (`abort`), or has to be enough as it is (`wrap_up`). Whatever the agent launched is stopped with it.",
+		why: "The work is no longer needed (`abort`), or what there is has to do (`wrap_up`). Its sub-agents are stopped with it.",
 		example: { id: "tests", mode: "wrap_up", reason: "the first failures are enough" },
 	},
 	reply_subagent: {
@@ -67,7 +67,7 @@ export const about: Readonly<Record<string, About>> = {
 		example: { provider: "anthropic" },
 	},
 	ask_main_session: {
-		why: "Every agent has it, and only agents: to ask instead of guessing. The question goes to the nearest who can take a turn: an agent above, the session, the user. With nobody there it says so at once.",
+		why: "Every agent has it, and only agents: to ask instead of guessing. The question goes to the nearest party that can answer: an agent above, the session, the user. If there is none, the tool says so at once.",
 		example: {
 			question: "Which of the two login pages is the real one?",
 			default_answer: "the newer one",
@@ -97,7 +97,7 @@ function section({ name, description, parameters }: ToolView, why: string, examp
 
 ${why}
 
-The model is told: *${told}*
+The model reads: *${told}*
 
 | parameter | type | |
 |---|---|---|

@@ -14,7 +14,7 @@ export interface Message {
 export interface Reply {
 	text?: string;
 	tool?: { name: string; args: Record<string, unknown> };
-	/** The conversation no longer fits; the runner asks for a summary before it goes on. */
+	/** The conversation no longer fits; the runner asks for a summary before it continues. */
 	isFull?: boolean;
 }
 
@@ -95,7 +95,7 @@ export function chatRunner({ models, tools, retryDelayMs = 2_000 }: ChatRunnerOp
 				settle({ status: "completed", text: said ?? "", ...(isWrappedUp ? { wrappedUp: true } : {}) });
 			};
 
-			// A moment later, so that whoever starts a run can stop it before anything has happened.
+			// A moment later, so that the caller can stop a run before anything has happened.
 			queueMicrotask(() => live().catch((error: unknown) => settle({ status: "failed", error: messageOf(error) })));
 			return {
 				settled,

@@ -56,7 +56,7 @@ function printHeadless(world: PiEnv): Promise<number> {
 	return new Promise((resolve) => child.once("close", (code) => resolve(code || (report.hasAnswered() ? 0 : 1))));
 }
 
-/** When this process is told to end, pi ends first, so that nothing is left behind. */
+/** On a signal, pi ends before this process does, so that nothing is left behind. */
 function passOnSignals(child: ChildProcess): void {
 	for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
 }

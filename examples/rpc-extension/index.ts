@@ -26,7 +26,7 @@ export default function risks(pi: ExtensionAPI): void {
 		description: "Which files of a directory are risky to change?",
 		async handler(args, ctx) {
 			const path = args.trim() || ".";
-			// Rejects when nobody answers: the user may not have installed the extension that runs agents.
+			// Rejects without an answer: the user may not have installed the extension that runs agents.
 			const subagents = await connect(pi.events, { timeoutMs: 2_000 });
 			try {
 				const prompt = `Which files below ${path} are risky to change, and how much?`;

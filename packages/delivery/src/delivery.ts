@@ -7,7 +7,7 @@ import type { SessionState } from "./outbox/types.ts";
 import { createRestorer } from "./restore/restore.ts";
 import type { Messenger, Ownership, SessionLog, SessionStates } from "./session/ports.ts";
 
-/** What happens to the session. Whoever owns it calls these. */
+/** What happens to the session. Its owner calls these. */
 export interface SessionHooks {
 	/** A session was opened. Resolves when everything that it remembers has been taken in: its first turn may begin. */
 	sessionStarted(): Promise<void>;
@@ -37,7 +37,7 @@ export interface DeliveryDeps {
 	sessionId?: () => string | undefined;
 	/** Resolves when the files of runs hold what has happened so far. Without it, a long answer is looked for at once. */
 	flushLogs?: () => Promise<void>;
-	/** Whether others are there that may claim any result. Default: nobody is. */
+	/** Whether another extension may claim any result. Default: no. */
 	mayBeClaimed?: () => boolean;
 	/** Called once for every background run whose end the session has just learned. */
 	onSettled?: (record: AgentRecord) => void;

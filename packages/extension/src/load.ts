@@ -51,7 +51,7 @@ function scriptOf(file: string, dir: string): Script {
 
 const CHECKSUM_BYTES = 4;
 
-/** V8 looks whether code is of its own version and for this source, but not whether it is whole; and it must be ours. */
+/** V8 checks the version and the source of cached code, but not that it is complete or that we wrote it. */
 function codeAt(path: string): Buffer | undefined {
 	const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would let us wait
 	try {

@@ -78,7 +78,7 @@ function findFile(
 	return { problems };
 }
 
-/** Pure. A placeholder that nobody knows stays as it is, so that it is seen. */
+/** Pure. An unknown placeholder stays as it is, so that it is noticed. */
 export function expand({ path, text }: DescriptionFile, facts: DescriptionFacts): { text: string; problems: string[] } {
 	const problems: string[] = [];
 	const clean = sanitizeBlock(text).trim();

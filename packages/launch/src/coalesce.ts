@@ -1,6 +1,6 @@
 /**
- * Work that many may ask for at once. Whoever asks while it is being done shares the next time with all others who do:
- * each gets what was true after it asked, and a hundred who ask together cost as much as two.
+ * Work that many callers may ask for at once. Calls made while it runs share the next run: each caller gets what was true
+ * after it asked, and a hundred calls at once cost as much as two.
  */
 
 /** One at a time for each key; `keyOf` tells which calls ask for the same. */

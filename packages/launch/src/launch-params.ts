@@ -21,7 +21,7 @@ export interface LaunchParams {
 	maxTurns?: number | undefined;
 	/** Without any extension or skill. */
 	isolated?: boolean | undefined;
-	/** Exactly these tools whatever the preset says, and no agents of its own. */
+	/** Exactly these tools whatever the preset says, and no sub-agents. */
 	tools?: readonly string[] | undefined;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: OutputSpec["schema"] | undefined;

@@ -1,4 +1,4 @@
-/** The presets of a directory, fresh at every call, with what the user has to be told about them. */
+/** The presets of a directory, read at every call, with the problems to report to the user. */
 import { AgentError, nearest, quoted, visibleName } from "@pi-subagents/core";
 import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Source } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";

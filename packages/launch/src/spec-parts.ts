@@ -87,12 +87,12 @@ export function completed(
 	};
 }
 
-/** Nobody knows which conversation there will be when a job is due. */
+/** It is unknown which conversation will be open when a job is due. */
 export function assertStandsAlone({ type, inheritsContext }: RunSpec): void {
 	if (!inheritsContext) return;
 	throw new AgentError(
 		"bad_request",
-		`A scheduled agent cannot begin with a conversation, as \`inherit_context\` of the call or of preset "${type}" wants it: nobody knows which one there will be. Leave it out, or choose another preset.`,
+		`A scheduled agent cannot inherit a conversation, as \`inherit_context\` of the call or of preset "${type}" asks: which one will be open then is unknown. Leave it out, or choose another preset.`,
 	);
 }
 

@@ -8,7 +8,7 @@ export interface Completed<Data = unknown> {
 	text: string;
 	/** How many characters of the text were dropped. */
 	omitted?: number;
-	/** It was told to finish because it reached its turn limit. */
+	/** It was asked to finish because it reached its turn limit. */
 	wrappedUp?: true;
 	/** The answer as data, if a schema was requested. The server has validated it. */
 	structured?: { ok: true; data: Data; preview: string };

@@ -1,4 +1,4 @@
-/** `Agent`: hand a task to an agent and go on; its result comes as a message. Inside an agent it waits unless told not to. */
+/** `Agent`: hands a task to an agent and returns; the result comes as a message. Inside an agent it waits by default. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import {
 	AgentError,
@@ -190,7 +190,7 @@ function callOf(params: Params, resumed?: AgentRecord): LaunchParams {
 	if (resumed && params.inherit_context)
 		throw new AgentError(
 			"bad_request",
-			"`inherit_context` cannot go with `resume`: that agent goes on with its own conversation. Leave one of them out.",
+			"`inherit_context` cannot go with `resume`: that agent continues its own conversation. Leave one of them out.",
 		);
 	if (params.max_turns !== undefined && params.max_turns > MAX_TURNS)
 		throw new AgentError("bad_request", `max_turns is at most ${MAX_TURNS}; without it there is no such limit.`);
@@ -215,7 +215,7 @@ async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedu
 	if (params.run_in_background === false)
 		throw new AgentError(
 			"bad_request",
-			"`schedule` cannot go with `run_in_background: false`: nobody waits for a job.",
+			"`schedule` cannot go with `run_in_background: false`: a call cannot wait for a job.",
 		);
 	const text = await keep(params.schedule ?? "", { ...callOf(params), name: params.name }, ctx);
 	return { content: [{ type: "text" as const, text }], details: { agents: [] } };

@@ -57,7 +57,7 @@ export function createBackgroundAgentTool({
 				const counts = countsOf(runs());
 				const text = [
 					`Background run ${runId} (${spec.type}) is ${status}. ${countsText(counts)}.`,
-					"You will be told when it has finished; look at it with background_agent_status.",
+					"A message will say when it has finished; check on it with background_agent_status.",
 					...(artifacts === undefined ? [] : [`Its files: ${artifacts}`]),
 					...spec.warnings.map(sanitize),
 				].join("\n");

@@ -17,10 +17,10 @@ export type AgentFinder = Pick<Agents, "list">;
 /** The runs that outlive this session, oldest first. */
 export type BackgroundRuns = () => readonly AgentRecord[];
 
-/** Results are also announced in messages; whoever reads one in a tool call claims it, so that it comes once. */
+/** Results are also announced in messages; a tool call that reads one claims it, so that it is delivered once. */
 export interface ResultClaims {
 	/** The result of this run has been read. */
 	claim(record: AgentRecord): void;
-	/** Somebody waits for this run: its announcement is held back until the returned function is called. */
+	/** A call waits for this run: its announcement is held back until the returned function is called. */
 	expect(runId: string): () => void;
 }

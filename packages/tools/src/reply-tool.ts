@@ -31,7 +31,7 @@ export function createReplyTool({
 				if (feedback.trim() === "")
 					throw new AgentError("bad_request", "The feedback is empty. Give the agent an answer.");
 				agents.answer(id, feedback);
-				return told(`Agent ${id} has your answer and goes on.`);
+				return told(`Agent ${id} has your answer and continues.`);
 			},
 		}),
 	);

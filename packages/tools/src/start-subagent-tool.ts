@@ -57,16 +57,16 @@ export function createStartSubagentTool({
 }
 
 /**
- * Work that goes on beside a launch would keep the turn from the user, and often repeats what the agent does. So in one
+ * Work beside a launch would keep the turn from the user, and often repeats what the agent does. So in one
  * turn there are either launches or other tools; whichever comes first decides.
  */
 export function keepLaunchesApart(pi: ExtensionAPI): void {
 	let first: "launch" | "other" | undefined;
-	const anew = () => {
+	const reset = () => {
 		first = undefined;
 	};
-	pi.on("turn_start", anew);
-	pi.on("agent_end", anew);
+	pi.on("turn_start", reset);
+	pi.on("agent_end", reset);
 	pi.on("tool_call", ({ toolName }) => {
 		const kind = toolName === NAME ? "launch" : "other";
 		first ??= kind;

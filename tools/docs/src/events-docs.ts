@@ -57,10 +57,10 @@ const settled: FieldDocs<LifecycleEvents["completed"]> = {
 export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<LifecycleEvents[Event]> } = {
 	ready: { when: "a session is open and requests are answered; again after a reload", fields: {} },
 	created: {
-		when: "an agent was accepted, by whomever: a tool, a command, a schedule, another agent, another extension",
+		when: "an agent was accepted, from any source: a tool, a command, a schedule, another agent, another extension",
 		fields: {
 			...news,
-			isBackground: { type: "boolean", meaning: "nobody waits for it in the call that launched it" },
+			isBackground: { type: "boolean", meaning: "the call that launched it does not wait for it" },
 		},
 	},
 	started: { when: "it began to work; again when it is resumed", fields: news },
@@ -74,7 +74,7 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 		fields: settled,
 	},
 	steered: {
-		when: "somebody gave it another instruction",
+		when: "it got another instruction",
 		fields: { id: news.id, message: { type: "string", meaning: "the instruction" } },
 	},
 	compacted: {
@@ -149,7 +149,7 @@ What other extensions can hear on \`pi.events\`. The types are in [\`@pi-subagen
 pi.events.on("subagents:completed", ({ id, result }) => console.log(id, result));
 \`\`\`
 
-All agents of the tree are told of, those that agents launched included. What a session remembers from before is not told again when it is opened. A listener that throws harms nobody; payloads are copies.
+Events cover all agents of the tree, including those that agents launched. Restored events are not emitted again when a session is opened. A listener that throws affects no other; payloads are copies.
 
 | event | when |
 |---|---|

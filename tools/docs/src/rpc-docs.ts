@@ -130,11 +130,11 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	maxTurns: { type: "number", meaning: "after so many turns it is asked to finish; 0 is no limit" },
 	thinkingLevel: { type: "string", meaning: "`off` to `max`" },
 	isolated: { type: "boolean", meaning: "without extensions and skills" },
-	isolation: { type: '"worktree" | "off"', meaning: "in a checkout of its own" },
+	isolation: { type: '"worktree" | "off"', meaning: "in its own checkout" },
 	inheritContext: { type: "boolean", meaning: "it begins with the conversation of the session" },
 	isBackground: {
 		type: "boolean",
-		meaning: "the session is told of the result; without it the caller alone is, and the agent goes first in the queue",
+		meaning: "the session gets the result; without it only the caller does, and the agent goes first in the queue",
 	},
 	bypassQueue: { type: "boolean", meaning: "ignored: every agent waits for a slot" },
 	cwd: { type: "string", meaning: "an absolute path of an existing directory" },
@@ -164,7 +164,7 @@ export const agentInfo: FieldDocs<AgentInfo> = {
 	status: { type: "string", meaning: "`queued`, `running`, `waiting`, `completed`, `failed` or `aborted`" },
 	depth: { type: "number", meaning: "1 for an agent that the session launched" },
 	parentAgentId: { type: "string", meaning: "the agent that launched it, if one did", isOptional: true },
-	isBackground: { type: "boolean", meaning: "nobody waits for it in the call that launched it" },
+	isBackground: { type: "boolean", meaning: "the call that launched it does not wait for it" },
 	model: { type: "string", meaning: "`provider/id`", isOptional: true },
 	activity: { type: "string", meaning: "what it is doing, as a line for people", isOptional: true },
 	question: { type: "string", meaning: "what it asked, while it waits for the answer", isOptional: true },
@@ -199,7 +199,7 @@ pi.events.emit("subagents:rpc:spawn", { requestId, type: "Explore", prompt: "Whe
 
 The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) has no place for an answer: nothing is done. Unknown fields are ignored, and so is whatever would say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
 
-We answer as soon as we are loaded, and say \`subagents:ready\` when a session is open: whoever is loaded earlier listens for that, whoever is loaded later sends a \`ping\`. Both should be done, with a timeout, since the extension may not be there. Before a session is open \`spawn\` answers \`No active session\`.
+We answer as soon as we are loaded, and say \`subagents:ready\` when a session is open: an extension loaded earlier listens for that, one loaded later sends a \`ping\`. Do both, with a timeout, since this extension may not be installed. Before a session is open \`spawn\` answers \`No active session\`.
 
 \`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other extensions for sub-agents have it; the rest counts where \`capabilities\` names it. What differs from them: an unknown preset is an error and not another preset unless the user has set \`fallbackSubagent\`, every agent waits for a slot, and \`onSpawned\`, \`onQueued\` and \`onCompaction\` among the options of \`spawn\` are not called (the [events](events.md) say the same).
 
@@ -243,7 +243,7 @@ Code in the same process finds the agents under \`globalThis[Symbol.for("pi-suba
 |---|---|
 | \`spawn(pi, ctx, type, prompt, options)\` | as above, but returns the id at once. What cannot be launched becomes a record with \`status: "error"\` and the reason as \`error\`, and \`subagents:failed\` is emitted |
 | \`getRecord(id)\` | what \`status\` answers, with the words of version ${PROTOCOL_VERSION} for the status, the result once it has settled, and what follows; \`undefined\` for an unknown id |
-| \`hasRunning()\` | whether any agent is at work |
+| \`hasRunning()\` | whether any agent is running |
 | \`waitForAll()\` | resolves when none is; never rejects |
 
 A record is a live view: its fields say what is true when they are read. Reading them, \`JSON.stringify\`, \`Object.keys\` and the like never throw.

@@ -39,7 +39,7 @@ test("a preset can be read whole, and what cannot be explained is said", async (
 	const shown = await it.runMenu(presets, { choose: "Explore" }, { choose: "View" }, { choose: "Explain" });
 	const page = shown.find((each) => each.startsWith("Agents › Presets › Explore\nPreset Explore")) ?? "";
 	expect(page).toMatch(/source +builtin/);
-	expect(page).toContain("nobody repeats them."); // the last words of its prompt
+	expect(page).toContain("they are not repeated."); // the last words of its prompt
 	expect(shown.filter((each) => each.startsWith("error: "))).toHaveLength(1); // here is no model to ask for its prompt
 });
 

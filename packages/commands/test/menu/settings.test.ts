@@ -130,6 +130,6 @@ test("a file that is not JSON is left as it is, and says so", async () => {
 	await using it = await world();
 	await it.write("agent/subagents.json", "{ broken");
 	const shown = await it.runMenu(settings, { choose: "Scheduling" }, { choose: "Off" });
-	expect(shown).toContainEqual(expect.stringMatching(/^error: The settings were not saved .* mend it first/));
+	expect(shown).toContainEqual(expect.stringMatching(/^error: The settings were not saved .* fix it first/));
 	expect(await it.read("agent/subagents.json")).toBe("{ broken");
 });

@@ -1,4 +1,4 @@
-/** What an agent is told about the shape of its answer. */
+/** The instructions to an agent about the shape of its answer. */
 import type { Unstructured } from "@pi-subagents/progress";
 import type { OutputSpec } from "../model/runner.ts";
 import { errorText } from "./check-answer.ts";

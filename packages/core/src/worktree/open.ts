@@ -214,20 +214,20 @@ async function openAgain(
 	const tip = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${before.branch}`], {
 		cwd: before.main,
 	});
-	const anew = tip === undefined ? undefined : { commit: tip, base: before.base, isSnapshot: before.isSnapshot };
+	const fresh = tip === undefined ? undefined : { commit: tip, base: before.base, isSnapshot: before.isSnapshot };
 	// Remains of an interrupted removal must not be taken for the agent's work.
 	if (closed && closed.path === undefined && (await exists(before.root))) await removeCheckout(before, git);
 	if (await exists(before.root)) {
 		// Without its git directory, the content is for the user to look at.
-		if (gitDir === undefined || !(await exists(gitDir)) || !(await isCheckout(before.root))) return anew;
+		if (gitDir === undefined || !(await exists(gitDir)) || !(await isCheckout(before.root))) return fresh;
 		const record = { ...again, gitDir };
 		await mkdir(record.cwd, { recursive: true });
 		await startAgain(record);
 		return { record };
 	}
-	if (!anew) return undefined;
+	if (!fresh) return undefined;
 	const used = await git(["worktree", "list", "--porcelain"], { cwd: before.main, signal });
-	if (used.split("\n").includes(`branch refs/heads/${before.branch}`)) return anew;
+	if (used.split("\n").includes(`branch refs/heads/${before.branch}`)) return fresh;
 	await startAgain(again);
 	const undo = () => writeWorktreeRecord(before);
 	return { record: await make(again, { git, signal }, undo) };

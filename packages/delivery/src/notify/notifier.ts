@@ -21,7 +21,7 @@ import type { RestoredDeliveries } from "./restored-deliveries.ts";
 
 /** What the code around a session says about results. */
 export interface ResultControls {
-	/** Somebody waits for the run and will read its result, so it is held a little. Returns the way to give that up. */
+	/** A caller waits for the run and will read its result, so it is held briefly. Returns a function that ends this. */
 	expect(runId: string): () => void;
 	/** The result has been read: it is not delivered again. */
 	claim(record: AgentRecord): void;
@@ -239,8 +239,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 }
 
 /**
- * An agent that the user started reports to the user, who decides what to do with the result. Whoever ended an agent
- * knows that it ended; an end with the session was no surprise either.
+ * An agent that the user started reports to the user, who decides what to do with the result. A user who
+ * stopped an agent, or ended the session, knows that it ended.
  */
 function urgencyOf(record: AgentRecord): { isFailure: boolean; isQuiet: boolean } {
 	const { outcome } = record;

@@ -1,6 +1,6 @@
 /**
  * The outbox: which results a session gets, when, and joined with which others. Each is delivered exactly once, unless
- * somebody claims it first. A pure transition: it has no clock and sends nothing, it returns what to do.
+ * a reader claims it first. A pure transition: it has no clock and sends nothing, it returns what to do.
  *
  * Nothing is sent while the session is busy. A message in the session's own queue can neither be claimed nor joined, and
  * pi drops it when the user interrupts; so everything waits here, and an idle session gets it as one message.

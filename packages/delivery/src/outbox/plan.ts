@@ -59,7 +59,7 @@ function timesOf(state: OutboxState, here: readonly Waiting[]): Timed[] {
 	}));
 }
 
-/** A background run starts no turn and disturbs nobody, so it need not wait for others. */
+/** A background run starts no turn and interrupts nothing, so it need not wait for others. */
 function groupOf(launch: { kind: string; group?: string }, { join }: OutboxSettings): string | undefined {
 	return join === "async" || launch.kind === "background" ? undefined : launch.group;
 }

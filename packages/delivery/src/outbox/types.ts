@@ -9,7 +9,7 @@ export interface Launch {
 	id: string;
 	agentId: string;
 	run: number;
-	/** A `background` run outlives the session: nobody waits for it, and it never starts a turn. */
+	/** A `background` run outlives the session: no call waits for it, and it never starts a turn. */
 	kind: "agent" | "background";
 	/** Shared by those launched in one turn. */
 	group?: string;
@@ -25,7 +25,7 @@ export interface Delivery extends Launch {
 	isFailure: boolean;
 	/**
 	 * It is delivered, but starts no turn: it settled while no session was open, and opening one must not start a turn
-	 * that nobody asked for; or the user ended it, and knows; or the user launched it, and decides what to do with it.
+	 * unasked; or the user stopped it, and knows; or the user launched it, and decides what to do with it.
 	 */
 	isQuiet?: boolean;
 }
@@ -59,7 +59,7 @@ export interface OutboxSettings {
 
 /**
  * `idle`: the agent would stop, and the user has queued nothing. `waiting_for_user`: a dialog or an interactive tool is
- * open, whatever else goes on; or the user has interrupted a turn, and no other may begin behind their back.
+ * open, whatever else happens; or the user has interrupted a turn, and no other may start without them.
  */
 export type SessionState = "idle" | "busy" | "waiting_for_user";
 
@@ -70,7 +70,7 @@ export type OutboxInput = {
 	| { type: "launched"; launch: Launch }
 	/** A run is over. `canBeClaimed`: a waiter or a listener may still claim it. */
 	| { type: "settled"; delivery: Delivery; canBeClaimed: boolean }
-	/** Nobody is left who could claim it, so it need not be held any longer. */
+	/** No reader is left that could claim it, so it need not be held any longer. */
 	| { type: "released"; id: string }
 	/** The result has been read, or is taken care of: it is not to be delivered again. */
 	| { type: "claimed"; id: string }

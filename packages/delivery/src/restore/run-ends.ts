@@ -25,10 +25,10 @@ export function withOwnFiles(run: LoggedRun): LoggedRun {
 	return artifacts === undefined || isRunPath(artifacts, launch.runId) ? run : { ...run, launch };
 }
 
-/** How a run of the opened session ended. Undefined: it may still be running, or nobody knows. */
+/** How a run of the opened session ended. Undefined: it may still be running, or that is unknown. */
 export async function endOf(run: LoggedRun): Promise<RunEnd | undefined> {
 	const { launch, outlives, settled, isDelivered } = run;
-	// For a delivered result the beginning of the answer is enough, until somebody asks for more.
+	// For a delivered result the beginning of the answer is enough until the rest is asked for.
 	if (settled && (isDelivered || !launch.isBackground)) return loggedEnd(settled);
 	const result = await resultOf(launch);
 	if (settled) return undeliveredEnd(settled, result?.outcome);
@@ -44,7 +44,7 @@ export async function recordedEndOf({ launch, settled }: LoggedRun): Promise<Run
 	return result && { ...result, isFiled: true };
 }
 
-/** How an archived run ended. It has, even if a close look shows that nobody can say how. */
+/** How an archived run ended. It has ended, even if no record says how. */
 export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
 	if (settled) return loggedEnd(settled);
 	return {
@@ -56,7 +56,7 @@ export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
 
 async function resultOf({ artifacts, runId }: LaunchEntry): Promise<ResultFile | undefined> {
 	if (artifacts === undefined || !(await isRunDir(artifacts, runId).catch(() => false))) return undefined;
-	const result = await readResult(artifacts).catch(() => undefined); // whoever watches the run reports what is wrong
+	const result = await readResult(artifacts).catch(() => undefined); // the watcher of the run reports what is wrong
 	return result?.runId === runId ? result : undefined;
 }
 

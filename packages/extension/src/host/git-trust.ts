@@ -53,7 +53,7 @@ export function createGitTrust(host: Pick<Host, "session" | "storedTrust">, dial
 	};
 }
 
-/** Nobody is asked about a repository that an agent made. */
+/** The user is not asked about a repository that an agent made. */
 function askedPath(main: string, confinedTo: Confinement | undefined): string | undefined {
 	if (!confinedTo || !isWithin(main, confinedTo.root)) return main;
 	return main === confinedTo.root ? confinedTo.origin : undefined;

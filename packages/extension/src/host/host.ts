@@ -1,4 +1,4 @@
-/** What pi lends to us and our children, read anew for each launch: the user may switch models at any time. */
+/** What pi gives us and our children, read again for each launch: the user may switch models at any time. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import {
@@ -105,7 +105,7 @@ export function createHost(pi: ExtensionAPI): Host {
 const UNTOLD = Symbol.for("pi-subagents:untold");
 const MAX_UNTOLD = 20;
 
-/** A reload reads this module anew. */
+/** Global, because a reload loads this module again. */
 function untold(): string[] {
 	const shared = globalThis as { [UNTOLD]?: string[] };
 	shared[UNTOLD] ??= [];

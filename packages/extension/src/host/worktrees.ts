@@ -27,7 +27,7 @@ export function createWorktrees(
 		});
 }
 
-/** What a crash has left of this checkout's agents is nowhere else, and nobody would look for it. */
+/** Work of this checkout's agents that a crash left behind exists only there, and the user would not look for it. */
 export async function tellOfLeftWorktrees({ agentDir, tell }: Host, { cwd }: ExtensionContext): Promise<void> {
 	const here = await realpath(cwd);
 	const left = (await listWorktrees({ dir: worktreesDir(agentDir) })).filter(

@@ -1,4 +1,7 @@
-/** Deletes the files of old runs, conversations and jobs, and tells of what a crash has left, some time after a session was opened: nobody should wait for it. */
+/**
+ * Deletes the files of old runs, conversations and jobs, and reports what a crash has left. Starts some time after a
+ * session was opened, so that nothing waits for it.
+ */
 import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";

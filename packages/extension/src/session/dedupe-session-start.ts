@@ -1,6 +1,6 @@
 /**
- * When pi's RPC mode puts one session in the place of another, it says twice that the new one has begun. What begins
- * with a session must not begin twice: a timer of the first time would have nobody to stop it.
+ * When pi's RPC mode replaces a session, it emits `session_start` twice for the new one. What starts with a session must
+ * not start twice: nothing would stop the first timer.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 

@@ -1,6 +1,7 @@
 /**
- * Where pi ends with its last turn, agents that still work would be lost. So it waits for them, up to a deadline, and
- * the session goes on with what they found or ask. Somebody at a screen is not kept waiting: they get it when it comes.
+ * In print and JSON mode pi ends with its last turn, and agents that still run would be lost. So it waits for them, up
+ * to a deadline, and the session continues with what they found or ask. A user at a screen is not kept waiting: the
+ * results arrive as they come.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Questions } from "@pi-subagents/commands/questions";
@@ -27,7 +28,7 @@ export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
 	const listen = () =>
 		pi.on("agent_before_settle", async ({ entries, outcome }) => {
 			if (outcome === "aborted") return undefined;
-			deadline ??= clock.now() + seconds() * 1_000; // one for the whole run, however often the session goes on
+			deadline ??= clock.now() + seconds() * 1_000; // one for the whole run, however often the session continues
 			const letGo = clock.hold?.();
 			try {
 				const isAsked = questions.hasUndelivered(); // who asks waits for this session: it must not wait for them
@@ -46,8 +47,8 @@ export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
 				letGo?.();
 			}
 		});
-	// While somebody listens, pi puts the whole context together twice more at each end of its work. So nobody does where
-	// there is nothing to wait for.
+	// With a listener, pi assembles the whole context twice more each time it settles. So we listen only once there is
+	// something to wait for.
 	const leave = deps.manager.store.subscribe(() => {
 		leave();
 		if (isBrief(deps.mode())) void bestEffort("waiting for agents before the end", deps.tell, listen);

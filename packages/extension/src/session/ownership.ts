@@ -26,7 +26,7 @@ export function createOwnership(host: Host): Ownership {
 	};
 	const take = async (): Promise<boolean> => {
 		const session = host.session();
-		// A session without a file is nobody else's.
+		// No other process can open a session without a file.
 		if (owned !== undefined || !session?.sessionManager.getSessionFile()) return true;
 		const dir = stateDir(host.agentDir, "open", session);
 		if (dir === undefined) return true;
@@ -52,7 +52,7 @@ export function createOwnership(host: Host): Ownership {
 
 /**
  * Sessions that this process has left without the disk letting it say so. Another pi would wait there for as long as this
- * one lives, so it is tried again with the next session; a reload reads this module anew, hence the global.
+ * one lives, so it is tried again with the next session; a reload loads this module again, hence the global.
  */
 function abandoned(): Set<string> {
 	const shared = globalThis as { [ABANDONED]?: Set<string> };
@@ -90,7 +90,7 @@ function remove(dir: string): void {
 	removeIfEmpty(dir);
 }
 
-/** One that holds something is another pi's, and one that is gone nobody's. */
+/** A directory with content belongs to another pi. */
 function removeIfEmpty(dir: string): void {
 	try {
 		rmdirSync(dir);

@@ -1,5 +1,5 @@
 /**
- * When the session can be told something. pi says when it works and when a dialog is open. When the user broke off a
+ * When a message can be delivered to the session. pi says when it works and when a dialog is open. When the user broke off a
  * turn, no other may begin behind their back until they say something.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";

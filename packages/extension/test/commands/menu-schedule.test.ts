@@ -106,7 +106,7 @@ test("a job is paused, resumed and run, and its runs and history can be read", a
 	expect(text).toContain('info: "Look around." is resumed.');
 	expect(text).toMatch(/Thu 1970-01-01 00:31 +in 30m[\s\S]*Thu 1970-01-01 01:01 +in 1h/);
 	expect(text).toContain("It has not run yet.");
-	expect(text).toContain("at work");
+	expect(text).toContain("running");
 	expect(text).toContain("info: Only failures are announced.");
 	expect(text).toContain("info: Successes are announced too.");
 	expect(agents()).toMatchObject([{ type: "Explore", description: "Look around. (scheduled)" }]);

@@ -35,7 +35,7 @@ export function keptCall(call: LaunchParams & { name?: string | undefined }, qui
 		throw new AgentError("bad_request", `The name is too long: at most ${LONGEST_NAME} characters can be used.`);
 	const said = Object.entries(call).filter(([, value]) => value !== undefined);
 	const name = call.name === undefined ? {} : { name: visibleName(call.name, "name") };
-	// What a job is called in lists; made from the task, it is nobody's mistake.
+	// Its name in lists. One made from the task is not checked: the user did not write it as a name.
 	const called = call.description?.trim() ? visibleName(call.description, "description") : normalName(call.task);
 	const description = sanitize(called).slice(0, MAX_DESCRIPTION);
 	return { ...Object.fromEntries(said), ...name, description, quiet } as KeptCall;
@@ -44,7 +44,7 @@ export function keptCall(call: LaunchParams & { name?: string | undefined }, qui
 /** What else a file may say does not count: a job can do no more than a call. */
 export function parseCall(payload: unknown): KeptCall {
 	if (!Check(callSchema, payload) || (payload.thinking !== undefined && !isThinkingLevel(payload.thinking)))
-		throw new Error("What the job is to launch cannot be read from its file. Remove the job and schedule it anew.");
+		throw new Error("What the job is to launch cannot be read from its file. Remove the job and schedule it again.");
 	const known = Object.entries(payload).filter(([field]) => Object.hasOwn(callSchema.properties, field));
 	return Object.fromEntries(known) as unknown as KeptCall;
 }

@@ -63,10 +63,10 @@ export function runText({ result, startedAt, endedAt, note }: JobRun): string {
 }
 
 const RESULTS: Record<JobRun["result"], string> = {
-	running: "at work",
+	running: "running",
 	done: "done",
 	failed: "failed",
-	skipped: "skipped, since the run before it was still at work",
+	skipped: "skipped, since the run before it was still running",
 	missed: "missed, since no pi was there",
 	lost: "lost with the pi that ran it",
 };

@@ -1,4 +1,4 @@
-/** The settings that count for a directory, read anew for each launch, so that edits are live. */
+/** The settings that count for a directory, read again for each launch, so that edits take effect at once. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
@@ -49,7 +49,7 @@ export function createConfigReader(agentDir: string): (session: { cwd: string; t
 	};
 }
 
-/** The file of settings that is wholly ours; pi has one of its own beside it. */
+/** The settings file that is only ours; pi has its own beside it. */
 export function settingsPath(place: SettingsPlace): string {
 	return join("agentDir" in place ? place.agentDir : join(place.project, CONFIG_DIR), "subagents.json");
 }

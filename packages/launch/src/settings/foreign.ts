@@ -35,7 +35,7 @@ const NONE = "there are none";
 
 interface Unread {
 	why: string;
-	/** The values that change nothing, as JSON. With any other the user expects something, and is told. Absent: all. */
+	/** The values that change nothing, as JSON. With any other the user expects an effect, so it is reported. Absent: all. */
 	met?: readonly string[];
 }
 

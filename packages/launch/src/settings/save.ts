@@ -47,7 +47,7 @@ function refuseBad(changes: SettingsChanges): void {
 
 function parsed(text: string): Record<string, unknown> {
 	const content = parseObject(text);
-	if (typeof content === "string") throw new Error(`the file is ${content}; mend it first, it was left as it is`);
+	if (typeof content === "string") throw new Error(`the file is ${content}; fix it first. It was not changed`);
 	return content;
 }
 

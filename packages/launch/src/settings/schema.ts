@@ -57,7 +57,7 @@ export const settingsSchema = Type.Object({
 		default: 0,
 	}),
 	whenFull: choice(
-		{ queue: "it waits until another has settled", refuse: "the call fails, and says so" },
+		{ queue: "it waits until another has settled", refuse: "the call fails with an error" },
 		{
 			title: "When all slots are taken",
 			description: "What happens to a launch when no more agents may run.",
@@ -68,41 +68,41 @@ export const settingsSchema = Type.Object({
 		minimum: 1,
 		maximum: 32,
 		title: "Levels of agents",
-		description: "How many levels of agents there may be; with 1, agents launch none of their own.",
+		description: "How many levels of agents there may be; with 1, agents cannot launch agents.",
 		default: 4,
 	}),
 	idleTimeoutMinutes: amount(MAX_DAYS * 24 * 60, {
 		title: "Idle timeout (minutes)",
-		description: "An agent in which nothing happens for so long is stopped; 0 is no limit.",
+		description: "Stop an agent after this long without activity; 0 is no limit.",
 		default: 0,
 	}),
 	defaultMaxTurns: count({
 		title: "Turns",
-		description: "After so many turns an agent is asked to finish, unless its preset says otherwise; 0 is no limit.",
+		description: "Ask an agent to finish after this many turns, unless its preset says otherwise; 0 is no limit.",
 		default: 0,
 	}),
 	graceTurns: count({
 		title: "Grace turns",
-		description: "How many turns an agent that was asked to finish has left.",
+		description: "How many turns an agent has left once it was asked to finish.",
 		default: 5,
 	}),
 	runner: choice(
 		{
 			session: "inside pi",
-			process: "in a pi process of its own",
-			tmux: "in a pi process of its own that you can watch in a tmux window",
+			process: "in its own pi process",
+			tmux: "in its own pi process, which you can watch in a tmux window",
 		},
-		{ title: "Runner", description: "Where agents run whose preset does not say.", default: "session" },
+		{ title: "Runner", description: "Where agents run if their preset does not say.", default: "session" },
 	),
 	join: choice(
 		{
-			smart: "they are told together when all have settled, but a failure or a long wait is not held back",
-			async: "each is told when it settles",
-			group: "they are told together when all have settled",
+			smart: "together when all have settled, but failures, and results that have waited long, at once",
+			async: "each when it settles",
+			group: "together when all have settled",
 		},
 		{
 			title: "Join results",
-			description: "How the results of agents launched in one turn are told.",
+			description: "How the results of agents launched in one turn are delivered.",
 			default: "smart",
 		},
 	),
@@ -110,7 +110,7 @@ export const settingsSchema = Type.Object({
 		{
 			turn: "the model takes a turn to act on it",
 			message: "it is shown, and the model reads it in its next turn",
-			off: "nothing; its result is there when asked for",
+			off: "nothing; the result can be read with a tool",
 		},
 		{
 			title: "When an agent settles",
@@ -121,9 +121,9 @@ export const settingsSchema = Type.Object({
 	),
 	interrupt: choice(
 		{
-			foreground: "those that the turn waits for; those in the background go on",
+			foreground: "those that the turn waits for; background agents continue",
 			all: "every agent of the session",
-			none: "none; those that the turn waits for go on in the background",
+			none: "none; those that the turn waits for continue in the background",
 		},
 		{
 			title: "Escape stops",
@@ -140,7 +140,7 @@ export const settingsSchema = Type.Object({
 		},
 		{
 			title: "Tools",
-			description: "Which groups of tools the model is offered.",
+			description: "Which groups of tools the model gets.",
 			default: ["agents", "presets", "roles"],
 		},
 	),
@@ -161,7 +161,7 @@ export const settingsSchema = Type.Object({
 	projectPresets: choice(
 		{
 			allow: "unless you declined to trust the project",
-			trusted: "only in projects for which your yes is stored",
+			trusted: "only in projects that you have trusted (stored by pi)",
 			off: "never",
 		},
 		{ title: "Presets of projects", description: "Whether presets of the project are used.", default: "allow" },
@@ -238,7 +238,7 @@ export const settingsSchema = Type.Object({
 	}),
 });
 
-/** Shared by all who read the settings, so nobody may change it. */
+/** Shared by all readers, so it is immutable. */
 export type Settings = Frozen<Static<typeof settingsSchema>>;
 
 type Frozen<Value> = Value extends object ? { readonly [Key in keyof Value]: Frozen<Value[Key]> } : Value;

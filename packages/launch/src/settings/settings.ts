@@ -26,7 +26,7 @@ export interface SettingsFile {
 /** More would bury the first. */
 const MAX_PROBLEMS = 10;
 
-/** Nobody nests settings so deep, and what lies deeper could exhaust the stack of whoever walks it. */
+/** No real settings nest so deep, and deeper ones could exhaust the stack. */
 const MAX_LEVELS = 40;
 
 const MAX_SHOWN = 80;

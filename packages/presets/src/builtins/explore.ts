@@ -28,5 +28,5 @@ Your final message
 - Answer the question in the first sentences.
 - Then list the evidence: path:line and what is there, the most important first. Quote only the lines that matter.
 - Separate what you read from what you conclude.
-- If it is not there, say so and name the searches that came up empty, so that nobody repeats them.
+- If it is not there, say so and name the searches that came up empty, so that they are not repeated.
 `;

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 150;
 
 export type ModelParameter = TOptional<TUnsafe<string>>;
 
-/** `names` are the models that can be used, as provider/id. `hasList`: whoever sees it can call `list_models`. */
+/** `names` are the models that can be used, as provider/id. `hasList`: the caller also has `list_models`. */
 export function modelParameter(names: readonly string[], { hasList }: { hasList: boolean }): ModelParameter {
 	const choices = [...new Set(names)];
 	const isFew = choices.length > 0 && choices.length <= MAX_NAMED && choices.join("").length <= MAX_CHARACTERS;

@@ -1,11 +1,11 @@
-/** Whether the tools must be offered, or offered anew: the models that can be used appear in their parameters. */
+/** Whether the tools must be registered, or registered again: their parameters list the available models. */
 import { type ModelFact, modelName } from "@pi-subagents/core";
 
 /** `none`: there is no model yet, so there is nothing to offer. */
 type GateAnswer = "register" | "unchanged" | "none";
 
 /**
- * Asked whenever the models may have changed. Their order does not matter: to offer a tool anew costs the model its
+ * Asked whenever the models may have changed. Their order does not matter: registering a tool again costs the model its
  * cached prompt. Tools stay when all models vanish, since an error explains more than a tool that is gone.
  */
 export function createRegistrationGate(): (models: readonly Pick<ModelFact, "provider" | "id">[]) => GateAnswer {

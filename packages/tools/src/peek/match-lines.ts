@@ -1,6 +1,6 @@
 /**
  * Which lines a regular expression finds. A model wrote it, and one that backtracks without end would stop everything
- * here, so it runs in a thread of its own with a deadline.
+ * here, so it runs in its own thread with a deadline.
  */
 import { Worker } from "node:worker_threads";
 import { AgentError, type Clock, messageOf } from "@pi-subagents/core";
@@ -17,7 +17,7 @@ interface MatchOptions {
 
 const DEADLINE_MS = 1_000;
 
-/** Nobody needs a longer one, and to find what is wrong with it takes the square of its length. */
+/** No useful pattern is longer, and explaining an error takes time quadratic in the length. */
 const MAX_CHARACTERS = 500;
 const SHOWN_CHARACTERS = 80;
 

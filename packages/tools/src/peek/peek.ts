@@ -68,7 +68,7 @@ export async function peek(
 export function formatPeek({ lines, total, nextAfter, isCut, isMissing }: Peek): string {
 	if (isMissing) return "[nothing has been written yet]";
 	const here = lines.length === 0 ? "nothing to show; " : "";
-	const earlier = isCut && nextAfter === total ? ", earlier ones left out (after: 0 begins with the first)" : "";
+	const earlier = isCut && nextAfter === total ? ", earlier ones omitted (after: 0 starts with the first)" : "";
 	const next = nextAfter < total ? `read on with after: ${nextAfter}` : `what comes later: after: ${nextAfter}`;
 	const shown = lines.length === 0 ? [] : [fence("log", lines.map(format).join("\n"))];
 	return [...shown, `[${here}${formatCount(total, "line")} so far${earlier}; ${next}]`].join("\n");

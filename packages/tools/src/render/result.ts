@@ -47,7 +47,7 @@ function textOf({ content }: Pick<Shown, "content">): string {
 	return sanitizeBlock(content.map((part) => part.text ?? "").join("\n")).trim();
 }
 
-/** The text is for the model; a person wants to know that it goes on elsewhere. */
+/** The text is for the model; a person wants to know that it continues elsewhere. */
 function launched({ agentId, status }: AgentDetails, theme: Theme): string {
 	const state = status === "queued" ? "queued" : "works in the background";
 	return theme.fg("dim", `↳ ${state} · ${sanitize(agentId)}`);

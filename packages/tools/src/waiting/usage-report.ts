@@ -1,4 +1,4 @@
-/** What agents cost, told to pi once, so that its totals for the session include them. */
+/** What agents cost, reported to pi once, so that its totals for the session include them. */
 import { addUsage, billedTokens, type Store, type Usage } from "@pi-subagents/core";
 
 /** In pi's own terms. It splits costs by kind, of which we know only the sum. */
@@ -8,12 +8,12 @@ interface ReportedUsage extends Omit<Usage, "cost"> {
 }
 
 export interface UsageReport {
-	/** What all agents have cost since this was last asked. Whoever asks has to tell pi. */
+	/** What all agents have cost since the last call. The caller must report it to pi. */
 	owed(): ReportedUsage;
 }
 
 /**
- * Agents that an earlier process ran have been told of there, as far as they could be: only what a later run adds counts.
+ * Costs of an earlier process were reported there as far as possible: only what a later run adds counts.
  * Those that outlive the session are sessions of their own.
  */
 export function createUsageReport(store: Store): UsageReport {

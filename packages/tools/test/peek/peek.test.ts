@@ -244,7 +244,7 @@ describe("what the model reads", () => {
 		[{}, "[12 lines so far; what comes later: after: 12]"],
 		[
 			{ isCut: true },
-			"[12 lines so far, earlier ones left out (after: 0 begins with the first); what comes later: after: 12]",
+			"[12 lines so far, earlier ones omitted (after: 0 starts with the first); what comes later: after: 12]",
 		],
 		[{ isCut: true, total: 30 }, "[30 lines so far; read on with after: 12]"],
 	])("ends with how to read on: %j", (part, last) => {

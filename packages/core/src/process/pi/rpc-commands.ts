@@ -42,7 +42,7 @@ export class RpcCommands {
 		return (await this.#begins()) ? undefined : { why: TASK_TAKEN, isForGood: true };
 	}
 
-	/** The child is about to be told this. */
+	/** This is about to be sent to the child. */
 	note(text: string): void {
 		this.#told.push(text);
 	}
