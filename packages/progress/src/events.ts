@@ -111,6 +111,8 @@ export interface Usage {
 	cacheWrite: number;
 	/** In US dollars. */
 	cost: number;
+	/** The provider itself reported all of the cost. Otherwise it is, at least in part, pi's estimate. */
+	costFromProvider?: true;
 }
 
 /** How a run settled. A failure is a value, never a rejected promise. */

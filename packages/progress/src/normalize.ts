@@ -111,6 +111,7 @@ function usageFrom(usage: Record<string, unknown>): Usage {
 		cacheRead: amount(usage.cacheRead),
 		cacheWrite: amount(usage.cacheWrite),
 		cost: amount(isRecord(usage.cost) ? usage.cost.total : usage.cost),
+		...(isRecord(usage.cost) && usage.cost.totalFromProvider === true && { costFromProvider: true }),
 	};
 }
 

@@ -12,7 +12,10 @@ const answer = {
 	usage,
 };
 const said = { type: "assistant_text", text: "Done.", stopReason: "stop", model: "anthropic/claude" } as const;
-const cost: ChildEvent = { type: "usage", usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, cost: 0.25 } };
+const cost: Extract<ChildEvent, { type: "usage" }> = {
+	type: "usage",
+	usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, cost: 0.25 },
+};
 const toolCall = { type: "toolCall", id: "1", name: "read", arguments: {} };
 
 test.each<[string, object, ChildEvent[]]>([
@@ -47,6 +50,11 @@ test.each<[string, object, ChildEvent[]]>([
 		"an abort",
 		{ ...answer, content: [], stopReason: "aborted", errorMessage: "Request was aborted" },
 		[{ ...said, text: "", stopReason: "aborted", error: "Request was aborted" }, cost],
+	],
+	[
+		"a cost that the provider reported",
+		{ ...answer, usage: { ...usage, cost: { total: 0.25, totalFromProvider: true } } },
+		[said, { ...cost, usage: { ...cost.usage, costFromProvider: true } }],
 	],
 	["an error message without a failure is none", { ...answer, errorMessage: "old" }, [said, cost]],
 	[

@@ -10,20 +10,27 @@ import type { Dialogs } from "../questions/dialogs.ts";
 export function tuiScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs, report: Report): Screen {
 	const show = <Answer>(
 		view: (context: DialogContext, done: (answer: Answer) => void) => Component & { dispose?(): void },
+		question?: string,
 	) =>
 		dialogs.inTurn(() =>
-			ui.custom<Answer>((tui, theme, keys, done) =>
-				view({ theme, keys, rows: () => tui.terminal.rows, redraw: () => tui.requestRender() }, done),
+			ui.custom<Answer>(
+				(tui, theme, keys, done) =>
+					view({ theme, keys, rows: () => tui.terminal.rows, redraw: () => tui.requestRender() }, done),
+				waitingFor(question),
 			),
 		);
-	const choose = (choice: Choice) =>
-		show<string | undefined>((context, done) => new ListView({ choice, context, clock: systemClock, report, done }));
+	const choose = (choice: Choice, question?: string) =>
+		show<string | undefined>(
+			(context, done) => new ListView({ choice, context, clock: systemClock, report, done }),
+			question,
+		);
 	const notify: Screen["notify"] = (text, level = "info") => ui.notify(sanitizeBlock(text), level);
 	return {
 		choose,
 		notify,
-		input: (question) => show<string | undefined>((context, done) => new InputView({ question, context, done })),
-		confirm: async (decision) => (await choose(decisionList(decision))) === YES,
+		input: (question) =>
+			show<string | undefined>((context, done) => new InputView({ question, context, done }), question.title),
+		confirm: async (decision) => (await choose(decisionList(decision), decision.title)) === YES,
 		edit: (title, text) => dialogs.inTurn(() => ui.editor(sanitize(title), sanitizeBlock(text))),
 		read: (title, blocks) => show<void>((context, done) => new ReadView({ title, blocks, context, done })),
 		async busy<Result>(title: string, work: Work<Result>) {
@@ -45,6 +52,11 @@ export function tuiScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs, rep
 			}
 		},
 	};
+}
+
+/** Since pi 1.5, terminals can show that pi waits for an answer. Older ones ignore it. */
+function waitingFor(question: string | undefined): object | undefined {
+	return question === undefined ? undefined : { blocked: { kind: "question", message: sanitize(question) } };
 }
 
 const YES = "yes";

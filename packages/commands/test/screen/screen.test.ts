@@ -76,8 +76,10 @@ function tui(...keys: readonly string[]) {
 	const theme = { fg: (_colour: string, text: string) => text, bold: (text: string) => text } as unknown as Theme;
 	const drawn: string[] = [];
 	const redraw = vi.fn();
-	const custom = (factory: (...args: unknown[]) => Component) =>
+	const options: unknown[] = [];
+	const custom = (factory: (...args: unknown[]) => Component, given: unknown) =>
 		new Promise((done) => {
+			options.push(given);
 			const view = factory(
 				{ terminal: { rows: 30 }, requestRender: redraw },
 				theme,
@@ -87,7 +89,7 @@ function tui(...keys: readonly string[]) {
 			drawn.push(view.render(60).join("\n"));
 			for (const key of keys) view.handleInput?.(key);
 		});
-	return { drawn, redraw, screen: tuiScreen(context({ custom }, "tui"), createDialogs(), () => undefined) };
+	return { drawn, redraw, options, screen: tuiScreen(context({ custom }, "tui"), createDialogs(), () => undefined) };
 }
 
 test("tui: a decision is a list of two, and Escape is no", async () => {
@@ -95,6 +97,15 @@ test("tui: a decision is a list of two, and Escape is no", async () => {
 	expect(await tui("\r").screen.confirm(decision)).toBe(true);
 	expect(await tui("\u001b[B", "\r").screen.confirm(decision)).toBe(false);
 	expect(await tui("\u001b").screen.confirm(decision)).toBe(false);
+});
+
+test("tui: a question says that pi waits for an answer, a list of things to do does not", async () => {
+	const { screen, options } = tui("\u001b");
+	await screen.confirm({ title: "Stop\u001b[31m it?", intro: "", yes: "Stop it", no: "Keep it" });
+	await screen.input({ title: "Its name" });
+	await screen.choose({ title: "Agents", items: () => [{ value: "a", label: "A" }] });
+	const blocked = (message: string) => ({ blocked: { kind: "question", message } });
+	expect(options).toEqual([blocked("Stop it?"), blocked("Its name"), undefined]);
 });
 
 test("tui: work that fails closes its dialog and throws; Escape reaches it as a signal", async () => {

@@ -20,7 +20,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
 		cacheRead: a.cacheRead + b.cacheRead,
 		cacheWrite: a.cacheWrite + b.cacheWrite,
 		cost: a.cost + b.cost,
+		...(isFromProvider(a, b) && { costFromProvider: true }),
 	};
+}
+
+/** As pi combines them: only if every part that cost something says so. */
+function isFromProvider(...parts: readonly Usage[]): boolean {
+	const used = parts.filter((usage) => usage.cost > 0 || billedTokens(usage) > 0);
+	return used.length > 0 && used.every(({ costFromProvider }) => costFromProvider);
 }
 
 /** New work: tokens read from the cache are billed, but not new. */

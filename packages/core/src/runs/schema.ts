@@ -2,7 +2,7 @@
  * Schemas for the shapes in `layout.ts`. Unknown fields are allowed. Each is built on first use: most sessions read
  * no run at all, and building them would delay their start.
  */
-import type { ChildEvent, Outcome, Structured, Unstructured, WorktreeReport } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, Structured, Unstructured, Usage, WorktreeReport } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
 import type { McpSpec, OutputSpec, RunSpec, Stop } from "../model/runner.ts";
@@ -39,7 +39,14 @@ export function objectOf<Shape>() {
 }
 
 const usage = once(() =>
-	Type.Object({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: amount }),
+	objectOf<Usage>()({
+		input: amount,
+		output: amount,
+		cacheRead: amount,
+		cacheWrite: amount,
+		cost: amount,
+		costFromProvider: Type.Optional(Type.Literal(true)),
+	}),
 );
 
 const aborter = oneOf("user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost");

@@ -11,17 +11,17 @@ import {
 	ProjectTrustStore,
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import type { CwdFact, Facts, ToolFact } from "@pi-subagents/core";
-import { defined } from "@pi-subagents/core";
+import { type CwdFact, defined, type Facts, splitModelName, type ToolFact } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
+import type { ProcessHost } from "@pi-subagents/core/process";
 import { mcpFacts, requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
 import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { conversation } from "./inherit.ts";
 
 export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
-	/** Whether only an extension of the user's knows this provider. */
-	isExtensionProvider(provider: string): boolean;
+	/** Which extension provides a model, if one does. */
+	extensionOfModel: NonNullable<ProcessHost["extensionOfModel"]>;
 	/** The session that is open now. */
 	session(): ExtensionContext | undefined;
 	/** Like `tell`, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
@@ -75,7 +75,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		events: pi.events,
 		parentSessionId: () => session?.sessionManager.getSessionId(),
 		sessionDir: () => session && stateDir(agentDir, "sessions", session),
-		isExtensionProvider: (provider) => session?.modelRegistry.getRegisteredProviderIds().includes(provider) ?? false,
+		extensionOfModel: (model) => session && extensionOfModel(pi, session, model),
 		session: () => session,
 		storedTrust,
 		isProjectTrusted,
@@ -171,6 +171,15 @@ function toolFacts(pi: ExtensionAPI, known: Map<string, readonly string[]>): Too
 		return [{ name, extension, ...defined({ alias }), isActive: active.has(name) }];
 	});
 	return [...own, ...others];
+}
+
+/** A provider of pi's own extensions has its extension's name. Virtual models are listed under any provider. */
+function extensionOfModel(pi: ExtensionAPI, { modelRegistry }: ExtensionContext, model: string) {
+	const { provider, id } = splitModelName(model);
+	const api: string | undefined = modelRegistry.find(provider, id)?.api;
+	if (api !== "pi-virtual" && !modelRegistry.getRegisteredProviderIds().includes(provider)) return undefined;
+	const builtin = `builtin:${provider}` as const;
+	return pi.getCommands().some(({ sourceInfo }) => sourceInfo.path === builtin) ? builtin : "user";
 }
 
 function modelFacts({ modelRegistry, scopedModels }: ExtensionContext): Facts["models"] {

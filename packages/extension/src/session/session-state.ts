@@ -62,7 +62,11 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 	pi.on("agent_end", (_event, ctx) => {
 		isInterrupted = isBrokenOff(ctx);
 	});
-	pi.on("agent_settled", () => void setImmediate(announce)); // pi still counts as busy while it says so
+	pi.on("agent_settled", (event) => {
+		const { aborted } = event as { aborted?: boolean }; // since pi 1.1; it also knows of a stop after the last turn
+		isInterrupted = aborted ?? isInterrupted;
+		setImmediate(announce); // pi still counts as busy while it says so
+	});
 	pi.on("ui_prompt_start", () => {
 		dialogs++;
 		announce();

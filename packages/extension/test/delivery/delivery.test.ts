@@ -195,6 +195,20 @@ test("after the user broke off a turn no other begins behind their back", async 
 	expect(it.sent).toHaveLength(1);
 });
 
+test("pi's own word on whether it was stopped counts where it gives one: also a stop after the last turn", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.turn();
+	await it.emit("agent_settled", { aborted: true });
+	await new Promise(setImmediate);
+	await it.answer(id, "Two doors.");
+	it.clock.advance(60_000);
+	expect(it.sent).toEqual([]);
+	await it.emit("agent_settled", { aborted: false });
+	await new Promise(setImmediate);
+	expect(it.sent).toHaveLength(1);
+});
+
 test("a foreground agent is none of the outbox's business", async () => {
 	const it = await open(newFile());
 	const { id } = it.manager.spawn(spec);

@@ -2,9 +2,17 @@
 import { addUsage, billedTokens, type Store, type Usage } from "@pi-subagents/core";
 
 /** In pi's own terms. It splits costs by kind, of which we know only the sum. */
-interface ReportedUsage extends Omit<Usage, "cost"> {
+interface ReportedUsage extends Omit<Usage, "cost" | "costFromProvider"> {
 	totalTokens: number;
-	cost: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
+	cost: {
+		input: number;
+		output: number;
+		cacheRead: number;
+		cacheWrite: number;
+		total: number;
+		/** Since pi 1.5: the total was billed, not estimated. */
+		totalFromProvider?: true;
+	};
 }
 
 export interface UsageReport {
@@ -47,14 +55,18 @@ function difference(now: Usage, before: Usage = NOTHING): Usage {
 		cacheRead: now.cacheRead - before.cacheRead,
 		cacheWrite: now.cacheWrite - before.cacheWrite,
 		cost: now.cost - before.cost,
+		...(now.costFromProvider && { costFromProvider: true }),
 	};
 }
 
 /** What pi itself would call it. */
-export function toPiUsage({ cost, ...tokens }: Usage): ReportedUsage {
+export function toPiUsage({ cost, costFromProvider, ...tokens }: Usage): ReportedUsage {
 	return {
 		...tokens,
 		totalTokens: billedTokens({ ...tokens, cost }),
-		cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost },
+		cost: {
+			...{ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost },
+			...(costFromProvider && { totalFromProvider: true }),
+		},
 	};
 }

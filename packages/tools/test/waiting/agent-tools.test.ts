@@ -114,6 +114,17 @@ test("what agents cost is told once, wherever it was spent", () => {
 	expect(ledger.owed()).toMatchObject({ input: 10 });
 });
 
+test("a cost that the provider reported is told to pi as such", () => {
+	const { manager, launch, run } = setUp();
+	const ledger = createUsageReport(manager.store);
+	const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, cost: 0.25 };
+	const { id } = launch();
+	run(id)?.emit({ type: "usage", usage: { ...usage, costFromProvider: true } });
+	expect(ledger.owed().cost).toMatchObject({ total: 0.25, totalFromProvider: true });
+	run(id)?.emit({ type: "usage", usage });
+	expect(ledger.owed().cost).not.toHaveProperty("totalFromProvider");
+});
+
 test("an agent is found by its id, the beginning of it, or its name, and otherwise the known ones are listed", () => {
 	const list = ["ab12cd34", "ab99ef00", "77aa0000"].map((id, index) => ({
 		id,

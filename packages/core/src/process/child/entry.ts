@@ -9,6 +9,7 @@ import { ASK_TOOL, type AskParameters, questionOf, replyOf } from "../../model/q
 import { countAsAgent } from "../../providers/initiator.ts";
 import { tapResponses } from "../../providers/response-tap.ts";
 import { RetryAfter } from "../../providers/retry-after.ts";
+import { extensionModelIn, missingExtension } from "../pi/extension-models.ts";
 import {
 	noticeMessage,
 	parseAnswer,
@@ -26,6 +27,7 @@ export default function childEntry(pi: ExtensionAPI): void {
 	offerAsking(pi);
 	askBetweenTurns(pi);
 	offerToBeginAnew(pi);
+	requireModel(pi);
 	pi.on("before_provider_headers", ({ headers }, ctx) => countAsAgent(ctx.model?.provider, headers));
 	tellRetryAfter(pi);
 	const { PI_CODING_AGENT_DIR: agentDir, [RUN_DIR_VARIABLE]: own, [RUNS_DIR_VARIABLE]: all } = process.env;
@@ -61,6 +63,16 @@ function askBetweenTurns(pi: ExtensionAPI): void {
 			goesOn: wantsMore || event.continue === true || ctx.hasPendingMessages(),
 			...(typeof percent === "number" ? { contextPercent: percent } : {}),
 		});
+	});
+}
+
+/** pi begins with another model, or with a made-up one, where it does not know the one in its arguments. */
+function requireModel(pi: ExtensionAPI): void {
+	const wanted = extensionModelIn(process.argv, process.env);
+	if (wanted === undefined) return;
+	pi.on("session_start", (_event, { model, modelRegistry, ui }) => {
+		const isThere = model && `${model.provider}/${model.id}` === wanted && modelRegistry.find(model.provider, model.id);
+		if (!isThere) ui.notify(noticeMessage({ failed: missingExtension(wanted) }));
 	});
 }
 

@@ -14,6 +14,7 @@ import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
 import { mcpVariables } from "../child/mcp-wish.ts";
 import { piArguments, promptText } from "../pi/arguments.ts";
+import { extensionModelVariables } from "../pi/extension-models.ts";
 import { type PiCommand, piCommand } from "../pi/pi-command.ts";
 import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
 import { findResources } from "./resources.ts";
@@ -27,6 +28,11 @@ export interface ProcessHost {
 	isProjectTrusted: (cwd: string) => boolean;
 	/** Whether this is one of our extensions, which no child may load; those with our package names are known. */
 	isOwnExtension?: (path: string) => boolean;
+	/**
+	 * Which extension provides a model: one of pi's own, which a child can load by this path, or one of the user's.
+	 * Undefined: none.
+	 */
+	extensionOfModel?: (model: string) => `builtin:${string}` | "user" | undefined;
 	/** The id of the parent's pi session. */
 	parentSessionId?: () => string | undefined;
 	/** How to start pi; like this process when absent. */
@@ -99,10 +105,16 @@ async function piLaunch(
 	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
 	const scope = { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted };
 	const found = await findResources(options, scope, spec);
+	const sources = Map.groupBy([spec.model, ...(spec.fallbackModels ?? [])], (model) =>
+		options.extensionOfModel?.(model),
+	);
+	// They vanish with `--no-extensions`.
+	const builtins = [...sources.keys()].filter((source) => source?.startsWith("builtin:")).map(String);
+	const extensions = [...builtins, ...found.extensions];
 	const sessionId = options.parentSessionId?.();
 	return {
 		command: pi.command,
-		args: [...pi.args, ...piArguments(spec, { runDir, childEntry, mcpEntry, isProjectTrusted, ...found })],
+		args: [...pi.args, ...piArguments(spec, { ...found, runDir, childEntry, mcpEntry, isProjectTrusted, extensions })],
 		env: {
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",
@@ -110,6 +122,7 @@ async function piLaunch(
 			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
 			...confinementVariables(spec),
 			...mcpVariables(spec),
+			...extensionModelVariables(sources.get("user") ?? []),
 			...defined({ PI_SUBAGENT_PARENT_SESSION: sessionId }),
 			// What makes the wrapper run as a script must not affect pi.
 			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),

@@ -8,7 +8,6 @@ import { AgentError } from "../../base/error.ts";
 import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
-import { splitModelName } from "../../resolve/models.ts";
 import { wantsExtensions } from "../../session/resources/extensions.ts";
 import { launchRun, makeRunDir, type ProcessHost, type WrapperLauncher } from "./launch.ts";
 import { DetachedRun, type DetachedRunContext, type RunSource } from "./run.ts";
@@ -20,8 +19,6 @@ export interface ProcessRunnerOptions extends ProcessHost {
 	 * answer.
 	 */
 	ask?: (agentId: string, question: Question, signal: AbortSignal) => Promise<Answer>;
-	/** Whether the provider comes from an extension, so that a child without extensions cannot use it. */
-	isExtensionProvider?: (provider: string) => boolean;
 	/** Called with problems that do not fail the run. */
 	report?: Report;
 	/** Default: the system clock. */
@@ -82,9 +79,8 @@ function runDirOf({ artifacts }: RunIdentity): Pick<RunSource, "openDir" | "clos
 	};
 }
 
-function requireProvider({ isExtensionProvider }: ProcessRunnerOptions, spec: RunSpec): void {
-	const { provider } = splitModelName(spec.model);
-	if (wantsExtensions(spec) || !isExtensionProvider?.(provider)) return;
+function requireProvider({ extensionOfModel }: ProcessRunnerOptions, spec: RunSpec): void {
+	if (wantsExtensions(spec) || extensionOfModel?.(spec.model) !== "user") return;
 	throw new AgentError(
 		"unsupported",
 		`Model ${spec.model} comes from an extension, which an agent in its own process does not load. Give preset "${spec.type}" the extension (\`extensions\`), or run it in the session (\`runner: session\`).`,

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { identityOf } from "../../runs/identity.ts";
 import type { Meta, PiLaunch } from "../../runs/layout.ts";
 import { withModel } from "./arguments.ts";
+import { extensionModelIn, missingExtension } from "./extension-models.ts";
 import { type PiExit, PiProcess } from "./pi-process.ts";
 import { isDelta, type Rpc, textIn } from "./rpc.ts";
 import type { RunLog } from "./run-log.ts";
@@ -31,7 +32,10 @@ export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why:
 		const exit = await untilEnded(options, launch, stderr);
 		const [unknown] = (exit.code === 1 && UNKNOWN_MODEL.exec(stderr.text)) || [];
 		const model = unknown === undefined ? undefined : nextModel(unknown);
-		if (model === undefined) return { exit, why: exitError(exit, meta, stderr.text) };
+		if (model === undefined) {
+			const missing = unknown === undefined ? undefined : extensionModelIn(launch.args, launch.env);
+			return { exit, why: missing === undefined ? exitError(exit, meta, stderr.text) : missingExtension(missing) };
+		}
 		launch = { ...launch, args: withModel(launch.args, model) };
 	}
 }

@@ -246,6 +246,7 @@ export class WrappedRun {
 
 	/** The child waits for its reply. If it must stop, it gets none: its pi is being ended. */
 	async #answer(request: TunnelRequest, reply: (value: string) => void): Promise<void> {
+		if (this.#outcome) return;
 		this.#commands.begun();
 		this.#completion.expectIdle();
 		if (request.ask !== "turn_end" || this.#turns.goesOn(request)) this.#completion.goOn();

@@ -197,10 +197,10 @@ describe("a run that cannot be", () => {
 
 	test("throws when only an extension knows its model's provider, unless the child loads extensions", async () => {
 		const dir = await newRun();
-		const isExtensionProvider = (provider: string) => provider === "fake";
-		await expect(start(dir, never, { isExtensionProvider })).rejects.toThrow(AgentError);
-		await expect(start(dir, never, { isExtensionProvider })).rejects.toThrow(/Model fake\/one comes from an extension/);
-		const { run } = await start(dir, never, { isExtensionProvider, spec: { extensions: true } });
+		const extensionOfModel = (model: string) => (model === "fake/one" ? ("user" as const) : undefined);
+		await expect(start(dir, never, { extensionOfModel })).rejects.toThrow(AgentError);
+		await expect(start(dir, never, { extensionOfModel })).rejects.toThrow(/Model fake\/one comes from an extension/);
+		const { run } = await start(dir, never, { extensionOfModel, spec: { extensions: true } });
 		expect(await run.settled).toMatchObject({ status: "completed" });
 	});
 });
