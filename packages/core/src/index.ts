@@ -5,6 +5,14 @@ export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
 export { nameKey, normalName, visibleName } from "./base/names.ts";
 export { defined, isObject, once } from "./base/values.ts";
 export { beginCall } from "./follow/batch-row-updates.ts";
+export {
+	type FollowLiveOptions,
+	followLive,
+	type LiveDelta,
+	type LiveEntry,
+	type LiveFeed,
+	type LiveListener,
+} from "./follow/live-steps.ts";
 export { followProgress } from "./follow/progress-feed.ts";
 export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";
 export type { AdoptedRun, AskedQuestion } from "./manager/live-agents.ts";
@@ -27,6 +35,7 @@ export type {
 	RunnerName,
 } from "./model/event.ts";
 export { LAUNCHERS } from "./model/event.ts";
+export type { LivePiece, TellLive } from "./model/live-piece.ts";
 export { abortedOutcome, outcomeOf } from "./model/outcome.ts";
 export {
 	type Addressee,
@@ -61,7 +70,7 @@ export {
 export { isSettled, type SettledStatus, type Status } from "./model/status.ts";
 export { type Archive, type Snapshot, Store, type StoreChange, type StoreListener } from "./model/store.ts";
 export type { Transcript, TranscriptEntry } from "./model/transcript.ts";
-export { addUsage, billedTokens, cachedShare, type TreeUsage, treeUsage, workTokens } from "./model/usage.ts";
+export { addUsage, billedTokens, cachedShare, NO_USAGE, type TreeUsage, treeUsage, workTokens } from "./model/usage.ts";
 export type { SlotLimits } from "./queue/limits.ts";
 export type { SlotsSnapshot } from "./queue/slots.ts";
 export type {

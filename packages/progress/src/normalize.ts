@@ -40,6 +40,49 @@ export function textDelta(raw: unknown): string {
 	}
 }
 
+/** A step of a text or thinking block that the model is writing. */
+export interface BlockDelta {
+	kind: "text" | "thinking";
+	/** The place of the block in its message. */
+	index: number;
+	/** What was added. */
+	text: string;
+	/** The block begins. */
+	isStart?: true;
+	/** The block is complete: all of it. */
+	whole?: string;
+}
+
+/**
+ * What a `message_update` event of pi says about the text or the thinking that is being written. Undefined for every
+ * other event.
+ *
+ * @example
+ * ```ts
+ * const assistantMessageEvent = { type: "thinking_delta", contentIndex: 0, delta: "First, " };
+ * blockDelta({ type: "message_update", assistantMessageEvent }); // { kind: "thinking", index: 0, text: "First, " }
+ * ```
+ */
+export function blockDelta(raw: unknown): BlockDelta | undefined {
+	try {
+		const update = isRecord(raw) && raw.type === "message_update" ? raw.assistantMessageEvent : undefined;
+		return isRecord(update) ? fromUpdate(update) : undefined;
+	} catch {
+		return undefined; // as in `normalize`
+	}
+}
+
+function fromUpdate(update: Record<string, unknown>): BlockDelta | undefined {
+	const [, kind, moment] = /^(text|thinking)_(start|delta|end)$/.exec(string(update.type)) ?? [];
+	if (kind !== "text" && kind !== "thinking") return undefined;
+	const index = amount(update.contentIndex);
+	// Not from `partial`: it may already contain what later events add.
+	if (moment === "delta") return { kind, index, text: string(update.delta) };
+	return moment === "start"
+		? { kind, index, text: "", isStart: true }
+		: { kind, index, text: "", whole: string(update.content) };
+}
+
 function translate(raw: Record<string, unknown>): ChildEvent[] {
 	switch (raw.type) {
 		case "message_end":

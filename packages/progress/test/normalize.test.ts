@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ChildEvent, normalize, textDelta } from "../src/index.ts";
+import { blockDelta, type ChildEvent, normalize, textDelta } from "../src/index.ts";
 
 const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, totalTokens: 20, cost: { input: 1, total: 0.25 } };
 const answer = {
@@ -167,6 +167,26 @@ test("it never throws, and what it gives is always of the vocabulary", () => {
 		}),
 		{ numRuns: 1_000 },
 	);
+});
+
+test("a block that grows: text and thinking, from their start to their end, and nothing throws", () => {
+	const update = (assistantMessageEvent: unknown) => ({ type: "message_update", assistantMessageEvent });
+	expect(blockDelta(update({ type: "thinking_start", contentIndex: 2 }))).toEqual({
+		kind: "thinking",
+		index: 2,
+		text: "",
+		isStart: true,
+	});
+	expect(blockDelta(update({ type: "text_delta", contentIndex: 0, delta: "Hel" }))).toEqual({
+		kind: "text",
+		index: 0,
+		text: "Hel",
+	});
+	expect(blockDelta(update({ type: "text_end", contentIndex: 0, content: "Hello" }))).toMatchObject({ whole: "Hello" });
+	expect(blockDelta(update({ type: "text_end", content: {} }))).toMatchObject({ whole: "" });
+	for (const other of [update({ type: "toolcall_delta" }), update(null), null, { type: "message_end" }, update([])])
+		expect(blockDelta(other)).toBeUndefined();
+	fc.assert(fc.property(fc.anything(), (raw) => void blockDelta(update(raw))));
 });
 
 test("a message that grows: only pieces of text count, and nothing throws", () => {

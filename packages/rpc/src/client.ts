@@ -6,6 +6,7 @@ import type { Outcome } from "./outcome.ts";
 import {
 	type AgentDefinition,
 	type AgentInfo,
+	type Cost,
 	type Method,
 	parseServerInfo,
 	type Replies,
@@ -38,6 +39,8 @@ export interface Subagents {
 	status(id: string): Promise<AgentInfo>;
 	/** All agents of the session, including those started by agents. */
 	list(): Promise<AgentInfo[]>;
+	/** What an agent and those below it cost; all agents of the session without an id. */
+	cost(id?: string): Promise<Cost>;
 	/** Sends a running agent another instruction. */
 	steer(id: string, message: string): Promise<void>;
 	stop(id: string): Promise<void>;
@@ -105,6 +108,7 @@ export function createClient(bus: Bus, first: ServerInfo, timeoutMs: number): Su
 			parseOutcome(await callOptional("result", { agentId }), agentId) as Outcome<Data>,
 		status: (agentId) => callOptional("status", { agentId }),
 		list: () => callOptional("list", {}),
+		cost: (agentId) => callOptional("cost", agentId === undefined ? {} : { agentId }),
 		steer: (agentId, message) => callOptional("steer", { agentId, message }),
 		async registerAgents(agents, { exclusive = false } = {}) {
 			const owner = crypto.randomUUID();

@@ -4,18 +4,21 @@ export type { SpawnRequest, Subagents } from "./client.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export {
 	type AgentNews,
+	type AgentStep,
 	type Compaction,
 	type LifecycleEvent,
 	type LifecycleEvents,
 	lifecycleChannels,
 	type ScheduleNews,
 	type SettledAgent,
+	type WrittenPiece,
 } from "./lifecycle.ts";
 export type { Aborted, Completed, Failed, Outcome, Worktree } from "./outcome.ts";
 export {
 	type AgentDefinition,
 	type AgentInfo,
 	type AgentRegistration,
+	type Cost,
 	isReply,
 	type Method,
 	PROTOCOL_VERSION,

@@ -13,6 +13,8 @@ export const lifecycleChannels = {
 	resumed: "subagents:resumed",
 	steered: "subagents:steered",
 	compacted: "subagents:compacted",
+	entry: "subagents:entry",
+	delta: "subagents:delta",
 	scheduled: "subagents:scheduled",
 	scheduler_ready: "subagents:scheduler_ready",
 	settings_loaded: "subagents:settings_loaded",
@@ -41,6 +43,10 @@ export interface LifecycleEvents {
 	steered: { id: string; message: string };
 	/** Its context was compacted. */
 	compacted: Compaction;
+	/** The agent finished a step. */
+	entry: AgentStep;
+	/** The agent writes. Sent only while it is read. */
+	delta: WrittenPiece;
 	scheduled: ScheduleNews;
 	scheduler_ready: { sessionId: string; jobCount: number };
 	settings_loaded: { settings: Readonly<Record<string, unknown>> };
@@ -90,6 +96,48 @@ export interface Compaction extends AgentNews {
 	tokensBefore?: number;
 	/** How often its context has been compacted. */
 	compactionCount: number;
+}
+
+/** A finished step of an agent: what it said or thought, a tool that ended, or an error. */
+export interface AgentStep {
+	/** The format. */
+	v: 1;
+	agentId: string;
+	/** Counts from 0 for each agent. */
+	seq: number;
+	kind: "text" | "thinking" | "tool" | "error";
+	/** What it wrote; for a tool, a line for people. Not sanitized for a terminal. */
+	text: string;
+	/** The name of the tool. */
+	tool?: string;
+	/** How long the tool took. */
+	durationMs?: number;
+	isError?: boolean;
+	/** The block that `delta` events told before. */
+	blockId?: number;
+	/** Always empty: known to the tool call itself. */
+	toolCallId: string;
+	/** The same as `seq`, for dashboards. */
+	index: number;
+	/** The same step in the format of dashboards. */
+	entry: Readonly<Record<string, unknown>>;
+}
+
+/** A part of a text or thinking block that an agent is writing. */
+export interface WrittenPiece {
+	/** The format. */
+	v: 1;
+	agentId: string;
+	/** Always empty: known to the tool call itself. */
+	toolCallId: string;
+	/** Counts from 0 for each agent. A block may be empty. */
+	blockId: number;
+	kind: "text" | "thinking";
+	/** Where the text begins in its block, in UTF-16 code units. */
+	offset: number;
+	text: string;
+	/** The last piece of its block; each block has exactly one. */
+	final: boolean;
 }
 
 /** A change of a scheduled job. */

@@ -18,6 +18,7 @@ export const requestChannels = {
 	list: "subagents:rpc:list",
 	steer: "subagents:rpc:steer",
 	registerAgents: "subagents:rpc:registerAgents",
+	cost: "subagents:rpc:cost",
 } as const;
 
 export type Method = keyof typeof requestChannels;
@@ -37,6 +38,8 @@ export interface Requests {
 	steer: { agentId: string; message: string };
 	/** Presets for as long as the session is open. They replace those that the same owner registered before. */
 	registerAgents: AgentRegistration;
+	/** Of one agent with those that it launched; of all agents of the session without an id. */
+	cost: { agentId?: string };
 }
 
 /** The result of each method on success. */
@@ -51,6 +54,7 @@ export interface Replies {
 	list: AgentInfo[];
 	steer: undefined;
 	registerAgents: { count: number; exclusive: boolean };
+	cost: Cost;
 }
 
 /** The server that answers. */
@@ -154,6 +158,17 @@ export interface AgentInfo {
 	queuedAt: number;
 	startedAt?: number;
 	completedAt?: number;
+}
+
+/** What agents cost. */
+export interface Cost {
+	/** In US dollars. */
+	cost: number;
+	tokens: Tokens;
+	/** In pi's format. */
+	usage: Readonly<Record<string, unknown>>;
+	/** How many agents are counted. */
+	agents: number;
 }
 
 /** `total` is input, output and cache writes, without cache reads. */

@@ -89,6 +89,7 @@ test("agents can be listed, looked at, steered, stopped and consumed", async () 
 	expect([server.steered, server.stopped, server.consumed]).toEqual([["a1: Look in src."], ["a1"], ["a1"]]);
 	expect(await subagents.status(id)).toMatchObject({ id, status: "running" });
 	expect(await subagents.list()).toHaveLength(1);
+	expect([(await subagents.cost()).cost, (await subagents.cost(id)).cost]).toEqual([3, 1]);
 });
 
 test("events are heard until one stops listening", async () => {

@@ -55,6 +55,10 @@ export function fakeServer(bus: Bus, { isV2 = false, prefix = "a" } = {}): FakeS
 		result,
 		status: ({ agentId }: { agentId: string }) => info(known(agentId)),
 		list: () => ids.map(info),
+		cost: ({ agentId }: { agentId?: string }) => {
+			const tokens = { input: 0, output: 0, total: 0 };
+			return { cost: agentId === undefined ? 3 : 1, tokens, usage: {}, agents: 1 };
+		},
 		steer: ({ agentId, message }: { agentId: string; message: string }) =>
 			void steered.push(`${known(agentId)}: ${message}`),
 	};

@@ -73,8 +73,9 @@ test("what such a server cannot do is said at once", async () => {
 		subagents.status("a1"),
 		subagents.result("a1"),
 		subagents.steer("a1", "look elsewhere"),
+		subagents.cost(),
 	])
-		await expect(call).rejects.toThrow(/^The server \(version 2\) does not offer "(list|status|result|steer)"\.$/);
+		await expect(call).rejects.toThrow(/^The server \(version 2\) does not offer "(list|status|result|steer|cost)"\.$/);
 });
 
 test("agents of a server that was replaced are lost, and whoever waits for them hears that", async () => {

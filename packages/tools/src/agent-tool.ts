@@ -103,6 +103,8 @@ const SAYS = {
 /** The details of a call. The fields at the top are those that readers of session files know from other extensions. */
 export interface AgentCallDetails extends Partial<AgentSummary> {
 	agents: AgentDetails[];
+	/** In updates: the call that waits. Readers of `--mode json` see what belongs to what. */
+	parentToolCallId?: string;
 }
 
 interface AgentSummary {
@@ -141,11 +143,14 @@ export function createAgentTool(
 					signal,
 					onGivenUp,
 					hasRow: ctx.mode === "tui",
-					onProgress: (lines, details) =>
-						onUpdate?.({
-							content: [{ type: "text", text: lines.join("\n") }],
-							details: callDetails(launched.record, details[0]?.status === "queued" ? "queued" : "running", details),
-						}),
+					onProgress: (lines, details) => {
+						const status = details[0]?.status === "queued" ? "queued" : "running";
+						const called: AgentCallDetails = {
+							...callDetails(launched.record, status, details),
+							parentToolCallId: callId,
+						};
+						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: called });
+					},
 				});
 				if (!finished) throw new Error("The agent was lost.");
 				const { outcome, record, warnings } = finished;

@@ -9,7 +9,14 @@ import type { AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
 import { bounded, RunReport } from "./waiting/bounded.ts";
-import { type AgentWaiter, type Finished, finish, type Launched, type OnGivenUp } from "./waiting/foreground.ts";
+import {
+	type AgentWaiter,
+	type Finished,
+	finish,
+	type Launched,
+	type OnGivenUp,
+	progressUpdate,
+} from "./waiting/foreground.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
 const parametersFor = (model: ModelParameter) =>
@@ -37,6 +44,9 @@ type Asked = NonNullable<Params["tasks"]>[number];
 /** The agents of one call, in the order of its tasks. */
 export interface SubagentDetails {
 	agents: AgentDetails[];
+	/** In updates: the first agent, and the call that waits for it. Readers of `--mode json` find out what belongs to what. */
+	agentId?: string;
+	parentToolCallId?: string;
 }
 
 export interface SubagentToolDeps {
@@ -84,8 +94,7 @@ export function createSubagentTool(
 					signal,
 					onGivenUp,
 					hasRow: ctx.mode === "tui",
-					onProgress: (lines, details) =>
-						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
+					onProgress: (lines, details) => onUpdate?.(progressUpdate(callId, lines, details)),
 				});
 				const text = params.tasks ? reportForAll(finished) : reportForOne(finished);
 				// A run that did not complete is a tool error, so that the model cannot take it for an answer.

@@ -86,6 +86,45 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 			compactionCount: { type: "number", meaning: "how often that has happened to it" },
 		},
 	},
+	entry: {
+		when: "it finished a step: a message, a thought (while someone reads `subagents:delta`), a tool, an error",
+		fields: {
+			v: { type: "1", meaning: "the format" },
+			agentId: news.id,
+			seq: { type: "number", meaning: "counts the steps of the agent from 0" },
+			kind: { type: '"text" | "thinking" | "tool" | "error"', meaning: "what kind of step" },
+			text: { type: "string", meaning: "what it wrote; for a tool, a line for people. Not sanitized for a terminal" },
+			tool: { type: "string", meaning: "the tool", isOptional: true },
+			durationMs: { type: "number", meaning: "how long the tool took", isOptional: true },
+			isError: { type: "boolean", meaning: "whether it failed", isOptional: true },
+			blockId: { type: "number", meaning: "the block that `subagents:delta` told before", isOptional: true },
+			toolCallId: { type: "string", meaning: "empty" },
+			index: { type: "number", meaning: "the same as `seq`, for dashboards" },
+			entry: {
+				type: "object",
+				meaning: "the same step as dashboards read it: `{ kind, text, ts, toolName?, input?, isError? }`",
+			},
+		},
+	},
+	delta: {
+		when: "it writes or thinks: at most four times a second for each agent, and at the end of each block. Sent only while a listener reads `agentId`; each run begins with an empty block that finds that out",
+		fields: {
+			v: { type: "1", meaning: "the format" },
+			agentId: news.id,
+			toolCallId: { type: "string", meaning: "empty" },
+			blockId: { type: "number", meaning: "counts the blocks of the agent from 0; a block may be empty" },
+			kind: { type: '"text" | "thinking"', meaning: "what it is" },
+			offset: {
+				type: "number",
+				meaning: "where the text begins in its block, in UTF-16 code units; a gap means that a piece is missing",
+			},
+			text: { type: "string", meaning: "what was added. Not sanitized for a terminal" },
+			final: {
+				type: "boolean",
+				meaning: "the last piece of its block; each block has exactly one, before the `subagents:entry` with its text",
+			},
+		},
+	},
 	scheduled: {
 		when: "a job was added, changed or removed, launched its agent (`fired`), or could not (`error`)",
 		fields: {

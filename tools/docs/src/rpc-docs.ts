@@ -80,6 +80,15 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		fields: {},
 		answers: "an array of what `status` answers",
 	},
+	cost: {
+		does: "Says what agents have cost so far.",
+		fields: {
+			agentId: { ...agentId, meaning: "one agent with all that it launched; all agents when absent", isOptional: true },
+		},
+		answers:
+			"`{ cost, tokens, usage, agents }`: US dollars, `{ input, output, total }` of new work, all that was billed in pi's own terms, and how many agents that was",
+		errors: [NOT_FOUND],
+	},
 	steer: {
 		does: "Gives a running agent another instruction.",
 		fields: { agentId, message: { type: "string", meaning: "the instruction" } },

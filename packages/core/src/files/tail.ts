@@ -13,6 +13,8 @@ export interface FollowOptions {
 	report: Report;
 	/** Names of sibling files whose changes also trigger a look. */
 	beside?: readonly string[];
+	/** Its writer truncates it from time to time and starts over; what was not read by then does not matter. */
+	startsOver?: boolean;
 	/** Called after each look, when all existing lines were delivered. */
 	onQuiet?: () => void;
 }
@@ -127,11 +129,12 @@ class Follower implements LineFollower {
 		this.#hasComplained = true;
 	}
 
-	/** The file was truncated. New lines come after its present end; half a line from before is dropped. */
+	/** The file was truncated. New lines come after its present end, or its writer starts over; half a line is dropped. */
 	#skipTo(size: number): void {
-		this.#options.report(`${this.#path} was truncated: some of its lines may not have been read.`);
-		this.#position = size;
 		this.#splitter.push(LF);
+		this.#position = this.#options.startsOver ? 0 : size;
+		if (!this.#options.startsOver)
+			this.#options.report(`${this.#path} was truncated: some of its lines may not have been read.`);
 	}
 
 	/** Up to the present end: a file that grows faster than it is read would never finish. */

@@ -9,6 +9,7 @@ import { visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
 import { isYes } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
+import { type TellLive, watchWhenStarted } from "../model/live-piece.ts";
 import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
@@ -190,6 +191,16 @@ export class Manager {
 	/** Asks a live agent to answer now with what it has. */
 	wrapUp(id: string, reason?: string): void {
 		this.#lifecycle.whenRunning(this.#liveOf(id, "be asked to finish"), (run) => run.wrapUp(reason));
+	}
+
+	/**
+	 * Tells what a live agent writes in its current run, until the returned function is called. Costs nothing while
+	 * nobody watches; `followLive` has it in order with the agent's other steps.
+	 */
+	watch(id: string, tell: TellLive): () => void {
+		const live = this.#lifecycle.live(id);
+		if (!live) return () => undefined;
+		return watchWhenStarted((say) => this.#lifecycle.whenRunning(live, say), tell);
 	}
 
 	/** Stops the agent and its descendants. They have settled when this returns; cleanup continues in the background. */

@@ -4,10 +4,13 @@
  *
  * `events.jsonl` goes from the wrapper to the watcher, `control.jsonl` the other way; both only grow, one JSON object
  * per line. A last line without LF is not written yet, and an unknown `type` comes from a newer version.
+ * `live.jsonl` exists only while an owner watches what the child writes: it starts over when it gets long, and losing
+ * it loses nothing.
  * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
  */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import type { AgentAnswered, AgentAsked, AgentStarted, AgentSteered, MovedToBackground } from "../model/event.ts";
+import type { LivePiece } from "../model/live-piece.ts";
 import type { Answer, Question } from "../model/question.ts";
 import type { Limits, RunSpec, Stop } from "../model/runner.ts";
 
@@ -24,6 +27,7 @@ export const RUN_FILES = {
 	systemPrompt: "system-prompt.md",
 	control: "control.jsonl",
 	wrapper: "wrapper.json",
+	live: "live.jsonl",
 } as const;
 
 /** Written before anything starts: what the run is, for people and for the wrapper. */
@@ -134,8 +138,16 @@ export type WrapperEvent =
 	/** For people: a skipped line, a file that could not be written. */
 	| { type: "notice"; text: string };
 
+/** A line of `live.jsonl`. */
+export interface LiveLine extends LivePiece {
+	/** The id of the `watch` that asked for it; others are left over from an earlier one. */
+	for: string;
+}
+
 /** A line of `control.jsonl`. */
 export type ControlLine =
+	/** The owner wants `live.jsonl` from now on; without an id, no longer. */
+	| { type: "watch"; id?: string }
 	| { type: "steer"; message: string }
 	| { type: "wrap_up"; reason?: string }
 	| { type: "abort"; stop: Stop }

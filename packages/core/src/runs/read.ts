@@ -5,8 +5,16 @@ import { Check } from "typebox/value";
 import { messageOf } from "../base/best-effort.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { runIdOf } from "../model/runner.ts";
-import { type EventLine, type Meta, type OwnerFile, type ResultFile, RUN_FILES, type WrapperFile } from "./layout.ts";
-import { eventSchemas, metaSchema, ownerSchema, resultSchema, wrapperSchema } from "./schema.ts";
+import {
+	type EventLine,
+	type LiveLine,
+	type Meta,
+	type OwnerFile,
+	type ResultFile,
+	RUN_FILES,
+	type WrapperFile,
+} from "./layout.ts";
+import { eventSchemas, liveSchema, metaSchema, ownerSchema, resultSchema, wrapperSchema } from "./schema.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -52,6 +60,12 @@ export function parseResult(text: string): ResultFile | undefined {
 
 export function parseOwner(text: string): OwnerFile | undefined {
 	return checked(ownerSchema(), text);
+}
+
+/** A line of `live.jsonl`; undefined if it is broken, as when the file starts over. */
+export function parseLive(line: string): LiveLine | undefined {
+	const value = parseJson(line);
+	return Check(liveSchema(), value) ? value : undefined;
 }
 
 /** A line of the log; undefined if it is broken or from a newer version. */

@@ -8,6 +8,7 @@ import { once } from "../base/values.ts";
 import type { McpSpec, OutputSpec, RunSpec, Stop } from "../model/runner.ts";
 import type {
 	LifeCycleLine,
+	LiveLine,
 	Meta,
 	PiLaunch,
 	ProcessIdentity,
@@ -262,6 +263,7 @@ export const controlSchema = once(() =>
 	Type.Union([
 		Type.Object({ type: Type.Literal("steer"), message: text }),
 		Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
+		Type.Object({ type: Type.Literal("watch"), id: maybeText }),
 		Type.Object({ type: Type.Literal("abort"), stop: stop() }),
 		Type.Object({ type: Type.Literal("answer"), id: text, answer: answer() }),
 		Type.Object({
@@ -272,6 +274,17 @@ export const controlSchema = once(() =>
 			error: maybeText,
 		}),
 	]),
+);
+
+export const liveSchema = once(() =>
+	objectOf<LiveLine>()({
+		for: text,
+		block: count,
+		kind: oneOf("text", "thinking"),
+		offset: count,
+		text,
+		isFinal: Type.Optional(Type.Literal(true)),
+	}),
 );
 
 /** A line of `events.jsonl` by its `type`. */

@@ -5,8 +5,10 @@ import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { untilStopped } from "../base/timeouts.ts";
 import { AnswerCheck } from "../conversation/answer-check.ts";
+import { LiveText } from "../conversation/live-text.ts";
 import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
 import { FinalMessage } from "../model/final-message.ts";
+import type { TellLive } from "../model/live-piece.ts";
 import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { SharedTap } from "../providers/response-tap.ts";
@@ -53,6 +55,7 @@ class SessionRun implements Run {
 	readonly #limit: TurnLimit;
 	readonly #answerCheck: AnswerCheck;
 	readonly #finalMessage = new FinalMessage();
+	readonly #liveText: LiveText;
 	readonly #retryAfter = new RetryAfter();
 	readonly #stopping = new AbortController();
 	readonly #clock: Clock;
@@ -70,6 +73,7 @@ class SessionRun implements Run {
 		this.#limit = new TurnLimit(spec.limits);
 		this.#clock = context.host.clock ?? systemClock;
 		this.#answerCheck = new AnswerCheck(spec, this.#clock);
+		this.#liveText = new LiveText(this.#clock);
 		this.#mailbox = new Mailbox(this.#clock);
 		this.settled = this.#live();
 	}
@@ -89,6 +93,10 @@ class SessionRun implements Run {
 	wrapUp(reason?: string): void {
 		if (reason !== undefined && !this.#limit.isDue) this.#wrapUpReason = reason;
 		this.#limit.hurry();
+	}
+
+	watch(tell: TellLive): () => void {
+		return this.#liveText.watch(tell);
 	}
 
 	get partial(): string | undefined {
@@ -173,6 +181,7 @@ class SessionRun implements Run {
 			await converse(this.#dialogueWith(session));
 		} finally {
 			unsubscribe();
+			this.#liveText.close();
 			closeTap();
 			leave();
 		}
@@ -206,7 +215,10 @@ class SessionRun implements Run {
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
 			this.#mailbox.deliver(session);
 		}
-		if (!this.#stop) this.#finalMessage.write(textDelta(raw));
+		if (!this.#stop) {
+			this.#liveText.hear(raw);
+			this.#finalMessage.write(textDelta(raw));
+		}
 		for (const plain of normalize(raw)) {
 			const event = this.#retryAfter.addTo(plain);
 			if (this.#stop || this.#isMuted) return;

@@ -1,6 +1,7 @@
 /** A runner without children: a test decides what each says and how it ends. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
+import type { LivePiece, TellLive } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
@@ -28,6 +29,8 @@ export interface FakeRun
 	/** The checkpoint given to the runner; the test calls it, as nothing here takes turns. */
 	readonly checkpoint?: Checkpoint;
 	emit(event: ChildEvent, at?: number): void;
+	/** Tells those who watch it a piece of what it writes. */
+	write(piece: LivePiece): void;
 	/** Says `text` as the last message, then settles as completed; wrapped up, if that was requested before. */
 	answer(text: string): void;
 	settle(outcome: Outcome): void;
@@ -79,6 +82,7 @@ interface FakeRunOptions {
 
 function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRun {
 	const { promise: settled, resolve } = Promise.withResolvers<Outcome>();
+	const watchers = new Set<TellLive>();
 	const steers: string[] = [];
 	const stops: Stop[] = [];
 	const wrapUps: (string | undefined)[] = [];
@@ -106,6 +110,13 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		wrapUps,
 		settle,
 		emit: say,
+		write(piece) {
+			if (!isOver && !isDetached) for (const tell of watchers) tell(piece);
+		},
+		watch(tell) {
+			watchers.add(tell);
+			return () => watchers.delete(tell);
+		},
 		answer(text) {
 			say({ type: "assistant_text", text, stopReason: "stop" });
 			say({ type: "idle" });

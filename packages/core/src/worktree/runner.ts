@@ -3,6 +3,7 @@ import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
 import { untilStopped } from "../base/timeouts.ts";
 import { defined } from "../base/values.ts";
+import { watchWhenStarted } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { closeWorktree } from "./close.ts";
@@ -133,6 +134,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		},
 		steer: (message) => whenStarted((run) => run.steer(message)),
 		wrapUp: (reason) => whenStarted((run) => run.wrapUp(reason)),
+		watch: (tell) => watchWhenStarted(whenStarted, tell),
 		get granted() {
 			return child ? child.granted : granted;
 		},

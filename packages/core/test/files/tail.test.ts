@@ -67,6 +67,17 @@ test("a file that was cut is read on from its end, and that is said", async () =
 	expect(reports).toEqual([expect.stringContaining("was truncated")]);
 });
 
+test("a file whose writer starts over is read again from its start, and half a line is none", async () => {
+	const path = await tempPath("log");
+	await writeFile(path, "one\ntwo\nthr");
+	const { lines, reports, flush } = follow(path, { startsOver: true });
+	await flush();
+	await writeFile(path, "four\n");
+	await flush();
+	expect(lines).toEqual(["one", "two", "thr", "four"]);
+	expect(reports).toEqual([]);
+});
+
 test("only LF ends a line, and a character may be cut anywhere", async () => {
 	const path = await tempPath("log");
 	const bytes = Buffer.from("a\u2028b\u0085c\r\n🦊\n");

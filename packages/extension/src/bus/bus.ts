@@ -21,6 +21,7 @@ import {
 	type SettledAgent,
 } from "@pi-subagents/rpc";
 import type { Host } from "../host/host.ts";
+import { publishLive } from "./live.ts";
 import { agentNewsOf, compactionOf, settledAgentOf } from "./payloads.ts";
 
 export interface BusDeps {
@@ -44,17 +45,30 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 	const startedAt = monotonic.now();
 	/** In current wall clock time, which may have been changed. */
 	const processStart = () => clock.now() - (monotonic.now() - startedAt);
-	const live = new Set<string>();
+	const liveAgents = new Set<string>();
 	let known: string | undefined;
 	const publish = <Event extends LifecycleEvent>(event: Event, payload: LifecycleEvents[Event]) =>
 		void bestEffort(`publishing "${event}"`, host.tell, () => events.emit(lifecycleChannels[event], payload));
 	/** Events of earlier processes are restored into the store. Of a rejoined run, only new events count. */
 	const isNew = ({ type, agentId, at }: AgentEvent, { outlives = false }: AgentRecord) => {
-		if (type === "agent_queued" && manager.specOf(agentId)) live.add(agentId);
-		const isLive = live.has(agentId);
-		if (type === "agent_settled") live.delete(agentId);
+		if (type === "agent_queued" && manager.specOf(agentId)) liveAgents.add(agentId);
+		const isLive = liveAgents.has(agentId);
+		if (type === "agent_settled") liveAgents.delete(agentId);
 		return isLive && (!outlives || at >= processStart()); // other runs started in this process
 	};
+	// Before the rest: what an agent wrote is told before its end.
+	const live = publishLive(
+		{ events },
+		{
+			manager,
+			clock,
+			isNew: (agentId, at) => {
+				const { outlives = false } = manager.store.record(agentId) ?? {};
+				return liveAgents.has(agentId) && (!outlives || at >= processStart());
+			},
+			attempt: (what, work) => void bestEffort(what, host.tell, work),
+		},
+	);
 
 	manager.store.subscribe(({ event, record }) => {
 		if (!isNew(event, record)) return;
@@ -64,6 +78,10 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 				break;
 			case "agent_started":
 				publish("started", agentNewsOf(record));
+				live.findReaders(record.id);
+				break;
+			case "turn":
+				live.findReaders(record.id);
 				break;
 			case "agent_steered":
 				publish("steered", { id: record.id, message: event.message });

@@ -1,9 +1,28 @@
 /** Bus payloads made from an agent's record. Copies only, so that other extensions cannot change our state. Pure. */
-import { type AgentRecord, defined, type Outcome, workTokens } from "@pi-subagents/core";
+import {
+	type AgentRecord,
+	addUsage,
+	defined,
+	type LiveDelta,
+	type LiveEntry,
+	NO_USAGE,
+	type Outcome,
+	treeUsage,
+	workTokens,
+} from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
 import type { Compacted } from "@pi-subagents/progress";
 import { outcomeText } from "@pi-subagents/progress";
-import { type AgentInfo, type AgentNews, type Compaction, type SettledAgent, toV2Status } from "@pi-subagents/rpc";
+import {
+	type AgentInfo,
+	type AgentNews,
+	type AgentStep,
+	type Compaction,
+	type Cost,
+	type SettledAgent,
+	toV2Status,
+	type WrittenPiece,
+} from "@pi-subagents/rpc";
 import { toPiUsage } from "@pi-subagents/tools";
 
 export function agentNewsOf({ id, type, description, depth, parentAgentId }: AgentRecord): AgentNews {
@@ -49,7 +68,37 @@ export function agentInfoOf(record: AgentRecord): AgentInfo {
 	};
 }
 
-function tokensOf({ usage }: AgentRecord) {
+export function deltaOf({ agentId, kind, offset, text, isFinal }: LiveDelta, blockId: number): WrittenPiece {
+	return { v: 1, agentId, toolCallId: "", blockId, kind, offset, text, final: isFinal };
+}
+
+/** Once as our own fields, and once in `entry` and `index`, where dashboards look for them. */
+export function entryOf(given: LiveEntry, blockId?: number): AgentStep {
+	const { agentId, seq, at, kind, text, tool, args, durationMs, isError } = given;
+	const said = { kind, text, ts: at, ...defined({ isError }) };
+	return {
+		v: 1,
+		agentId,
+		seq,
+		kind,
+		text,
+		...defined({ tool, durationMs, isError, blockId }),
+		toolCallId: "",
+		index: seq,
+		entry: tool === undefined ? said : { ...said, toolName: tool, input: structuredClone(args ?? {}) },
+	};
+}
+
+/** Of one agent with those below it, or of all. */
+export function costOf(records: readonly AgentRecord[], agentId?: string): Cost {
+	const { usage, agents } =
+		agentId === undefined
+			? { usage: records.map((record) => record.usage).reduce(addUsage, NO_USAGE), agents: records.length }
+			: treeUsage(records, agentId);
+	return { cost: usage.cost, tokens: tokensOf({ usage }), usage: { ...toPiUsage(usage) }, agents };
+}
+
+function tokensOf({ usage }: Pick<AgentRecord, "usage">) {
 	return { input: usage.input, output: usage.output, total: workTokens(usage) };
 }
 

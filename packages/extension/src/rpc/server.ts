@@ -5,7 +5,7 @@ import { wholeOutcome } from "@pi-subagents/core/report";
 
 import { type Handlers, requestChannels, serve } from "@pi-subagents/rpc";
 import type { EventPublisher } from "../bus/bus.ts";
-import { agentInfoOf, settledAgentOf } from "../bus/payloads.ts";
+import { agentInfoOf, costOf, settledAgentOf } from "../bus/payloads.ts";
 import { registerAgents, serveAgentEvents } from "./agents.ts";
 import { launchAgent, type RpcDeps } from "./launch.ts";
 import { provideRegistry } from "./registry.ts";
@@ -56,6 +56,8 @@ function rpcHandlers(deps: RpcDeps, decided: (id: string) => Promise<void>): Req
 		},
 		registerAgents: (request) => registerAgents(request, deps.runtimePresets),
 		status: async ({ agentId }) => agentInfoOf(await find(agentId)),
+		cost: async ({ agentId }) =>
+			costOf(manager.store.snapshot().records, agentId === undefined ? undefined : (await find(agentId)).id),
 		list: () => manager.store.snapshot().records.map(agentInfoOf),
 		async result({ agentId }) {
 			const record = await find(agentId);

@@ -24,7 +24,7 @@ test("a ping is answered before a session is open, a spawn only then", async () 
 		success: true,
 		data: {
 			version: 2,
-			capabilities: ["consume", "status", "result", "wait", "list", "steer", "registerAgents", "outputSchema"],
+			capabilities: ["consume", "status", "result", "wait", "list", "steer", "registerAgents", "cost", "outputSchema"],
 		},
 	});
 	expect(await ask(it, "spawn", look)).toEqual({ success: false, error: "No active session" });
@@ -153,6 +153,28 @@ test("the errors of version 2 keep their words", async () => {
 	expect(await ask(it, "stop", { agentId: parent.id })).toEqual({ success: true });
 	expect(it.manager.store.record(parent.id)?.outcome).toMatchObject({ status: "aborted", by: "parent" });
 	expect(await ask(it, "stop", { agentId: parent.id })).toEqual(error("Agent is not running"));
+});
+
+test("what agents cost is told of one with those below it, and of all", async () => {
+	const it = await open(newFile());
+	const [parent, other] = [it.launch(), it.launch()];
+	const child = it.manager.spawn(spec, { parentAgentId: parent.id });
+	for (const [index, { id }] of [parent, other, child].entries()) {
+		const usage = { input: 10, output: 5, cacheRead: 100, cacheWrite: 1, cost: 2 ** index };
+		it.run(id)?.emit({ type: "usage", usage });
+	}
+	expect(await ask(it, "cost", { agentId: parent.id })).toEqual({
+		success: true,
+		data: {
+			cost: 5,
+			tokens: { input: 20, output: 10, total: 32 },
+			usage: expect.objectContaining({ cacheRead: 200, totalTokens: 232, cost: expect.objectContaining({ total: 5 }) }),
+			agents: 2,
+		},
+	});
+	expect(await ask(it, "cost", {})).toMatchObject({ success: true, data: { cost: 7, agents: 3 } });
+	expect(await ask(it, "cost", { agentId: "zz" })).toEqual({ success: false, error: "Agent not found" });
+	expect(await ask(it, "cost", { agentId: 7 })).toEqual({ success: false, error: "agentId must be a string" });
 });
 
 test("an agent is found by its name, with or without the sign before it", async () => {

@@ -1,7 +1,7 @@
 /** Reads untrusted requests from the bus. Each known field is read once; everything else is ignored. */
 import type { Method, Requests } from "../protocol.ts";
 import { readRegistration } from "./agent-definitions.ts";
-import { type Fields, fieldsOf, MAX_ID, text } from "./fields.ts";
+import { type Fields, fieldsOf, MAX_ID, optionalText, text } from "./fields.ts";
 import { type CheckedOptions, readOptions } from "./spawn-options.ts";
 
 /** A validated spawn request: without unset fields, and with one spelling per field. */
@@ -63,6 +63,10 @@ const READERS: { [M in Method]: (get: Fields) => Checked[M] } = {
 	status: agentId,
 	result: agentId,
 	wait: agentId,
+	cost(get) {
+		const id = optionalText(get, "agentId", MAX_ID);
+		return id === undefined ? {} : { agentId: id };
+	},
 	steer: (get) => ({ ...agentId(get), message: text(get, "message", MAX_PROMPT) }),
 	registerAgents: readRegistration,
 	spawn(get) {

@@ -41,6 +41,15 @@ export interface ForegroundOptions {
 	hasRow: boolean;
 }
 
+/** What a tool reports while it waits: which agent it is about, and which call waits. */
+export function progressUpdate(parentToolCallId: string, lines: readonly string[], agents: AgentDetails[]) {
+	const [first] = agents;
+	return {
+		content: [{ type: "text" as const, text: lines.join("\n") }],
+		details: { agents, parentToolCallId, ...(first ? { agentId: first.agentId } : {}) },
+	};
+}
+
 export async function finish(launched: readonly Launched[], options: ForegroundOptions): Promise<Finished[]> {
 	const { agents, store, signal, onGivenUp, hasRow } = options;
 	const feed = followAll(launched, options);

@@ -4,6 +4,7 @@ import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { checkAnswer } from "../../conversation/answer-check.ts";
+import type { TellLive } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
 import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/layout.ts";
@@ -13,6 +14,7 @@ import { writeResult } from "../../runs/write.ts";
 import { endStrays } from "../pi/process-group.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
 import { Control, readReplies } from "./control.ts";
+import { LiveLines } from "./live-lines.ts";
 import { type Ask, Replies } from "./replies.ts";
 import { type Ending, RunWatcher } from "./run-watcher.ts";
 import { endGroup, endLeftovers, signalGroup } from "./signals.ts";
@@ -54,6 +56,7 @@ export class DetachedRun implements Run {
 	readonly #totals = new RunTotals();
 	readonly #control: Control;
 	readonly #replies: Replies;
+	readonly #live: LiveLines;
 	readonly #dirOpened = Promise.withResolvers<string>();
 	readonly #outcome = Promise.withResolvers<Outcome>();
 	readonly #stopping = new AbortController();
@@ -81,6 +84,8 @@ export class DetachedRun implements Run {
 			clock,
 			report,
 		});
+		const send = (line: ControlLine) => this.#send(line, "What is to be watched of");
+		this.#live = new LiveLines({ dir: this.#dirOpened.promise, clock, send });
 		this.#begun = this.#begin();
 	}
 
@@ -102,9 +107,14 @@ export class DetachedRun implements Run {
 		this.#send({ type: "wrap_up", ...defined({ reason }) }, "The request to finish for");
 	}
 
+	watch(tell: TellLive): () => void {
+		return this.#isOver ? () => undefined : this.#live.watch(tell);
+	}
+
 	/** One that is being started must start first: no one else would do it. */
 	async detach(): Promise<void> {
 		if (this.#isOver) return;
+		if (this.#live.isWatched) this.#send({ type: "watch" }, "What is to be watched of");
 		this.#letGo();
 		this.#release();
 		await this.#begun;
@@ -232,6 +242,7 @@ export class DetachedRun implements Run {
 		this.#cancelForce();
 		this.#replies.close();
 		this.#watch?.close();
+		this.#live.close();
 		this.#started?.letGo();
 	}
 

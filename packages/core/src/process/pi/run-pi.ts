@@ -7,7 +7,7 @@ import type { Meta, PiLaunch } from "../../runs/layout.ts";
 import { withModel } from "./arguments.ts";
 import { extensionModelIn, missingExtension } from "./extension-models.ts";
 import { type PiExit, PiProcess } from "./pi-process.ts";
-import { isDelta, type Rpc, textIn } from "./rpc.ts";
+import { isDelta, type Rpc } from "./rpc.ts";
 import type { RunLog } from "./run-log.ts";
 
 export interface RunPiOptions {
@@ -16,8 +16,8 @@ export interface RunPiOptions {
 	clock: Clock;
 	log: RunLog;
 	rpc: Rpc;
-	/** Text added to the message that pi is writing. */
-	onText: (delta: string) => void;
+	/** A line about the message that pi is writing. */
+	onDelta: (line: string) => void;
 	onStart: (pi: PiProcess) => void;
 	/** The model to use instead; undefined if there is none. */
 	nextModel: (error: string) => string | undefined;
@@ -44,7 +44,7 @@ export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why:
 const UNKNOWN_MODEL = /Model "[^"\n]*" not found/;
 
 async function untilEnded(
-	{ dir, meta, clock, log, rpc, onText, onStart }: RunPiOptions,
+	{ dir, meta, clock, log, rpc, onDelta, onStart }: RunPiOptions,
 	launch: PiLaunch,
 	stderr: Tail,
 ): Promise<PiExit> {
@@ -54,7 +54,7 @@ async function untilEnded(
 		runDir: dir,
 		clock,
 		onLine: (line) => {
-			if (isDelta(line)) return onText(textIn(line));
+			if (isDelta(line)) return onDelta(line);
 			log.stdout(line);
 			rpc.hear(line);
 		},

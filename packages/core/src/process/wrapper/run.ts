@@ -6,6 +6,7 @@ import { messageOf } from "../../base/best-effort.ts";
 import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
 import { codeOf } from "../../base/error-code.ts";
 import { AnswerCheck } from "../../conversation/answer-check.ts";
+import { LiveText } from "../../conversation/live-text.ts";
 import { followLines } from "../../files/tail.ts";
 import { FinalMessage } from "../../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
@@ -15,14 +16,16 @@ import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
 import { parseControl } from "../../runs/control.ts";
 import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../../runs/layout.ts";
 import { isWatched } from "../../runs/owner.ts";
+import { parseJson } from "../../runs/read.ts";
 import type { PiExit, PiProcess } from "../pi/pi-process.ts";
-import { Rpc } from "../pi/rpc.ts";
+import { Rpc, textIn } from "../pi/rpc.ts";
 import { RpcCommands } from "../pi/rpc-commands.ts";
 import { RunLog } from "../pi/run-log.ts";
 import { runPi } from "../pi/run-pi.ts";
 import type { TunnelRequest } from "../pi/tunnel.ts";
 import { Completion } from "./completion.ts";
 import { Dialogue } from "./dialogue.ts";
+import { LiveFile } from "./live-file.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
 import { TimeLimits } from "./time-limits.ts";
@@ -48,6 +51,8 @@ export class WrappedRun {
 	readonly #answerCheck: AnswerCheck;
 	readonly #dialogue: Dialogue;
 	readonly #finalMessage = new FinalMessage();
+	readonly #liveText: LiveText;
+	readonly #liveFile: LiveFile;
 	readonly #retryAfter = new RetryAfter();
 	readonly #steady: Clock;
 	/** No request to the provider before this. */
@@ -67,6 +72,9 @@ export class WrappedRun {
 		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
 		this.#answerCheck = new AnswerCheck(meta.spec, clock);
+		this.#liveText = new LiveText(clock);
+		const report = (message: string) => this.#log.notice(message);
+		this.#liveFile = new LiveFile({ dir, live: this.#liveText, isWatched: () => isWatched(dir), report });
 		this.#pending = new PendingRequests({
 			clock,
 			isWatched: () => isWatched(dir),
@@ -124,6 +132,8 @@ export class WrappedRun {
 		control.close();
 		await this.#closeConversation();
 		this.#timeLimits.close();
+		this.#liveText.close();
+		this.#liveFile.close();
 		const outcome = this.#outcome ?? this.#currentOutcome();
 		this.#log.say({ type: "agent_settled", status: outcome.status });
 		this.#log.close();
@@ -166,7 +176,7 @@ export class WrappedRun {
 			clock,
 			log: this.#log,
 			rpc: this.#rpc,
-			onText: (delta) => this.#finalMessage.write(delta),
+			onDelta: (line) => this.#hearDelta(line),
 			onStart: (pi) => {
 				this.#pi = pi;
 				if (pi.pid !== undefined) this.#guard(this.#dialogue.begin());
@@ -191,13 +201,22 @@ export class WrappedRun {
 			case "abort":
 				this.abort(line.stop);
 				break;
+			case "watch":
+				this.#liveFile.watch(line.id);
+				break;
 			case "answer":
 			case "pass":
 				this.#pending.deliver(line);
 		}
 	}
 
+	#hearDelta(line: string): void {
+		this.#finalMessage.write(textIn(line));
+		if (this.#liveText.isWatched && !this.#outcome) this.#liveText.hear(parseJson(line));
+	}
+
 	#hear(raw: Record<string, unknown>): void {
+		this.#liveText.hear(raw);
 		if (raw.type === "auto_retry_start") this.#turns.retry();
 		if (raw.type === "agent_start") {
 			this.#retryAfter.forget();

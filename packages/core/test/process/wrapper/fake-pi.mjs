@@ -175,6 +175,19 @@ const scenarios = {
 		print({ type: "tool_execution_update", toolCallId: "t", toolName: "bash", partialResult: {} });
 		stay();
 	},
+	/** Writes a long answer, piece by piece, when it is told to: a message of 1 KB for each of 600 pieces. */
+	async writes() {
+		const update = (assistantMessageEvent) => print({ type: "message_update", usage, assistantMessageEvent });
+		update({ type: "thinking_delta", contentIndex: 0, delta: "Hm." });
+		update({ type: "thinking_end", contentIndex: 0, content: "Hm." });
+		await ask({ ask: "question", question: { question: "More?", timeoutMs: 60_000 } });
+		for (let block = 1; block <= 600; block++) {
+			update({ type: "text_delta", contentIndex: block, delta: "x".repeat(1_024) });
+			update({ type: "text_end", contentIndex: block, content: "x".repeat(1_024) });
+		}
+		await ask({ ask: "question", question: { question: "Done?", timeoutMs: 60_000 } });
+		finish("Done.");
+	},
 	/** Its model is silent. */
 	hangs() {
 		print({ type: "agent_start" });

@@ -1,0 +1,122 @@
+/**
+ * Makes pieces of what a child writes, and is the one throttle for them: at most four a second of a block that grows;
+ * its end at once. Does nothing while nobody watches.
+ */
+import { type BlockDelta, blockDelta } from "@pi-subagents/progress";
+import { type Clock, steadyClock } from "../base/clock.ts";
+import { isObject } from "../base/values.ts";
+import type { LivePiece, TellLive } from "../model/live-piece.ts";
+
+const PAUSE_MS = 250;
+/** More than a model writes in that time. What exceeds it is left out. */
+const MAX_PIECE_LENGTH = 64 * 1024;
+
+interface OpenBlock extends Pick<LivePiece, "block" | "kind" | "offset"> {
+	/** Its place in the message. */
+	index: number;
+	/** Otherwise what is known of it begins somewhere. */
+	sawStart: boolean;
+	/** Not told yet. */
+	pending: string;
+}
+
+export class LiveText {
+	readonly #clock: Clock;
+	readonly #listeners = new Set<TellLive>();
+	#open: OpenBlock | undefined;
+	#blocks = 0;
+	/** The places of the blocks of this message that were told. */
+	readonly #seen = new Set<number>();
+	#toldAt = Number.NEGATIVE_INFINITY;
+	#cancel: (() => void) | undefined;
+
+	constructor(clock: Clock) {
+		this.#clock = steadyClock(clock);
+	}
+
+	get isWatched(): boolean {
+		return this.#listeners.size > 0;
+	}
+
+	/** Returns a function that ends it. A watcher that comes in the middle of a block may miss its beginning. */
+	watch(tell: TellLive): () => void {
+		const listener: TellLive = (piece) => tell(piece); // the same function may watch twice
+		this.#listeners.add(listener);
+		return () => {
+			this.#listeners.delete(listener);
+			if (!this.isWatched) this.#forget();
+		};
+	}
+
+	/** Hears every event of pi, in order. */
+	hear(raw: unknown): void {
+		if (!this.isWatched || !isObject(raw)) return;
+		if (raw.type === "message_end") return void this.#endMessage();
+		const delta = blockDelta(raw);
+		if (!delta || this.#isLateEnd(delta)) return;
+		this.#add(delta);
+		if (delta.whole === undefined) this.#tellSoon();
+		else this.#end();
+	}
+
+	/** The child writes no more. */
+	close(): void {
+		this.#end();
+		this.#listeners.clear();
+	}
+
+	/** Some providers end all blocks of a message together; ours ended when the next one began. */
+	#isLateEnd({ whole, index }: BlockDelta): boolean {
+		return whole !== undefined && this.#open?.index !== index && this.#seen.has(index);
+	}
+
+	#add({ kind, index, text, isStart, whole }: BlockDelta): void {
+		if (isStart || kind !== this.#open?.kind || index !== this.#open.index) {
+			this.#end();
+			// One that begins with its end was not streamed.
+			const sawStart = isStart === true || whole !== undefined;
+			this.#seen.add(index);
+			this.#open = { block: this.#blocks++, kind, index, sawStart, offset: 0, pending: "" };
+		}
+		const open = this.#open;
+		open.pending += text;
+		// Some providers do not stream all of a block.
+		if (whole !== undefined && open.sawStart) open.pending += whole.slice(open.offset + open.pending.length);
+	}
+
+	#tellSoon(): void {
+		if (this.#cancel || !this.#open?.pending) return;
+		const waitMs = this.#toldAt + PAUSE_MS - this.#clock.now();
+		if (waitMs <= 0) this.#tell({});
+		else this.#cancel = this.#clock.after(waitMs, () => this.#tell({}));
+	}
+
+	#end(): void {
+		if (this.#open) this.#tell({ isFinal: true });
+		this.#open = undefined;
+	}
+
+	#endMessage(): void {
+		this.#end();
+		this.#seen.clear();
+	}
+
+	#tell(last: Pick<LivePiece, "isFinal">): void {
+		this.#cancel?.();
+		this.#cancel = undefined;
+		const open = this.#open;
+		if (!open) return;
+		const { block, kind, offset, pending } = open;
+		open.offset += pending.length;
+		open.pending = "";
+		this.#toldAt = this.#clock.now();
+		const piece: LivePiece = { block, kind, offset, text: pending.slice(0, MAX_PIECE_LENGTH), ...last };
+		for (const tell of this.#listeners) tell(piece);
+	}
+
+	#forget(): void {
+		this.#cancel?.();
+		this.#cancel = undefined;
+		this.#open = undefined;
+	}
+}

@@ -1,0 +1,74 @@
+/** Watches what the child of another process is writing: asks its wrapper for `live.jsonl`, and reads it. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { followLines, type LineFollower } from "../../files/tail.ts";
+import type { TellLive } from "../../model/live-piece.ts";
+import { type ControlLine, RUN_FILES } from "../../runs/layout.ts";
+import { parseLive } from "../../runs/read.ts";
+
+export interface LiveLinesOptions {
+	/** The directory of the run's files. It stays pending or rejects if there will be none. */
+	dir: Promise<string>;
+	clock: Clock;
+	send: (line: ControlLine) => void;
+}
+
+export class LiveLines {
+	readonly #options: LiveLinesOptions;
+	readonly #listeners = new Set<TellLive>();
+	#id: string | undefined;
+	#lines: LineFollower | undefined;
+
+	constructor(options: LiveLinesOptions) {
+		this.#options = options;
+	}
+
+	get isWatched(): boolean {
+		return this.#id !== undefined;
+	}
+
+	watch(tell: TellLive): () => void {
+		const listener: TellLive = (piece) => tell(piece);
+		this.#listeners.add(listener);
+		if (this.#id === undefined) this.#begin();
+		return () => {
+			this.#listeners.delete(listener);
+			if (this.#listeners.size === 0 && this.#id !== undefined) {
+				this.close();
+				this.#options.send({ type: "watch" });
+			}
+		};
+	}
+
+	/** Without a word to the wrapper. */
+	close(): void {
+		this.#id = undefined;
+		this.#lines?.close();
+		this.#lines = undefined;
+	}
+
+	#begin(): void {
+		const { dir, clock, send } = this.#options;
+		const id = randomUUID();
+		this.#id = id;
+		send({ type: "watch", id });
+		const follow = (path: string) => {
+			if (this.#id !== id) return;
+			const report = () => undefined; // whoever wants the whole text has the event that follows
+			this.#lines = followLines(join(path, RUN_FILES.live), (line) => this.#hear(line), {
+				clock,
+				report,
+				startsOver: true,
+			});
+		};
+		dir.then(follow, () => undefined); // without a directory there is no child
+	}
+
+	#hear(text: string): void {
+		const line = parseLive(text);
+		if (!line || line.for !== this.#id) return;
+		const { for: _id, ...piece } = line;
+		for (const tell of this.#listeners) tell(piece);
+	}
+}

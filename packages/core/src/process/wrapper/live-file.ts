@@ -1,0 +1,89 @@
+/**
+ * `live.jsonl`: what the child is writing, for an owner that asked for it. The file starts over when it gets long and
+ * is deleted with the last watch. Nothing depends on it, so an error only ends the watch.
+ */
+import { closeSync, constants, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf, type Report } from "../../base/best-effort.ts";
+import type { LiveText } from "../../conversation/live-text.ts";
+import type { LivePiece } from "../../model/live-piece.ts";
+import { type LiveLine, RUN_FILES } from "../../runs/layout.ts";
+
+export interface LiveFileOptions {
+	dir: string;
+	live: LiveText;
+	/** Whether the owner still exists. */
+	isWatched: () => Promise<boolean>;
+	report: Report;
+}
+
+const MAX_BYTES = 256 * 1024;
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND | constants.O_NOFOLLOW;
+
+export class LiveFile {
+	readonly #options: LiveFileOptions;
+	readonly #path: string;
+	#descriptor: number | undefined;
+	#bytes = 0;
+	#stop: (() => void) | undefined;
+
+	constructor(options: LiveFileOptions) {
+		this.#options = options;
+		this.#path = join(options.dir, RUN_FILES.live);
+	}
+
+	/** Writes for this watch from now on; without an id, for none. */
+	watch(id: string | undefined): void {
+		this.#stop?.();
+		this.#stop = id === undefined ? undefined : this.#options.live.watch((piece) => this.#write(id, piece));
+		if (id === undefined) this.#attempt(() => this.#remove());
+		else this.#attempt(() => this.#startOver());
+	}
+
+	close(): void {
+		this.watch(undefined);
+	}
+
+	#write(id: string, piece: LivePiece): void {
+		const line: LiveLine = { for: id, ...piece };
+		const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+		this.#attempt(() => {
+			if (this.#bytes + bytes.length > MAX_BYTES) {
+				this.#startOver();
+				void this.#endWithoutOwner();
+			}
+			if (this.#descriptor === undefined) return;
+			writeSync(this.#descriptor, bytes); // what is left of half a line is skipped by readers
+			this.#bytes += bytes.length;
+		});
+	}
+
+	#startOver(): void {
+		this.#descriptor ??= openSync(this.#path, FLAGS, 0o600);
+		ftruncateSync(this.#descriptor, 0);
+		this.#bytes = 0;
+	}
+
+	/** An owner that died did not say that it stopped watching. */
+	async #endWithoutOwner(): Promise<void> {
+		if (!(await this.#options.isWatched())) this.close();
+	}
+
+	#remove(): void {
+		if (this.#descriptor === undefined) return;
+		const descriptor = this.#descriptor;
+		this.#descriptor = undefined;
+		closeSync(descriptor);
+		rmSync(this.#path, { force: true });
+	}
+
+	#attempt(work: () => void): void {
+		try {
+			work();
+		} catch (error) {
+			this.#stop?.();
+			this.#stop = undefined;
+			this.#options.report(`${RUN_FILES.live} is not written any more: ${messageOf(error)}`);
+		}
+	}
+}
