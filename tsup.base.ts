@@ -1,4 +1,4 @@
-/** How every package is built: one ESM file per entry, with source maps. Declarations come from `tsc`. */
+/** How packages are built: one ESM file per entry, with source maps. Declarations come from `tsc`. */
 import type { Options } from "tsup";
 
 export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
@@ -32,6 +32,26 @@ export function childMcp(name: string, source: string): Options {
 		external: ["@earendil-works/pi-coding-agent"],
 		noExternal: [/^(?!node:|@earendil-works\/)/],
 		esbuildOptions(options) {
+			options.conditions = ["@pi-subagents/source", "module"];
+		},
+	};
+}
+
+/** A script for a browser: one small file that holds everything, with its style sheet beside it. */
+export function browserScript(entry: Record<string, string>): Options {
+	return {
+		entry,
+		format: "iife",
+		platform: "browser",
+		target: "es2022",
+		minify: true,
+		clean: false,
+		silent: true,
+		noExternal: [/.*/],
+		outExtension: () => ({ js: ".js" }),
+		esbuildOptions(options) {
+			options.jsx = "automatic";
+			options.jsxImportSource = "preact";
 			options.conditions = ["@pi-subagents/source", "module"];
 		},
 	};

@@ -31,10 +31,11 @@ const RULES = {
 	launch: { ours: ["core", "presets", "progress", "schedule"], others: ["nanoid", "typebox"], withoutPi: ["index.ts"] },
 	delivery: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts"] },
 	workflow: { ours: ["core"], others: [], withoutPi: ["index.ts"] },
+	report: { ours: ["core", "progress"], others: ["preact"], withoutPi: ["index.ts"] },
 	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"] },
 	tools: { ours: ["core", "delivery", "launch", "presets", "progress", "widget"], others: [...PI, "typebox"] },
 	commands: {
-		ours: ["core", "delivery", "launch", "presets", "progress", "schedule", "widget"],
+		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget"],
 		others: [...PI, "typebox"],
 	},
 	schedule: { ours: [], others: ["croner"], withoutPi: ["index.ts"] },

@@ -9,7 +9,7 @@ import { dirname, join, resolve, sep } from "node:path";
 export function typescriptIn(dir) {
 	if (!existsSync(dir)) return [];
 	return readdirSync(dir, { recursive: true })
-		.filter((file) => file.endsWith(".ts") && !file.split(sep).includes("node_modules"))
+		.filter((file) => /\.tsx?$/.test(file) && !file.split(sep).includes("node_modules"))
 		.map((file) => join(dir, file));
 }
 

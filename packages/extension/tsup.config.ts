@@ -1,12 +1,12 @@
 /**
- * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `catalogue.cjs`, `presets.cjs`,
- * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first two get pi's
+ * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `catalogue.cjs`, `presets.cjs`,
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first three get pi's
  * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
-import { childMcp, library } from "../../tsup.base.ts";
+import { browserScript, childMcp, library } from "../../tsup.base.ts";
 
 const lentByPi = [
 	"@earendil-works/pi-coding-agent",
@@ -18,7 +18,7 @@ const lentByPi = [
 /** Packages that are loaded on first use, and the file that each is in. */
 const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
-const lazyBorrowers = { "@pi-subagents/commands": "./commands.cjs" };
+const lazyBorrowers = { "@pi-subagents/commands": "./commands.cjs", "@pi-subagents/report": "./report.cjs" };
 
 /** One file that Node loads natively; small, because pi waits for it. */
 const bundle: Options = {
@@ -147,10 +147,12 @@ function borrower(entry: Record<string, string>): Options {
 }
 
 export default defineConfig([
-	{ ...library({ index: "src/entry.ts" }), external: lentByPi },
+	// All are built at the same time: what another one has just written must stay.
+	{ ...library({ index: "src/entry.ts" }), external: lentByPi, clean: ["!**/*.{cjs,js,css}{,.map}", "!child-mcp.ts"] },
 	independent({ load: "src/load.ts" }),
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
+	borrower({ report: "../report/src/index.ts" }),
 	{
 		...independent({ catalogue: "../presets/src/index.ts" }),
 		external: ["./presets.cjs"],
@@ -176,5 +178,6 @@ export default defineConfig([
 		noExternal: [/^(?!node:)/],
 	},
 	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
+	browserScript({ page: "../report/src/page/main.tsx" }),
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ]);

@@ -14,6 +14,7 @@ export const packageNames = [
 	"launch",
 	"presets",
 	"progress",
+	"report",
 	"rpc",
 	"schedule",
 	"tools",

@@ -1,3 +1,4 @@
 /** Everything the first use of a command loads, as one bundle. */
 export { type MenuDeps, menuCommand } from "./menu/menu.ts";
 export { subagentCommand } from "./subagent/subagent.ts";
+export type { CommandDeps } from "./subcommand.ts";

@@ -10,6 +10,8 @@ export interface CommandDeps {
 	launcher: PiLauncher;
 	manager: Manager;
 	schedules: PiSchedules;
+	/** Resolves when the files of runs hold what has happened so far. Absent where none are kept. */
+	flushLogs?: () => Promise<void>;
 }
 
 export interface Subcommand {

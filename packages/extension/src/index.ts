@@ -120,7 +120,7 @@ export default function subagents(given: ExtensionAPI): void {
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
-	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states });
+	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states, flushLogs });
 	cleanUp(pi, { store, journal, launcher, host });
 	serveRpc(pi, { manager, launcher, host, delivery, bus, callerData, runtimePresets });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);

@@ -27,8 +27,8 @@ export interface Launcher<Context extends SessionContext> {
 	latest(): Settings;
 	/** The presets as they were last read. */
 	known(): readonly Preset[];
-	/** Where the project keeps runs or schedules, whether any exist or not. Undefined if a link leads out of the project. */
-	placeFor(kind: "runs" | "schedules", ctx: Context): Promise<string | undefined>;
+	/** Where the project keeps runs, schedules or reports, whether any exist or not. Undefined if a link leads out of the project. */
+	placeFor(kind: "runs" | "schedules" | "reports", ctx: Context): Promise<string | undefined>;
 	/**
 	 * Makes the whole spec; nothing may be added to it afterwards. Throws `AgentError` for what cannot be run as asked.
 	 * `parent` is the agent that launches, if one does.

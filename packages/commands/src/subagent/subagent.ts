@@ -13,6 +13,7 @@ import { explainCommand } from "./explain.ts";
 import { jobsCommand } from "./jobs.ts";
 import { listCommand, statusBlocks } from "./list.ts";
 import { replyCommand } from "./reply.ts";
+import { reportCommand } from "./report.ts";
 import { startCommand, stopCommand } from "./start-stop.ts";
 import { viewCommand } from "./view.ts";
 
@@ -26,6 +27,7 @@ export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): CommandCod
 		agentsCommand(deps),
 		explainCommand(deps),
 		jobsCommand(deps),
+		reportCommand(deps),
 		doctorCommand(deps),
 		helpCommand(() => subcommands),
 	];

@@ -1,9 +1,9 @@
 export { hideFromGit } from "./git-ignore.ts";
 export { identityOf, isAlive } from "./identity.ts";
-export { type Meta, type ResultFile, RUN_FILES } from "./layout.ts";
+export { type EventLine, type Meta, type ResultFile, RUN_FILES, type RunLauncher } from "./layout.ts";
 export { type Claim, claimRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
-export { readMeta, readResult, readWrapper } from "./read.ts";
+export { readEvents, readMeta, readResult, readToolOutputs, readWrapper } from "./read.ts";
 export { type Recorder, recordRuns } from "./recorder.ts";
 export { readInterrupted } from "./recover-result.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";

@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { Static } from "typebox";
 import { Check } from "typebox/value";
 import { messageOf } from "../base/best-effort.ts";
+import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { runIdOf } from "../model/runner.ts";
 import {
@@ -44,6 +45,40 @@ export async function readResult(dir: string): Promise<ResultFile | undefined> {
 export async function readWrapper(dir: string): Promise<WrapperFile | undefined> {
 	const text = await readWhole(join(dir, RUN_FILES.wrapper));
 	return text === undefined ? undefined : checked(wrapperSchema(), text);
+}
+
+/**
+ * The log of a run, in order; empty if there is none. Lines that are broken, unfinished or from a newer version are
+ * skipped.
+ *
+ * @example
+ * ```ts
+ * const calls = (await readEvents(dir)).filter(({ type }) => type === "tool_call");
+ * ```
+ */
+export async function readEvents(dir: string): Promise<EventLine[]> {
+	const text = await readWhole(join(dir, RUN_FILES.events));
+	return (text ?? "").split("\n").flatMap((line) => (line === "" ? [] : (parseEvent(line) ?? [])));
+}
+
+/** What the tools of a run returned, by call, from its saved conversation. Images are left out. */
+export async function readToolOutputs(dir: string): Promise<Map<string, string>> {
+	const text = await readWhole(join(dir, RUN_FILES.session));
+	const outputs = new Map<string, string>();
+	for (const line of (text ?? "").split("\n")) {
+		if (!line.includes('"toolResult"')) continue; // most lines are not about tools and need not be parsed
+		const entry = parseJson(line);
+		const message = isObject(entry) ? entry.message : undefined;
+		if (!isObject(message) || message.role !== "toolResult" || typeof message.toolCallId !== "string") continue;
+		outputs.set(message.toolCallId, textIn(message.content));
+	}
+	return outputs;
+}
+
+function textIn(content: unknown): string {
+	if (typeof content === "string") return content;
+	const parts = Array.isArray(content) ? content : [];
+	return parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : [])).join("\n");
 }
 
 function parseMeta(text: string): Meta | undefined {

@@ -1,10 +1,10 @@
 /** Registers the commands and the renderer of their answers. Their code is loaded on first use, because it would slow startup. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { MenuDeps } from "@pi-subagents/commands";
+import type { CommandDeps, MenuDeps } from "@pi-subagents/commands";
 import { registerNotes } from "@pi-subagents/commands/text";
 import { loadCommands } from "./commands.lazy.ts";
 
-export function registerCommands(pi: ExtensionAPI, deps: MenuDeps): void {
+export function registerCommands(pi: ExtensionAPI, deps: CommandDeps & MenuDeps): void {
 	registerNotes(pi);
 	const subagent = async () => (await loadCommands()).subagentCommand(pi, deps);
 	const agents = async () => (await loadCommands()).menuCommand(pi, deps);

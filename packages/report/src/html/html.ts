@@ -1,0 +1,84 @@
+/** A report as one HTML file: works from `file://`, sends no request, and runs only its own script. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Report } from "../model/types.ts";
+
+/** The script and the style of the page. */
+export interface Page {
+	script: string;
+	style: string;
+}
+
+/**
+ * @example
+ * ```ts
+ * await writeFile("report.html", await htmlReport(report));
+ * ```
+ */
+export async function htmlReport(report: Report): Promise<string> {
+	return htmlWith(report, await builtPage());
+}
+
+/** Pure: the same with a page of yours. */
+export function htmlWith(report: Report, { script, style }: Page): string {
+	const policy = [
+		"default-src 'none'",
+		`script-src '${hashOf(script)}'`,
+		`style-src '${hashOf(style)}'`,
+		"base-uri 'none'",
+		"form-action 'none'",
+	].join("; ");
+	return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(report.title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"><noscript>This report needs JavaScript, which it brings along.</noscript></div>
+<script type="application/json" id="report">${jsonForHtml(report)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+function hashOf(text: string): string {
+	return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/** No character that could end the element or start a comment. */
+function jsonForHtml(value: unknown): string {
+	return JSON.stringify(value).replace(
+		/[<>&\u2028\u2029]/g,
+		(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);
+}
+
+function escaped(text: string): string {
+	return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Built with this package: beside its code, or in `dist` when its sources run. */
+async function builtPage(): Promise<Page> {
+	const read = async (name: string): Promise<string> => {
+		const places = [`./${name}`, `../../dist/${name}`].map((place) => fileURLToPath(new URL(place, import.meta.url)));
+		for (const place of places) {
+			try {
+				return (await readFile(place, "utf8")).trim();
+			} catch (error) {
+				if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+			}
+		}
+		throw new Error(`The page of reports is not built: there is none of ${places.join(", ")}.`);
+	};
+	const [script, style] = await Promise.all([read("page.js"), read("page.css")]);
+	if (/<\/(?:script|style)/i.test(script + style)) throw new Error("The page of reports would end its own element.");
+	return { script, style };
+}

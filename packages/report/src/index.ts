@@ -1,0 +1,18 @@
+/** The runs of agents as a report: a pure model over their files, and writers for it. */
+
+export { htmlReport, htmlWith, type Page } from "./html/html.ts";
+export { writeHtmlReport } from "./html/write.ts";
+export { buildReport, type ReportOptions, type RunFacts, type RunInput, type RunResult } from "./model/build.ts";
+export { MASK } from "./model/clean.ts";
+export type {
+	AgentStatus,
+	PathStep,
+	Report,
+	ReportAgent,
+	Span,
+	SpanKind,
+	StructuredAnswer,
+	TranscriptEntry,
+} from "./model/types.ts";
+export { type FoundRuns, type ReadOptions, readRunDirs, readSessionRuns, withDescendants } from "./read/read-runs.ts";
+export { knownSecrets, type SecretSources } from "./read/secrets.ts";

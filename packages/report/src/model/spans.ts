@@ -1,0 +1,192 @@
+/** The log of one run → its spans. Pure; tolerates logs that are cut off, out of order in time, or from older versions. */
+
+import type { EventLine } from "@pi-subagents/core/runs";
+import type { Usage } from "@pi-subagents/progress";
+import type { Span } from "./types.ts";
+import { addUsage, isZero, minus } from "./usage.ts";
+
+export interface SpanInput {
+	lines: readonly EventLine[];
+	queuedAt: number;
+	startedAt: number | undefined;
+	endedAt: number;
+	/** What the run used in all, if its result says so: what the log lacks of it gets a span, too. */
+	usage: Usage | undefined;
+	/** The line for a tool call. */
+	describeCall: (line: EventLine & { type: "tool_call" }) => string;
+	/** Whether a call waits for agents, rather than doing something itself. */
+	isWaiting: (line: EventLine & { type: "tool_call" }) => boolean;
+}
+
+/**
+ * All spans lie between `queuedAt` and `endedAt`, and their usage adds up to that of the run.
+ *
+ * @example
+ * ```ts
+ * const spans = spansOf({ lines, queuedAt: 0, startedAt: 10, endedAt: 99, usage, describeCall, isWaiting });
+ * ```
+ */
+export function spansOf(input: SpanInput): Span[] {
+	const { queuedAt, startedAt, endedAt, usage } = input;
+	const walk = new Walk(input);
+	if (startedAt === undefined || startedAt > queuedAt)
+		walk.add({ kind: "queued", start: queuedAt, end: startedAt ?? endedAt, label: "waits for a slot" });
+	if (startedAt !== undefined) {
+		for (const line of input.lines) walk.hear(line);
+		walk.finish();
+	}
+	if (usage) walk.addMissing(minus(usage, walk.usage));
+	return walk.spans.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+/** Something that has begun and not ended. */
+interface Open {
+	span: Span;
+	/** How its end is recognized. */
+	key: string;
+}
+
+class Walk {
+	readonly spans: Span[] = [];
+	readonly #input: SpanInput;
+	#open: Open[] = [];
+	/** When the model was asked; undefined while it is not its turn. */
+	#askedAt: number | undefined;
+	#lastModel: Span | undefined;
+	#now: number;
+
+	constructor(input: SpanInput) {
+		this.#input = input;
+		this.#now = input.startedAt ?? input.endedAt;
+		this.#askedAt = this.#now;
+	}
+
+	get usage(): Usage {
+		return this.spans.reduce((sum, { usage }) => addUsage(sum, usage), addUsage());
+	}
+
+	add(span: Span): Span {
+		const start = this.#within(span.start);
+		const added = { ...span, start, end: Math.max(start, this.#within(span.end)) };
+		this.spans.push(added);
+		return added;
+	}
+
+	hear(line: EventLine): void {
+		this.#now = Math.max(this.#now, this.#within(line.at)); // the time of day may have been set back
+		switch (line.type) {
+			case "assistant_text":
+				this.#answered(line);
+				return;
+			case "usage":
+				this.#spend(line.usage);
+				return;
+			case "tool_call":
+				this.#askedAt = undefined;
+				this.#begin(callKey(line), {
+					kind: this.#input.isWaiting(line) ? "agents" : "tool",
+					label: this.#input.describeCall(line),
+					tool: line.tool,
+					...(line.callId === undefined ? {} : { callId: line.callId }),
+				});
+				return;
+			case "tool_result":
+				this.#end(callKey(line), line.isError ? { error: "the tool failed" } : {});
+				return;
+			case "agent_asked":
+				this.#begin("question", { kind: line.to === "agent" ? "agents" : "person", label: line.question });
+				return;
+			case "question":
+				this.#begin("question", { kind: "person", label: line.question });
+				return;
+			case "agent_answered":
+			case "question_over":
+				this.#end("question");
+				return;
+			case "compacting":
+				this.#begin("compaction", { kind: "compaction", label: "compacts its context" });
+				return;
+			case "compacted":
+				this.#end("compaction", line.ok ? {} : { error: "the compaction failed" });
+				return;
+			case "retrying":
+				this.#retry(line);
+				return;
+			case "falling_back":
+				this.#askedAt ??= this.#now;
+				this.#closeModel(`falls back to ${line.to}`, { error: line.error, model: line.from });
+				return;
+			case "turn":
+				this.#askedAt ??= this.#now;
+				return;
+			case "agent_steered":
+				this.#askedAt ??= this.#now; // an idle agent goes on
+				return;
+			case "idle":
+				this.#askedAt = undefined;
+				return;
+		}
+	}
+
+	/** What is still open was cut off by the end of the run. */
+	finish(): void {
+		this.#now = this.#input.endedAt;
+		if (this.#askedAt !== undefined && this.#open.length === 0 && this.#now > this.#askedAt)
+			this.add({ kind: "model", start: this.#askedAt, end: this.#now, label: "was cut off", isCut: true });
+		for (const { span } of this.#open.splice(0)) this.add({ ...span, end: this.#now, isCut: true });
+	}
+
+	/** Usage that no line of the log accounts for. */
+	addMissing(usage: Usage): void {
+		if (isZero(usage)) return;
+		const { endedAt } = this.#input;
+		this.add({ kind: "model", start: endedAt, end: endedAt, label: "not in the log", usage });
+	}
+
+	#answered({ text, model, error }: EventLine & { type: "assistant_text" }): void {
+		this.#closeModel(text.trim().split("\n", 1)[0] || "calls tools", {
+			...(model === undefined ? {} : { model }),
+			...(error === undefined ? {} : { error }),
+		});
+	}
+
+	#closeModel(label: string, more: Partial<Span>): void {
+		this.#lastModel = this.add({ kind: "model", start: this.#askedAt ?? this.#now, end: this.#now, label, ...more });
+		this.#askedAt = undefined;
+	}
+
+	/** Providers report usage right after the answer; some before it. */
+	#spend(usage: Usage): void {
+		this.#lastModel ??= this.add({ kind: "model", start: this.#now, end: this.#now, label: "calls tools" });
+		this.#lastModel.usage = addUsage(this.#lastModel.usage, usage);
+	}
+
+	/** The delay is announced; what comes sooner ends it. */
+	#retry({ attempt, maxAttempts, delayMs, error }: EventLine & { type: "retrying" }): void {
+		const label = `retries (${attempt} of ${maxAttempts}) after ${error.split("\n", 1)[0]}`;
+		const { end } = this.add({ kind: "retry", start: this.#now, end: this.#now + delayMs, label, error });
+		this.#askedAt = end;
+	}
+
+	#begin(key: string, span: Pick<Span, "kind" | "label"> & Partial<Span>): void {
+		this.#open.push({ key, span: { ...span, start: this.#now, end: this.#now } });
+	}
+
+	#end(key: string, more: Partial<Span> = {}): void {
+		const index = this.#open.findIndex((each) => each.key === key);
+		const [found] = index < 0 ? [] : this.#open.splice(index, 1);
+		if (found) this.add({ ...found.span, end: this.#now, ...more });
+		// The last tool has ended: the model reads the results.
+		if (this.#open.length === 0) this.#askedAt ??= this.#now;
+	}
+
+	#within(time: number): number {
+		const { queuedAt, endedAt } = this.#input;
+		return Math.min(Math.max(Math.floor(time), queuedAt), endedAt);
+	}
+}
+
+/** Calls without an id are matched with their results by name, in order. */
+function callKey({ callId, tool }: { callId?: string; tool: string }): string {
+	return callId === undefined ? `tool ${tool}` : `call ${callId}`;
+}

@@ -1,0 +1,97 @@
+/** Reads runs from their directories and from the entries of a session. What cannot be read is a problem beside the rest. */
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { isRunPath, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
+import type { RunInput } from "../model/build.ts";
+import { runsInSession } from "./session-runs.ts";
+
+export interface FoundRuns {
+	runs: RunInput[];
+	problems: string[];
+}
+
+export interface ReadOptions {
+	/** Also reads what tools returned, and diffs. */
+	isFull?: boolean;
+	/** The changes in a run's worktree, as text; only called for full reports. */
+	diffOf?: (run: RunInput) => Promise<string | undefined>;
+}
+
+/** More at once would exhaust file handles. */
+const AT_ONCE = 16;
+
+/**
+ * The runs in a directory of runs, or in one run's directory.
+ *
+ * @example
+ * ```ts
+ * const { runs, problems } = await readRunDirs(".pi/subagents/runs");
+ * ```
+ */
+export async function readRunDirs(dir: string, options: ReadOptions = {}): Promise<FoundRuns> {
+	const found = await readdir(dir, { withFileTypes: true });
+	if (found.some(({ name }) => name === "meta.json")) return readAll([dir], options);
+	const dirs = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
+	return readAll(
+		dirs.map(({ name }) => join(dir, name)),
+		options,
+	);
+}
+
+/**
+ * The runs that a session's entries name: from their files if they exist, otherwise what the entries say.
+ *
+ * @example
+ * ```ts
+ * const { runs } = await readSessionRuns(sessionManager.getEntries());
+ * ```
+ */
+export async function readSessionRuns(entries: readonly unknown[], options: ReadOptions = {}): Promise<FoundRuns> {
+	const logged = runsInSession(entries);
+	const withFiles = logged.filter(
+		({ artifacts, run }) => artifacts !== undefined && isRunPath(artifacts, run.meta.runId),
+	);
+	const read = await readAll(
+		withFiles.flatMap(({ artifacts }) => artifacts ?? []),
+		options,
+	);
+	const known = new Set(read.runs.map(({ meta }) => meta.runId));
+	return {
+		...read,
+		runs: [...read.runs, ...logged.map(({ run }) => run).filter(({ meta }) => !known.has(meta.runId))],
+	};
+}
+
+/** One agent with all its runs and all agents below it. */
+export function withDescendants(runs: readonly RunInput[], agentId: string): RunInput[] {
+	const wanted = new Set([agentId]);
+	const byParent = Map.groupBy(runs, ({ meta }) => meta.launchedBy?.agentId);
+	for (const id of wanted) for (const { meta } of byParent.get(id) ?? []) wanted.add(meta.agentId); // grows meanwhile
+	return runs.filter(({ meta }) => wanted.has(meta.agentId));
+}
+
+async function readAll(dirs: readonly string[], options: ReadOptions): Promise<FoundRuns> {
+	const found: (RunInput | string)[] = [];
+	for (let from = 0; from < dirs.length; from += AT_ONCE)
+		found.push(...(await Promise.all(dirs.slice(from, from + AT_ONCE).map((dir) => readRun(dir, options)))));
+	return {
+		runs: found.filter((each) => typeof each !== "string"),
+		problems: found.filter((each) => typeof each === "string"),
+	};
+}
+
+/** A run, or in words why its files cannot be used. */
+async function readRun(dir: string, { isFull = false, diffOf }: ReadOptions): Promise<RunInput | string> {
+	try {
+		const meta = await readMeta(dir);
+		if (typeof meta === "string") return meta;
+		if (meta.runId !== basename(dir)) return `${dir} holds the files of another run, ${meta.runId}`;
+		const [lines, result] = await Promise.all([readEvents(dir), readResult(dir)]);
+		const run: RunInput = { meta, lines, ...(result === undefined ? {} : { result }) };
+		if (!isFull) return run;
+		const [outputs, diff] = await Promise.all([readToolOutputs(dir), diffOf?.(run)]);
+		return { ...run, outputs, ...(diff === undefined ? {} : { diff }) };
+	} catch (error) {
+		return `${dir} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+	}
+}

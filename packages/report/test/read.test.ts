@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Manager, type RunSpec } from "@pi-subagents/core";
+import { recordRuns } from "@pi-subagents/core/runs";
+import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { buildReport, knownSecrets, readRunDirs, readSessionRuns, withDescendants } from "../src/index.ts";
+import { calls, returns, said, spent } from "./fixtures/runs.ts";
+
+async function tempDir(): Promise<string> {
+	const dir = await mkdtemp(join(tmpdir(), "report-test-"));
+	onTestFinished(() => rm(dir, { recursive: true, force: true }));
+	return dir;
+}
+
+/** Two agents, one below the other, recorded as pi does it. */
+async function recorded(): Promise<string> {
+	const runsDir = join(await tempDir(), ".pi", "subagents", "runs");
+	await mkdir(runsDir, { recursive: true });
+	const [runner, clock] = [fakeRunner(), handClock(1_000)];
+	let ids = 0;
+	const manager = new Manager({ runners: { session: runner }, clock, newId: () => `a${++ids}` });
+	const recorder = recordRuns({ store: manager.store, specOf: (id) => manager.specOf(id) });
+	const base = { type: "scout", description: "look", task: "Look.", cwd: "/", runner: "session", model: "fake/one" };
+	const spec = { ...base, tools: [], subagents: "*", limits: {}, origins: {}, warnings: [], runsDir } as RunSpec;
+	manager.spawn(spec);
+	const [boss] = runner.runs;
+	clock.advance(100);
+	for (const event of [said("On it."), spent({ input: 5, cost: 0.5 }), calls("c1", "Agent")]) boss?.emit(event);
+	const { id } = manager.spawn(spec, { parentAgentId: "a1", callId: "c1" });
+	clock.advance(1_000);
+	runner.runs[1]?.emit(spent({ input: 7, cost: 0.25 }));
+	runner.runs[1]?.answer("Found.");
+	await manager.wait(id);
+	boss?.emit(returns("c1", "Agent"));
+	clock.advance(50);
+	boss?.answer("Done.");
+	await manager.wait("a1");
+	await recorder.close();
+	return runsDir;
+}
+
+test("recorded runs come back as a tree whose usage is that of the results", async () => {
+	const { runs, problems } = await readRunDirs(await recorded());
+	const { agents, usage } = buildReport(runs, { now: 9_999, problems });
+	expect(problems).toEqual([]);
+	expect(agents.map(({ id, parentId, answer }) => [id, parentId, answer])).toEqual([
+		["a1", undefined, "Done."],
+		["a2", "a1", "Found."],
+	]);
+	expect(agents[0]?.spans).toContainEqual(expect.objectContaining({ kind: "agents", start: 1_100, end: 2_100 }));
+	expect(usage).toMatchObject({ input: 12, cost: 0.75 });
+	expect(withDescendants(runs, "a2").map(({ meta }) => meta.runId)).toEqual(["a2"]);
+});
+
+test("what cannot be read is a problem beside the rest", async () => {
+	const dir = await recorded();
+	await mkdir(join(dir, "broken"));
+	await writeFile(join(dir, "broken", "meta.json"), "{");
+	const { runs, problems } = await readRunDirs(dir);
+	expect([runs.length, problems]).toEqual([2, [expect.stringContaining("meta.json is not the whole description")]]);
+});
+
+test("a session names its runs: with files they are read, without them the entries must do", async () => {
+	const dir = await recorded();
+	const launched = (runId: string, more: object) => ({
+		type: "custom",
+		customType: "subagents:record",
+		data: { type: "launched", runId, agentId: runId, run: 1, preset: "scout", startedAt: 1_000, ...more },
+	});
+	const entries = [
+		launched("a1", { artifacts: join(dir, "a1") }),
+		launched("gone", { artifacts: "/etc/gone", task: "Lost." }),
+		{ ...launched("kid", { parentAgentId: "gone" }), customType: "subagents:nested" },
+		{
+			type: "custom",
+			customType: "subagents:record",
+			data: { type: "settled", runId: "gone", status: "failed", error: "No.", completedAt: 3_000, durationMs: 1_500 },
+		},
+		{ type: "custom", customType: "subagents:record", data: { type: "launched", runId: 7 } },
+		null,
+	];
+	const { runs } = await readSessionRuns(entries);
+	const { agents } = buildReport(runs, { now: 5_000 });
+	expect(agents.map(({ id, parentId, status, endedAt }) => [id, parentId, status, endedAt])).toEqual([
+		["a1", undefined, "completed", 2_150],
+		["gone", undefined, "failed", 3_000],
+		["kid", "gone", "queued", 5_000],
+	]);
+});
+
+test("keys of the environment and of pi's auth are known, ordinary words are not", async () => {
+	const authFile = join(await tempDir(), "auth.json");
+	await writeFile(authFile, JSON.stringify({ anthropic: { type: "api_key", key: "sk-from-auth" } }));
+	const env = { OPENAI_API_KEY: "sk-from-env", HOME: "/home/ada", EMPTY_TOKEN: "" };
+	expect(await knownSecrets({ env, authFile })).toEqual(["sk-from-env", "sk-from-auth"]);
+	expect(await knownSecrets({ authFile: `${authFile}.missing` })).toEqual([]);
+});

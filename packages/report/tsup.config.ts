@@ -1,0 +1,8 @@
+/** The library, and the page's script and style: each one file that the library puts into every report. */
+import { defineConfig } from "tsup";
+import { browserScript, library } from "../../tsup.base.ts";
+
+export default defineConfig([
+	{ ...library(), clean: ["!page.*"] }, // both are built at the same time
+	browserScript({ page: "src/page/main.tsx" }),
+]);
