@@ -46,6 +46,10 @@ export const about: Readonly<Record<string, About>> = {
 		why: "To look at agents of `background_agent`: how many there are, what one does, what it found.",
 		example: { runId: "3f0c1a2b" },
 	},
+	workflow: {
+		why: "Many agents, in an order that a script decides: fan-out over a list that is found at run time, pipelines, loops until done. It survives restarts. Off by default: add `workflows` to the setting `toolsets`. Without arguments it returns a guide to scripts and lists the saved ones; see [workflows](workflows.md).",
+		example: { name: "review", args: { base: "main" } },
+	},
 	get_subagent_result: {
 		why: "To read one result in full, to wait for it, or to look into the log of a running agent: the last lines, those that match a pattern, or those after a given line.",
 		example: { agent_id: "tests", peek: { lines: 20, regex: "fail" } },

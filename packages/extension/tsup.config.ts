@@ -1,6 +1,6 @@
 /**
- * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `catalogue.cjs`, `presets.cjs`,
- * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first three get pi's
+ * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first four get pi's
  * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
@@ -18,7 +18,11 @@ const lentByPi = [
 /** Packages that are loaded on first use, and the file that each is in. */
 const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
-const lazyBorrowers = { "@pi-subagents/commands": "./commands.cjs", "@pi-subagents/report": "./report.cjs" };
+const lazyBorrowers = {
+	"@pi-subagents/commands": "./commands.cjs",
+	"@pi-subagents/report": "./report.cjs",
+	"@pi-subagents/workflow/session": "./workflow.cjs",
+};
 
 /** One file that Node loads natively; small, because pi waits for it. */
 const bundle: Options = {
@@ -153,6 +157,7 @@ export default defineConfig([
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
 	borrower({ report: "../report/src/index.ts" }),
+	borrower({ workflow: "../workflow/src/session/index.ts" }),
 	{
 		...independent({ catalogue: "../presets/src/index.ts" }),
 		external: ["./presets.cjs"],
@@ -171,6 +176,7 @@ export default defineConfig([
 			child: "../core/src/process/child/entry.ts",
 			"output-worker": "../core/src/output/worker.ts",
 			"file-worker": "../core/src/files/file-worker.ts",
+			"workflow-worker": "../workflow/src/thread/worker.ts",
 		}),
 		clean: false,
 		splitting: false,

@@ -5,6 +5,6 @@ import { library } from "../../tsup.base.ts";
 const programs = { "workflow-worker": "src/thread/worker.ts" };
 
 export default defineConfig([
-	{ ...library(), clean: ["!workflow-worker.js*"] }, // both are built at the same time
+	{ ...library(["src/index.ts", "src/session/index.ts"]), clean: ["!workflow-worker.js*"] }, // both are built at the same time
 	{ ...library(programs), clean: false, splitting: false, minify: true, noExternal: [/^(?!node:)/] },
 ]);

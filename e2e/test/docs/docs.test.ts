@@ -14,7 +14,9 @@ const PI_TOOLS = new Set(["read", "bash", "edit", "write", "grep", "find", "ls",
 async function offeredTools(): Promise<ToolView[]> {
 	// So many that no parameter names them all.
 	const models = Array.from({ length: 13 }, (_, index) => ({ id: `fake-${index + 1}` }));
-	await using it = await scene([parentDelegates, scoutReadsNotes], { models });
+	const toolsets = ["agents", "presets", "roles", "workflows"];
+	const agentFiles = { "subagents.json": JSON.stringify({ toolsets }) };
+	await using it = await scene([parentDelegates, scoutReadsNotes], { models, agentFiles });
 	const { code, stderr } = await runPrint({ env: it.env }, "Please delegate.");
 	expect([code, stderr]).toEqual([0, ""]);
 	const byName = new Map(it.server.requests.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool])));

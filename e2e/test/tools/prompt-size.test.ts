@@ -4,16 +4,18 @@ import { describe, expect, test } from "vitest";
 import { scene } from "../../support/scene.ts";
 
 const MAX_CHARACTERS = 6_500;
+const MAX_WORKFLOW_CHARACTERS = 600;
 const TOOLSETS = {
 	agents: ["Agent", "get_subagent_result", "steer_subagent", "stop_subagent", "reply_subagent", "list_models"],
 	presets: ["subagent", "background_agent", "background_agent_status"],
 	roles: ["start_subagent", "stop_subagent", "reply_subagent"],
 };
+const OTHERS = { workflows: ["workflow"] };
 
 interface World {
 	models?: number;
 	presets?: number;
-	toolsets?: readonly (keyof typeof TOOLSETS)[];
+	toolsets?: readonly (keyof typeof TOOLSETS | keyof typeof OTHERS)[];
 }
 
 /** What pi sends to the model first. */
@@ -56,6 +58,12 @@ describe("the tools cost at most 6,500 characters of a request", () => {
 		expect(new Set(tools)).toEqual(new Set(Object.values(TOOLSETS).flat()));
 		expect(characters).toBeLessThanOrEqual(MAX_CHARACTERS);
 	});
+});
+
+test("the tool of workflows, which is off by default, costs at most 600", async () => {
+	const { tools, text } = await added({ toolsets: ["workflows"] });
+	expect(tools).toEqual(OTHERS.workflows);
+	expect(text.length).toBeLessThanOrEqual(MAX_WORKFLOW_CHARACTERS);
 });
 
 describe("a session that is offered only some toolsets", () => {

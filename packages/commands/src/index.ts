@@ -2,3 +2,4 @@
 export { type MenuDeps, menuCommand } from "./menu/menu.ts";
 export { subagentCommand } from "./subagent/subagent.ts";
 export type { CommandDeps } from "./subcommand.ts";
+export { workflowCommand } from "./workflow/workflow.ts";

@@ -31,6 +31,7 @@ import { registerTools } from "./tools/register.ts";
 import { createUserInputSignal } from "./tools/user-input-signal.ts";
 import { notifySettled, showBackgroundCount } from "./ui/footer.ts";
 import { showTree } from "./ui/tree.ts";
+import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
 
 export default function subagents(given: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENTS_CHILD === "1") return; // a child process must not register our tools again
@@ -55,6 +56,7 @@ export default function subagents(given: ExtensionAPI): void {
 	const flushLogs = () => recorder.flush();
 	const callerData = createCallerData();
 	const isolating = createWorktrees(host, gitTrust.allows, callerData.beforeCleanup);
+	const workflows = createLazyWorkflows(pi, () => ({ manager, launcher, host }));
 	const manager: Manager = new Manager({
 		runners: {
 			session: isolating(
@@ -64,6 +66,7 @@ export default function subagents(given: ExtensionAPI): void {
 				}),
 			),
 			process: isolating(processRunner({ ...host, ask })),
+			workflow: workflows.runner,
 			tmux: isolating(tmuxRunner({ ...host, ask, onWindow: host.inform })),
 		},
 		clock: systemClock,
@@ -98,6 +101,7 @@ export default function subagents(given: ExtensionAPI): void {
 	showBackgroundCount(pi, { store, journal, host });
 	showTree(pi, { store, host, settings: launcher.latest });
 	followSessionLife(pi, delivery);
+	followWorkflows(pi, workflows, { manager, launcher, host, delivery });
 	drainBeforeTheEnd(pi, {
 		manager,
 		delivery,
@@ -117,10 +121,11 @@ export default function subagents(given: ExtensionAPI): void {
 		flushLogs,
 		schedules,
 		runtimePresets,
+		workflows,
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
-	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states, flushLogs });
+	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states, flushLogs, workflows });
 	cleanUp(pi, { store, journal, launcher, host });
 	serveRpc(pi, { manager, launcher, host, delivery, bus, callerData, runtimePresets });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);

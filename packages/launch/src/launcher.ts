@@ -93,6 +93,11 @@ export function createLauncher<Context extends SessionContext>(
 			return leadsInto(root, dir) ? dir : undefined;
 		},
 		async resolve(params, ctx, parent) {
+			if (params.runner === "workflow")
+				throw new AgentError(
+					"bad_request",
+					"That is a workflow: resume it with the workflow tool or /workflow resume.",
+				);
 			const config = configFor(ctx);
 			const { settings } = config;
 			const { preset, override, note } = await presets.find(params.preset, ctx.cwd, config, params.fallbackPreset);

@@ -23,3 +23,9 @@ export { createStopTool, type StopToolDeps } from "./stop-tool.ts";
 export { createSubagentTool, type SubagentDetails, type SubagentToolDeps } from "./subagent-tool.ts";
 export type { AgentWaiter, OnGivenUp } from "./waiting/foreground.ts";
 export { createUsageReport, toPiUsage, type UsageReport } from "./waiting/usage-report.ts";
+export {
+	createWorkflowTool,
+	type WorkflowStarter,
+	type WorkflowToolCall,
+	type WorkflowToolDeps,
+} from "./workflow-tool.ts";

@@ -6,6 +6,7 @@ export {
 	type AgentCall,
 	type AgentResult,
 	DEFAULT_LIMITS,
+	type LaunchedAgent,
 	type WorkflowLimits,
 	type WorkflowOptions,
 	type WorkflowPorts,

@@ -203,7 +203,7 @@ describe("the rest", () => {
 
 	test("resume continues an agent by its label", async () => {
 		const { result, events } = start(`await agent("a", { label: "one" }); return agent("b", { resume: "one" })`, {
-			agent: ({ prompt }, { resumeId }) => ({ status: "completed", text: `${prompt} ${resumeId}`, tokens: 0 }),
+			agent: ({ prompt }, { resumed }) => ({ status: "completed", text: `${prompt} ${resumed?.agentId}`, tokens: 0 }),
 		});
 		expect(await result).toEqual(completed("b agent-1"));
 		expect(events.some((event) => event.type === "launched")).toBe(true);

@@ -118,7 +118,7 @@ describe("a changed script", () => {
 		const again = start(`${META}return [await agent("a"), await agent("b")]`, {
 			events: [...first.events, { type: "retried", path: "1", at: 1 }],
 			agent: (request, call) => {
-				previous.push(call.previousId);
+				previous.push(call.previous?.agentId);
 				return echo(request, call);
 			},
 		});

@@ -42,7 +42,7 @@ export function start(body: string, { agent = echo, events = [], ask, load, ...o
 		ports: {
 			async agent(request, call) {
 				prompts.push(request.prompt);
-				call.onLaunched(`agent-${prompts.length}`);
+				call.onLaunched({ agentId: `agent-${prompts.length}`, run: 1 });
 				return agent(request, call);
 			},
 			ask: ask ?? (async () => undefined),

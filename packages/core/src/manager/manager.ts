@@ -50,6 +50,8 @@ export interface LaunchOptions {
 	launchedBy?: LaunchedBy;
 	/** The tool call that launches it. */
 	callId?: string;
+	/** The part of a workflow that it belongs to. */
+	phase?: string;
 }
 
 /** What a resume says besides the spec. */
@@ -88,7 +90,7 @@ export class Manager {
 
 	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
 	spawn(spec: RunSpec, options: LaunchOptions = {}): AgentRecord {
-		const { name: asked = "", parentAgentId, isBackground = false, launchedBy = "model", callId } = options;
+		const { name: asked = "", parentAgentId, isBackground = false, launchedBy = "model", callId, phase } = options;
 		this.#assertOpen();
 		const name = visibleName(asked, "name");
 		if (name.length > LONGEST_NAME)
@@ -111,7 +113,7 @@ export class Manager {
 			depth,
 			isBackground,
 			launchedBy: parentAgentId === undefined ? launchedBy : "model",
-			...defined({ callId }),
+			...defined({ callId, phase }),
 		});
 		return this.#recordOf(id);
 	}

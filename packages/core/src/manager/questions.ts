@@ -44,7 +44,7 @@ export class Questions {
 		question: Question,
 		{ aboutId, signal }: { aboutId?: string; signal?: AbortSignal | undefined } = {},
 	): Promise<Answer> {
-		const addressee = this.#addresseeOf(aboutId ?? asker.id);
+		const addressee = question.isForUser ? this.#person() : this.#addresseeOf(aboutId ?? asker.id);
 		if (addressee.who === "nobody" || signal?.aborted) return Promise.resolve(unanswered(question));
 		const about = aboutId === undefined ? {} : { aboutId };
 		return this.#open(asker, { ...question, agentId: asker.id, ...about, addressee }, signal);
@@ -122,6 +122,10 @@ export class Questions {
 				this.#bring(question.asked);
 			}
 		}
+	}
+
+	#person(): Addressee {
+		return { who: this.#options.audience?.userCanAnswer() ? "user" : "nobody" };
 	}
 
 	#addresseeOf(id: string): Addressee {

@@ -98,21 +98,23 @@ export class RunLifecycle {
 
 	/** A refused launch leaves no trace. Listeners hear of any other before its runner does. */
 	queue(id: string, spec: RunSpec, launch: LaunchInfo): void {
-		if (!this.#options.runners[spec.runner])
-			throw new AgentError("unknown_runner", `There is no "${spec.runner}" runner here.`);
+		const runner = this.#options.runners[spec.runner];
+		if (!runner) throw new AgentError("unknown_runner", `There is no "${spec.runner}" runner here.`);
 		const run = (this.#options.store.record(id)?.run ?? 0) + 1;
 		const identity = { agentId: id, run };
 		const artifacts = spec.runsDir === undefined ? {} : { artifacts: `${spec.runsDir}/${runIdOf(identity)}` };
 		const queuedAt = Math.floor(this.#options.clock.now());
 		const live = newLiveAgent({ ...spec, ...identity, ...artifacts, launchInfo: { ...launch, queuedAt } });
 		this.#liveAgents.add(live);
-		const slot = this.slots.request({
-			id,
-			provider: providerOf(spec.model),
-			model: spec.model,
-			isForeground: !launch.isBackground,
-			...defined({ parentId: launch.parentAgentId }),
-		});
+		const slot = runner.takesNoSlot
+			? "granted"
+			: this.slots.request({
+					id,
+					provider: providerOf(spec.model),
+					model: spec.model,
+					isForeground: !launch.isBackground,
+					...defined({ parentId: launch.parentAgentId }),
+				});
 		if (typeof slot === "object") {
 			this.#liveAgents.remove(live);
 			throw new AgentError("slots_full", slot.refused);

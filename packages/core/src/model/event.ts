@@ -89,6 +89,8 @@ export interface AgentIdentity {
 	launchedBy?: LaunchedBy;
 	/** The tool call that asked for it, if a model did. */
 	callId?: string;
+	/** The part of a workflow that it belongs to. */
+	phase?: string;
 	/** Its run continues when the session that launched it ends. */
 	outlives?: boolean;
 	/** The directory of the current run's files, if any are kept. */
@@ -102,7 +104,8 @@ export const LAUNCHERS = ["user", "model", "rpc", "schedule"] as const;
 
 export type LaunchedBy = (typeof LAUNCHERS)[number];
 
-export type RunnerName = "session" | "process" | "tmux";
+/** `workflow`: no model, but a script whose agents are its children. */
+export type RunnerName = "session" | "process" | "tmux" | "workflow";
 
 /** Which agent, order, time and run. */
 export interface Envelope {

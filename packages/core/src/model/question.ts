@@ -10,6 +10,8 @@ export interface Question {
 	defaultAnswer?: string;
 	/** How long to wait before the default is used; forever when absent. */
 	timeoutMs?: number;
+	/** Only a person may answer: neither an agent above nor the session's model. */
+	isForUser?: boolean;
 }
 
 /** Whose answer it is; with `nobody` the agent must decide by itself. */

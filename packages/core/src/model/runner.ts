@@ -132,7 +132,7 @@ export interface RunIdentity {
 /** What a launch says about an agent besides its spec. */
 export type LaunchInfo = Pick<
 	AgentIdentity,
-	"name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy" | "callId"
+	"name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy" | "phase" | "callId"
 >;
 
 /** A run's id: the agent's own, then `id-2` and so on. */
@@ -158,6 +158,8 @@ export type Checkpoint = () => Promise<"go" | "end">;
  * - a steer or a wish to wrap up that comes before the child can hear it is delivered when it can.
  */
 export interface Runner {
+	/** Its runs only wait for others, so they neither take a slot nor queue. */
+	readonly takesNoSlot?: true;
 	/**
 	 * Its runs enforce their time limits themselves. A watcher in another process must not judge by what it has seen:
 	 * it may have been suspended, or still be reading. When absent, the manager enforces them.

@@ -80,7 +80,7 @@ export function recordRuns(options: RecorderOptions): Recorder {
 type Spec = RunSpec & RunIdentity & { artifacts: string };
 
 function isRecorded(spec: RunSpec & RunIdentity): spec is Spec {
-	return spec.runner === "session" && spec.artifacts !== undefined;
+	return (spec.runner === "session" || spec.runner === "workflow") && spec.artifacts !== undefined;
 }
 
 type RunFile = keyof typeof RUN_FILES;

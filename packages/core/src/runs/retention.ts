@@ -71,8 +71,26 @@ const MAX_META_BYTES = 16 * MEGABYTE;
  * const { freedBytes } = await pruneRuns({ dir, days: 14, megabytes: 500, now: Date.now(), isLive });
  * ```
  */
-export function pruneRuns(options: PruneOptions): Promise<Pruned> {
-	return prune(options, RUNS);
+export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
+	const pruned = await prune(options, RUNS);
+	const journals = await pruneJournals(options);
+	return { ...pruned, freedBytes: pruned.freedBytes + journals };
+}
+
+/** `<agent id>.workflow.jsonl`, beside the runs. Small, so only their age counts. Returns what was freed. */
+async function pruneJournals({ dir, days, now, isLive, keep }: PruneOptions): Promise<number> {
+	const entries = await readdir(dir, { withFileTypes: true }).catch(() => []); // `prune` reports what is wrong
+	let freedBytes = 0;
+	for (const entry of entries) {
+		const id = entry.isFile() ? /^(.+)\.workflow\.jsonl$/.exec(entry.name)?.[1] : undefined;
+		if (id === undefined || days === 0 || isLive(id) || keep?.has(id)) continue;
+		const path = join(dir, entry.name);
+		const { size, mtimeMs } = await lstat(path);
+		if (now - mtimeMs <= days * DAY_MS) continue;
+		await rm(path, { force: true });
+		freedBytes += size;
+	}
+	return freedBytes;
 }
 
 /** Deletes agents' conversations: a directory per session, with one per agent. */

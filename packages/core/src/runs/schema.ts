@@ -152,7 +152,7 @@ const spec = once(() =>
 		description: text,
 		task: text,
 		cwd: text,
-		runner: oneOf("session", "process", "tmux"),
+		runner: oneOf("session", "process", "tmux", "workflow"),
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
 		tools: texts,

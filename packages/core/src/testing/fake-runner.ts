@@ -5,7 +5,7 @@ import type { LivePiece, TellLive } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
-export interface FakeRunner extends Required<Omit<Runner, "keepsTime">> {
+export interface FakeRunner extends Required<Omit<Runner, "keepsTime" | "takesNoSlot">> {
 	/** Every run started or rejoined so far, oldest first. */
 	readonly runs: readonly FakeRun[];
 }

@@ -30,6 +30,15 @@ describe("a question", () => {
 		expect(manager.slots()).toMatchObject({ running: 1, lent: 0 });
 	});
 
+	test("for a person passes by everyone else", async () => {
+		const { manager, spawn, asked } = world(everybody);
+		void manager.ask(spawn().id, { question: "Which?", isForUser: true });
+		expect(asked[0]?.addressee).toEqual({ who: "user" });
+		const alone = world({ sessionCanAnswer: () => true, userCanAnswer: () => false });
+		const question = { question: "Which?", isForUser: true, defaultAnswer: "left" };
+		expect(await alone.manager.ask(alone.spawn().id, question)).toEqual({ by: "default", text: "left" });
+	});
+
 	test("is one at a time, and only of an agent that lives", () => {
 		const { manager, spawn } = world(everybody);
 		const agent = spawn();

@@ -1,6 +1,21 @@
 import { describe, expect, test } from "vitest";
+import { fakeRunner } from "../../src/testing/index.ts";
 import { spec } from "../fixtures/events.ts";
 import { codeOf, setUp } from "../fixtures/manager.ts";
+
+test("what only waits takes no slot, and its agents count as they would alone", () => {
+	const runner = fakeRunner();
+	const { manager } = setUp({
+		runners: { session: runner, workflow: { ...runner, takesNoSlot: true } },
+		slots: { maxConcurrent: 1, whenFull: "queue" },
+	});
+	const workflow = manager.spawn({ ...spec, runner: "workflow" });
+	const child = manager.spawn(spec, { parentAgentId: workflow.id, phase: "Review" });
+	expect([workflow.status, child.status, child.phase]).toEqual(["running", "running", "Review"]);
+	expect(manager.slots()).toMatchObject({ running: 1, queued: 0, lent: 0 });
+	manager.abort(workflow.id, { by: "user" });
+	expect(manager.slots()).toMatchObject({ running: 0 });
+});
 
 describe("when all slots are taken", () => {
 	test("agents queue and start in the order they came, foreground first", async () => {

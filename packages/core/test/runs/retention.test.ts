@@ -53,6 +53,17 @@ async function world() {
 	};
 }
 
+test("journals of workflows go by their age, unless they are in use", async () => {
+	await using it = await world();
+	for (const [id, daysAgo] of Object.entries({ old: 20, young: 3, kept: 20 })) {
+		const path = join(it.dir, `${id}.workflow.jsonl`);
+		await writeFile(path, "{}\n");
+		await utimes(path, (NOW - daysAgo * DAY_MS) / 1_000, (NOW - daysAgo * DAY_MS) / 1_000);
+	}
+	await it.prune({ keep: new Set(["kept"]) });
+	expect(await it.left()).toEqual(["kept.workflow.jsonl", "young.workflow.jsonl"]);
+});
+
 async function touch(path: string, daysAgo: number): Promise<void> {
 	const at = (NOW - daysAgo * DAY_MS) / 1_000;
 	for (const name of await readdir(path)) await utimes(join(path, name), at, at);

@@ -25,7 +25,7 @@ const launchSchema = () =>
 		description: Type.String(),
 		task: Type.String(),
 		cwd: Type.String(),
-		runner: Type.Union([Type.Literal("session"), Type.Literal("process"), Type.Literal("tmux")]),
+		runner: Type.Enum(["session", "process", "tmux", "workflow"]),
 		requestedModel: Type.Optional(Type.String()),
 		resolvedModel: Type.Optional(Type.String()),
 		isBackground: Type.Boolean(),

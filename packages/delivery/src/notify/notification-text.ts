@@ -79,9 +79,17 @@ function element({ record, form, isUnfiled }: Notice): string {
 		...(element ? [element.text] : []),
 		...(worktree.length > 0 ? [`<worktree>${worktree.map(escaped).join("\n")}</worktree>`] : []),
 		...(rest === "" ? [] : [`<rest>${escaped(rest)}</rest>`]),
+		...pausedText(record),
 		`<usage><total_tokens>${workTokens(record.usage)}</total_tokens><tool_uses>${toolUses}</tool_uses><duration_ms>${durationOf(record)}</duration_ms></usage>`,
 		"</task-notification>",
 	].join("\n");
+}
+
+/** A workflow that was interrupted has a journal: nothing is lost but time. */
+function pausedText({ id, runner, outcome }: AgentRecord): string[] {
+	if (runner !== "workflow" || outcome?.status !== "aborted") return [];
+	const how = `the workflow tool with resume: "${id}", or /workflow resume ${id}`;
+	return [`<paused>It is paused, and its finished agents are kept. To continue it: ${escaped(how)}</paused>`];
 }
 
 /** Short, since many of these share a message; the model can ask for the rest. */

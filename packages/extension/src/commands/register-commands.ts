@@ -2,9 +2,12 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { CommandDeps, MenuDeps } from "@pi-subagents/commands";
 import { registerNotes } from "@pi-subagents/commands/text";
+import type { LazyWorkflows } from "../workflow/workflows.ts";
 import { loadCommands } from "./commands.lazy.ts";
 
-export function registerCommands(pi: ExtensionAPI, deps: CommandDeps & MenuDeps): void {
+type Deps = CommandDeps & MenuDeps & { workflows: LazyWorkflows };
+
+export function registerCommands(pi: ExtensionAPI, deps: Deps): void {
 	registerNotes(pi);
 	const subagent = async () => (await loadCommands()).subagentCommand(pi, deps);
 	const agents = async () => (await loadCommands()).menuCommand(pi, deps);
@@ -12,6 +15,11 @@ export function registerCommands(pi: ExtensionAPI, deps: CommandDeps & MenuDeps)
 		"subagent",
 		lazyCommand("Start, watch, stop and answer agents; list and explain presets", subagent),
 	);
+	const workflow = async () => {
+		const [{ workflowCommand }, workflows] = await Promise.all([loadCommands(), deps.workflows.load()]);
+		return workflowCommand(pi, { manager: deps.manager, workflows });
+	};
+	pi.registerCommand("workflow", lazyCommand("Run, watch, pause and resume workflow scripts", workflow));
 	pi.registerCommand("agents", lazyCommand("Agents, presets and settings in a menu", agents));
 }
 

@@ -21,6 +21,7 @@ import {
 	createSteerTool,
 	createStopTool,
 	createSubagentTool,
+	createWorkflowTool,
 	keepLaunchesApart,
 	modelParameter,
 	type OnGivenUp,
@@ -29,6 +30,7 @@ import {
 } from "@pi-subagents/tools";
 import type { Host } from "../host/host.ts";
 import { createScheduleCall } from "../schedule/schedules.ts";
+import type { LazyWorkflows } from "../workflow/workflows.ts";
 import type { UserInputSignal } from "./user-input-signal.ts";
 
 export interface ToolDeps {
@@ -42,6 +44,7 @@ export interface ToolDeps {
 	flushLogs: () => Promise<void>;
 	schedules: Schedules<ExtensionContext>;
 	runtimePresets: RuntimePresets;
+	workflows: LazyWorkflows;
 }
 
 export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
@@ -162,6 +165,7 @@ function toolsFor(
 		...(has("roles")
 			? [createStartSubagentTool({ agents, resolve, presets: has("agents") || has("presets") ? "" : list })]
 			: []),
+		...(has("workflows") ? [createWorkflowTool({ load: deps.workflows.load, agents, store, onGivenUp })] : []),
 		...(has("agents") || has("roles")
 			? [createStopTool({ agents, claims: delivery }), createReplyTool({ agents })]
 			: []),

@@ -137,6 +137,7 @@ export const settingsSchema = Type.Object({
 				"agents in the background (`Agent`, `get_subagent_result`, `steer_subagent`, `stop_subagent`, `reply_subagent`, `list_models`)",
 			presets: "presets by name (`subagent`, `background_agent`, `background_agent_status`)",
 			roles: "agents that hand the turn back to you (`start_subagent`, `stop_subagent`, `reply_subagent`)",
+			workflows: "scripts that orchestrate agents (`workflow`)",
 		},
 		{
 			title: "Tools",
@@ -206,6 +207,21 @@ export const settingsSchema = Type.Object({
 		description: "Whether agents can be launched by a schedule.",
 		default: true,
 	}),
+	workflows: Type.Object(
+		{
+			autoResume: yesOrNo({
+				title: "Resume",
+				description: "Whether a workflow that ended with pi continues when its session is opened again.",
+				default: false,
+			}),
+			budgetTokens: amount(1_000_000_000, {
+				title: "Budget (tokens)",
+				description: "How many tokens the agents of one workflow may use together; 0 is no limit.",
+				default: 0,
+			}),
+		},
+		{ title: "Workflows", description: "How workflow scripts run." },
+	),
 	widget: choice(
 		{
 			auto: "`rich` while it fits, then `compact`",

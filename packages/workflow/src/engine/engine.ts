@@ -3,9 +3,9 @@
  * Given the journal of an earlier run it answers from there what was answered, and continues with the rest.
  */
 import { randomBytes } from "node:crypto";
-import { type Clock, messageOf, systemClock } from "@pi-subagents/core";
+import { type Clock, defined, messageOf, systemClock } from "@pi-subagents/core";
 import type { Answer, JournalEvent } from "../journal/events.ts";
-import { advance, type WorkflowState, workflowState } from "../journal/state.ts";
+import { advance, type CallState, type WorkflowState, workflowState } from "../journal/state.ts";
 import type { OnError } from "../script/meta.ts";
 import { type CheckedScript, checkScript } from "../script/script.ts";
 import type { FromThread, OpenCall, ScriptCall, ScriptFailure } from "../thread/messages.ts";
@@ -15,6 +15,7 @@ import { type AgentRequest, agentRequest, askRequest, labelOf, workflowRequest }
 import {
 	type AgentResult,
 	DEFAULT_LIMITS,
+	type LaunchedAgent,
 	type WorkflowLimits,
 	type WorkflowOptions,
 	type WorkflowResult,
@@ -184,16 +185,15 @@ class Engine implements WorkflowRun {
 		if (expected && !this.state.diverged)
 			this.#note({ type: "diverged", path, recorded: expected.label, called: placed(label, call) });
 		if (movedFrom !== undefined) this.#note({ type: "moved", path, from: movedFrom, hash });
-		if (!known)
-			this.#note({ type: "called", path, kind: call.kind, hash, label, ...(phase === undefined ? {} : { phase }) });
+		if (!known) this.#note({ type: "called", path, kind: call.kind, hash, label, ...defined({ phase }) });
 		if (known?.answer) {
 			this.#spent += known.tokens;
 			return known.answer;
 		}
 		if (called) return this.#startNested(call, called.name, called.args);
-		const previousId = known?.agentId;
+		const previous = agentIn(known);
 		const work = request
-			? (signal: AbortSignal) => this.#agent(request, { path, label, phase, previousId, signal })
+			? (signal: AbortSignal) => this.#agent(request, { path, label, phase, previous, signal })
 			: async (signal: AbortSignal): Promise<AgentResult> => {
 					const text = await this.#options.ports.ask(asked ?? { question: "" }, signal);
 					return text === undefined
@@ -236,32 +236,31 @@ class Engine implements WorkflowRun {
 			path: string;
 			label: string;
 			phase: string | undefined;
-			previousId: string | undefined;
+			previous: LaunchedAgent | undefined;
 			signal: AbortSignal;
 		},
 	): Promise<AgentResult> {
 		const total = this.#options.budget ?? this.state.started?.budget;
 		if (total && this.#spent >= total)
 			throw new Error(`The budget is used up: ${this.#spent} of ${total} tokens. No more agents are launched.`);
-		const { path, label, phase, previousId, signal } = call;
-		const resumeId = request.resume === undefined ? undefined : this.#agentCalled(request.resume);
+		const { path, label, phase, previous, signal } = call;
+		const resumed = request.resume === undefined ? undefined : this.#agentCalled(request.resume);
 		return this.#options.ports.agent(request, {
 			path,
 			label,
 			signal,
-			...(phase === undefined ? {} : { phase }),
-			...(previousId === undefined ? {} : { previousId }),
-			...(resumeId === undefined ? {} : { resumeId }),
-			onLaunched: (agentId) => {
-				if (!this.#isOver) this.#note({ type: "launched", path, agentId });
+			...defined({ phase, previous, resumed }),
+			onLaunched: ({ agentId, run }) => {
+				if (!this.#isOver) this.#note({ type: "launched", path, agentId, run });
 			},
 		});
 	}
 
 	/** The latest with this label. */
-	#agentCalled(label: string): string | undefined {
-		return [...this.state.calls.values()].findLast((call) => call.label === label && call.agentId !== undefined)
-			?.agentId;
+	#agentCalled(label: string): LaunchedAgent | undefined {
+		return agentIn(
+			[...this.state.calls.values()].findLast((call) => call.label === label && call.agentId !== undefined),
+		);
 	}
 
 	async #startNested(call: ScriptCall, name: string, args: unknown): Promise<undefined> {
@@ -342,3 +341,7 @@ class Engine implements WorkflowRun {
 }
 
 type Unstamped<Event> = Event extends unknown ? Omit<Event, "at"> : never;
+
+function agentIn(call: CallState | undefined): LaunchedAgent | undefined {
+	return call?.agentId === undefined ? undefined : { agentId: call.agentId, run: call.run ?? 1 };
+}

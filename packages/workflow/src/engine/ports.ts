@@ -21,13 +21,20 @@ export interface AgentCall {
 	label: string;
 	phase?: string;
 	/** The agent that worked on this call when an earlier process ended. */
-	previousId?: string;
+	previous?: LaunchedAgent;
 	/** The agent that `resume` names, if it is one of this workflow's. */
-	resumeId?: string;
+	resumed?: LaunchedAgent;
 	/** The workflow no longer wants the answer: stop the agent. */
 	signal: AbortSignal;
 	/** Say which agent it is as soon as that is known: a later process looks for it. */
-	onLaunched(agentId: string): void;
+	onLaunched(agent: LaunchedAgent): void;
+}
+
+/** An agent, and which of its runs works on a call. */
+export interface LaunchedAgent {
+	agentId: string;
+	/** Counts from 1. */
+	run: number;
 }
 
 export type AgentResult =

@@ -58,6 +58,7 @@ interface Launched {
 	type: "launched";
 	path: string;
 	agentId: string;
+	/** Which of the agent's runs; 1 when absent. */
 	run?: number;
 }
 

@@ -1,4 +1,5 @@
 /** What the events of a journal add up to. Pure: the same events give the same state. */
+import { defined } from "@pi-subagents/core";
 import type { CallKind } from "../thread/messages.ts";
 import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";
 
@@ -30,8 +31,9 @@ export interface CallState {
 	hash: string;
 	label: string;
 	phase?: string;
-	/** The agent that works on it, or did last. */
+	/** The agent that works on it, or did last, and in which of its runs. */
 	agentId?: string;
+	run?: number;
 	answer?: Answer;
 	answeredAt?: number;
 	tokens: number;
@@ -81,9 +83,9 @@ const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: Eve
 	},
 	called(state, { path, kind, hash, label, phase }) {
 		if (state.calls.get(path)?.hash === hash) return;
-		place(state, { path, kind, hash, label, ...(phase === undefined ? {} : { phase }), tokens: 0 });
+		place(state, { path, kind, hash, label, ...defined({ phase }), tokens: 0 });
 	},
-	launched: (state, { path, agentId }) => change(state, path, { agentId }),
+	launched: (state, { path, agentId, run = 1 }) => change(state, path, { agentId, run }),
 	answered(state, { path, answer, tokens, at }) {
 		const before = state.calls.get(path)?.tokens ?? 0;
 		change(state, path, { answer, answeredAt: at, tokens: before + tokens });

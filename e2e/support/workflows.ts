@@ -1,0 +1,45 @@
+/** Workflow scripts in real pi: the settings that offer them, a call that runs one, and what is left of it on the disk. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { callTool, type PiEnv, type PiRpc, say } from "@pi-subagents-dev/testkit";
+import { unfenced } from "./scene.ts";
+
+/** Settings with the tool switched on. */
+export const offering = (more: object = {}) => ({
+	"subagents.json": JSON.stringify({ toolsets: ["presets", "workflows"], ...more }),
+});
+
+export const script = (body: string, name = "trial") =>
+	`export const meta = { name: "${name}", description: "A test of ${name}" }\n${body}`;
+
+/** The model runs a script and waits for it. */
+export const runs = (body: string, more: object = {}) =>
+	callTool("workflow", { script: script(body), background: false, ...more });
+
+export const repeats = ({ lastToolResults }: { lastToolResults: readonly { text: string }[] }) =>
+	say(`Got: ${unfenced(lastToolResults[0]?.text)}`);
+
+export interface JournalLine {
+	type: string;
+	path?: string;
+	label?: string;
+	status?: string;
+}
+
+/** The lines of the only journal; none if there is none yet. */
+export async function journal({ cwd }: PiEnv): Promise<JournalLine[]> {
+	const dir = join(cwd, ".pi", "subagents", "runs");
+	const names = await readdir(dir).catch(() => []);
+	const name = names.find((each) => each.endsWith(".workflow.jsonl"));
+	if (name === undefined) return [];
+	const lines = (await readFile(join(dir, name), "utf8")).split("\n").slice(0, -1);
+	return lines.map((line) => JSON.parse(line));
+}
+
+/** What a command answers. */
+export async function command(rpc: PiRpc, message: string): Promise<string> {
+	const from = rpc.events.length;
+	await rpc.send({ type: "prompt", message });
+	const event = await rpc.waitFor((each) => each.type === "extension_ui_request" && each.method === "notify", { from });
+	return event.type === "extension_ui_request" && event.method === "notify" ? event.message : "";
+}

@@ -1,0 +1,88 @@
+/** Workflows in pi. Their code is loaded with the first one. */
+import { writeFileSync } from "node:fs";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, type Manager, type Runner } from "@pi-subagents/core";
+import type { Delivery } from "@pi-subagents/delivery";
+import type { Launcher } from "@pi-subagents/launch";
+import type { Workflows } from "@pi-subagents/workflow/session";
+import type { Host } from "../host/host.ts";
+import { loadWorkflow } from "./workflow.lazy.ts";
+
+/** `pi --subagents-workflow review.js`. */
+const FLAG = "subagents-workflow";
+const STDOUT = 1;
+
+export interface WorkflowsDeps {
+	manager: Manager;
+	launcher: Launcher<ExtensionContext>;
+	host: Host;
+}
+
+export interface LazyWorkflows {
+	/** What the manager runs workflows with. A spec for it comes from the loaded code only. */
+	readonly runner: Runner;
+	load(): Promise<Workflows<ExtensionContext>>;
+}
+
+export function createLazyWorkflows(pi: ExtensionAPI, deps: () => WorkflowsDeps): LazyWorkflows {
+	let loading: Promise<Workflows<ExtensionContext>> | undefined;
+	let loaded: Workflows<ExtensionContext> | undefined;
+	const open = async () => {
+		const { createWorkflows, newsOf } = await loadWorkflow();
+		loaded = createWorkflows({
+			...deps(),
+			publish: (event, state, id) => void pi.events.emit(`subagents:workflow_${event.type}`, newsOf(event, state, id)),
+		});
+		return loaded;
+	};
+	return {
+		runner: {
+			takesNoSlot: true,
+			start(...run) {
+				if (!loaded) throw new Error("Workflows are not loaded.");
+				return loaded.runner.start(...run);
+			},
+		},
+		load() {
+			loading ??= open();
+			return loading;
+		},
+	};
+}
+
+/** Registered behind what restores the session: its records must be there. */
+export function followWorkflows(
+	pi: ExtensionAPI,
+	{ load }: LazyWorkflows,
+	{ manager, launcher, host, delivery }: WorkflowsDeps & { delivery: Delivery },
+): void {
+	pi.registerFlag(FLAG, { type: "string", description: "Run this workflow script" });
+	pi.on("session_start", async (_event, ctx) => {
+		const paused = manager.store
+			.currentRecords()
+			.filter(
+				({ runner, outcome }) => runner === "workflow" && outcome?.status === "aborted" && outcome.by === "shutdown",
+			);
+		if (paused.length > 0) {
+			const { autoResume } = (await launcher.settings(ctx)).workflows;
+			const { openPaused } = await loadWorkflow();
+			await openPaused(paused, await load(), ctx, { ...host, autoResume, silence: delivery.silence });
+		}
+		const file = pi.getFlag(FLAG);
+		if (typeof file !== "string" || file === "") return;
+		const isBrief = ctx.mode === "print" || ctx.mode === "json";
+		await bestEffort(`running ${file}`, isBrief ? fail : host.tell, async () => {
+			const { runFile } = await loadWorkflow();
+			const result = await runFile({ file, isBrief }, { workflows: await load(), manager }, ctx);
+			if (!result) return;
+			const line = ctx.mode === "json" ? JSON.stringify({ type: "workflow_result", ...result }) : result.text;
+			writeFileSync(STDOUT, `${line}\n`); // pi sends what is written in other ways to stderr
+		});
+	});
+}
+
+/** Without a screen, whoever started pi sees it by the exit code. */
+function fail(why: string): void {
+	console.error(`pi-subagents: ${why}`);
+	process.exitCode = 1;
+}

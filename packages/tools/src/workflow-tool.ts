@@ -1,0 +1,98 @@
+/** `workflow`: run a script that orchestrates agents, or continue one. How scripts are written is read on demand. */
+import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import type { AgentRecord, Store } from "@pi-subagents/core";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { Type } from "typebox";
+import { renderAgentCall } from "./render/call.ts";
+import { renderAgentResult } from "./render/result.ts";
+import { bounded, RunReport } from "./waiting/bounded.ts";
+import { type AgentWaiter, finish, type OnGivenUp } from "./waiting/foreground.ts";
+
+const parameters = Type.Object({
+	script: Type.Optional(Type.String()),
+	path: Type.Optional(Type.String({ description: "Script file" })),
+	name: Type.Optional(Type.String({ description: "Saved one" })),
+	args: Type.Optional(Type.Unknown()),
+	resume: Type.Optional(Type.String({ description: "Id of a paused one" })),
+	background: Type.Optional(Type.Boolean({ description: "Default true" })),
+});
+
+/** What a call runs, as the model says it. */
+export interface WorkflowToolCall {
+	script?: string | undefined;
+	path?: string | undefined;
+	name?: string | undefined;
+	args?: unknown;
+}
+
+interface WorkflowOptions {
+	isBackground: boolean;
+	launchedBy: "model";
+}
+
+/** What runs workflows. */
+export interface WorkflowStarter {
+	/** How scripts are written, and which are saved. */
+	guide(ctx: ExtensionContext): Promise<string>;
+	start(call: WorkflowToolCall, ctx: ExtensionContext, options: WorkflowOptions): Promise<AgentRecord>;
+	resume(id: string, call: WorkflowToolCall, ctx: ExtensionContext, options: WorkflowOptions): Promise<AgentRecord>;
+}
+
+export interface WorkflowToolDeps {
+	/** Called with the first use: most sessions run no workflow. */
+	load(): Promise<WorkflowStarter>;
+	agents: AgentWaiter;
+	store: Store;
+	onGivenUp: OnGivenUp;
+}
+
+export function createWorkflowTool(
+	deps: WorkflowToolDeps,
+): ToolDefinition<typeof parameters, { agents: AgentDetails[] }> {
+	const { agents, store, onGivenUp } = deps;
+	return bounded(
+		defineTool({
+			name: "workflow",
+			label: "Workflow",
+			description:
+				"Run a script over many agents: fan-out, pipelines, loops; it survives restarts. Call it without arguments first: that returns the guide.",
+			promptSnippet: "Orchestrate many agents with a script",
+			parameters,
+			async execute(_callId, { background = true, resume, ...call }, signal, onUpdate, ctx) {
+				const workflows = await deps.load();
+				const options = { isBackground: background, launchedBy: "model" as const };
+				if (!call.script && !call.path && !call.name && !resume)
+					return { content: [{ type: "text", text: await workflows.guide(ctx) }], details: { agents: [] } };
+				const record = await (resume
+					? workflows.resume(resume, call, ctx, options)
+					: workflows.start(call, ctx, options));
+				const launched = { record, warnings: [] };
+				if (background) {
+					const text = `Workflow ${record.id} (${record.description}) is running. A message will bring its result; do not poll.`;
+					return { content: [{ type: "text", text }], details: { agents: [detailsOf(record)] } };
+				}
+				const [finished] = await finish([launched], {
+					agents,
+					store,
+					signal,
+					onGivenUp,
+					hasRow: ctx.mode === "tui",
+					onProgress: (lines, details) =>
+						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
+				});
+				if (!finished) throw new Error("The workflow was lost.");
+				const text = reportFor(finished.outcome, finished.record, { warnings: [] });
+				if (finished.outcome.status !== "completed") throw new RunReport(text);
+				return { content: [{ type: "text", text }], details: { agents: [detailsOf(finished.record)] } };
+			},
+			renderCall: ({ name, path, resume, script }, theme) =>
+				renderAgentCall("workflow", { preset: name ?? path ?? resume ?? "script", task: nameIn(script) }, theme),
+			renderResult: renderAgentResult,
+		}),
+	);
+}
+
+/** A script's own name, if it is there already: the call may still be written. */
+function nameIn(script: string | undefined): string {
+	return /\bname:\s*["'`]([^"'`\n]{1,80})/.exec(script ?? "")?.[1] ?? "";
+}

@@ -1,0 +1,55 @@
+/** What happens to workflows when a session is opened: paused ones continue or are told of, and a file that a flag names is run. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type AgentRecord, bestEffort, type Manager, type Outcome } from "@pi-subagents/core";
+import type { SessionContext } from "@pi-subagents/launch";
+import { outcomeText } from "@pi-subagents/progress";
+import type { Workflows } from "./workflows.ts";
+
+export interface PausedDeps {
+	autoResume: boolean;
+	inform(notice: string): void;
+	tell(notice: string): void;
+	/** Its result is still to come: that it was interrupted need not be told. */
+	silence(record: AgentRecord): void;
+}
+
+/** Each of these ended with an earlier process. */
+export async function openPaused<Context extends SessionContext>(
+	paused: readonly AgentRecord[],
+	workflows: Workflows<Context>,
+	ctx: Context,
+	{ autoResume, inform, tell, silence }: PausedDeps,
+): Promise<void> {
+	for (const record of paused) {
+		const { id, description, launchedBy = "model" } = record;
+		if (!autoResume) {
+			inform(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
+			continue;
+		}
+		await bestEffort(`resuming workflow ${id}`, tell, async () => {
+			await workflows.resume(id, {}, ctx, { isBackground: true, launchedBy });
+			silence(record);
+		});
+	}
+}
+
+export interface FileRun {
+	file: string;
+	/** Nothing comes after it: wait for the end. */
+	isBrief: boolean;
+}
+
+/** Runs a script file that the user named. What it returned, if it was waited for; throws if it did not complete. */
+export async function runFile<Context extends SessionContext>(
+	{ file, isBrief }: FileRun,
+	{ workflows, manager }: { workflows: Workflows<Context>; manager: Manager },
+	ctx: Context,
+): Promise<(Extract<Outcome, { status: "completed" }> & { id: string }) | undefined> {
+	const script = await readFile(resolve(ctx.cwd, file), "utf8");
+	const { id } = await workflows.start({ script }, ctx, { isBackground: !isBrief, launchedBy: "user" });
+	if (!isBrief) return undefined;
+	const outcome = await manager.wait(id);
+	if (outcome.status !== "completed") throw new Error(outcomeText(outcome));
+	return { ...outcome, id };
+}

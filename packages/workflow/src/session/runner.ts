@@ -1,0 +1,103 @@
+/**
+ * A workflow as a run of an agent: the manager starts, stops and waits for it like any other, its agents are its
+ * children, and its result is delivered as theirs are. It takes no slot, since it only waits.
+ */
+import type { Emit, Outcome, Run, RunIdentity, Runner, RunSpec, Stop } from "@pi-subagents/core";
+import { runWorkflow } from "../engine/engine.ts";
+import type { WorkflowLimits, WorkflowPorts, WorkflowResult, WorkflowRun } from "../engine/ports.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { fileJournal, journalPath, memoryJournal } from "../journal/file.ts";
+import { progressOf, type WorkflowState } from "../journal/state.ts";
+
+/** The key under which a spec carries what the workflow is to do. As with a conversation, JSON skips it. */
+export const ORDER = Symbol.for("@pi-subagents/workflow:order");
+
+export interface Order {
+	/** Absent: the script in the journal. */
+	script?: string | undefined;
+	args?: unknown;
+	/** In tokens; absent: no limit. */
+	budget?: number | undefined;
+}
+
+export type WorkflowSpec = RunSpec & { [ORDER]?: Order };
+
+export interface WorkflowRunnerDeps {
+	portsFor(spec: RunSpec & RunIdentity): WorkflowPorts;
+	/** Workflows that run here, by agent. */
+	live: Map<string, WorkflowRun>;
+	onEvent(event: JournalEvent, state: WorkflowState, agentId: string): void;
+	warn(notice: string): void;
+	limits?: Partial<WorkflowLimits>;
+}
+
+export function workflowRunner(deps: WorkflowRunnerDeps): Runner {
+	return { takesNoSlot: true, start: (spec, emit) => startRun(spec, emit, deps) };
+}
+
+function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRunnerDeps): Run {
+	const { agentId, runsDir, [ORDER]: order = {} } = spec;
+	const { live, onEvent, warn, limits = {} } = deps;
+	let stopped: Stop | undefined;
+	const run = runWorkflow({
+		id: agentId,
+		...order,
+		journal: runsDir === undefined ? memoryJournal() : fileJournal(journalPath(runsDir, agentId), warn),
+		ports: deps.portsFor(spec),
+		limits,
+		onEvent(event, state) {
+			const line = lineOf(event, state);
+			if (line !== undefined) emit({ type: "assistant_text", text: line });
+			onEvent(event, state, agentId);
+		},
+	});
+	live.set(agentId, run);
+	const settled = run.settled.then((result): Outcome => {
+		if (live.get(agentId) === run) live.delete(agentId);
+		return outcomeOf(result, stopped);
+	});
+	return {
+		settled,
+		abort(stop) {
+			stopped ??= stop;
+			run.end(stop.by === "shutdown" ? "left" : "stopped");
+		},
+		steer: () => undefined, // a script cannot be talked to
+		wrapUp: () => run.pause(),
+	};
+}
+
+/** What its row shows, and what is told if it is stopped there. */
+function lineOf(event: JournalEvent, state: WorkflowState): string | undefined {
+	const { done, total } = progressOf(state);
+	const count = total === 0 ? "" : ` · ${done}/${total} agents`;
+	const phase = state.phases.at(-1) ?? state.started?.name ?? "";
+	switch (event.type) {
+		case "phase":
+		case "called":
+		case "answered":
+		case "continued":
+			return `${phase}${count}`;
+		case "paused":
+			return `Paused · ${phase}${count}`;
+		case "log":
+			return `${phase}${count}: ${event.text}`;
+		default:
+			return undefined;
+	}
+}
+
+const PREVIEW_CHARACTERS = 200;
+
+function outcomeOf(result: WorkflowResult, stop: Stop | undefined): Outcome {
+	if (result.status === "failed") return { status: "failed", error: result.error };
+	if (result.status === "stopped") return { status: "aborted", ...(stop ?? { by: "parent" }) };
+	const { value } = result;
+	if (typeof value === "string") return { status: "completed", text: value };
+	const text = JSON.stringify(value, undefined, 1);
+	return {
+		status: "completed",
+		text,
+		structured: { ok: true, data: value, preview: text.slice(0, PREVIEW_CHARACTERS) },
+	};
+}

@@ -1,0 +1,272 @@
+/** The workflows of a session: started, resumed, paused, and what is known of them, live or from their journals. */
+import { dirname } from "node:path";
+import {
+	AgentError,
+	type AgentRecord,
+	defined,
+	findCandidate,
+	type LaunchedBy,
+	type Manager,
+	modelName,
+	nameKey,
+	quoted,
+	type Runner,
+	type RunSpec,
+} from "@pi-subagents/core";
+import { prepareRunsDir } from "@pi-subagents/core/runs";
+import type { LaunchEnvironment, Launcher, LaunchSession, SessionContext } from "@pi-subagents/launch";
+import type { WorkflowRun } from "../engine/ports.ts";
+import type { JournalEvent } from "../journal/events.ts";
+import { fileJournal, journalPath } from "../journal/file.ts";
+import { type CallState, type WorkflowState, workflowState } from "../journal/state.ts";
+import type { Meta } from "../script/meta.ts";
+import { checkScript } from "../script/script.ts";
+import { agentPort } from "./agent-port.ts";
+import { guideText } from "./guide.ts";
+import { ORDER, type Order, type WorkflowSpec, workflowRunner } from "./runner.ts";
+import { findSaved, type SavedPlaces, type SavedWorkflows, savedWorkflows, scriptAt } from "./saved.ts";
+
+export interface WorkflowHost<Context extends SessionContext>
+	extends Pick<LaunchEnvironment, "agentDir" | "storedTrust" | "packageManifests" | "tell">,
+		Pick<LaunchSession<Context>, "parent"> {
+	/** The session that is open now. */
+	session(): Context | undefined;
+	parentSessionId?(): string | undefined;
+	/** Where the conversations of its agents are. */
+	sessionDir?(): string | undefined;
+}
+
+export interface WorkflowsDeps<Context extends SessionContext> {
+	manager: Manager;
+	launcher: Launcher<Context>;
+	host: WorkflowHost<Context>;
+	/** Hears of every event, for other extensions. */
+	publish?: (event: JournalEvent, state: WorkflowState, id: string) => void;
+}
+
+/** What to run: one of the first three. */
+export interface WorkflowCall {
+	script?: string | undefined;
+	path?: string | undefined;
+	name?: string | undefined;
+	args?: unknown;
+}
+
+export interface StartOptions {
+	isBackground: boolean;
+	launchedBy: LaunchedBy;
+}
+
+export interface Workflows<Context extends SessionContext> {
+	readonly runner: Runner;
+	saved(ctx: Context): Promise<SavedWorkflows>;
+	/** What a model reads before it writes a script. */
+	guide(ctx: Context): Promise<string>;
+	start(call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
+	/** Continues one that is paused, was stopped or failed; with another script if the call names one. */
+	resume(wanted: string | undefined, call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
+	/** The records of this session's workflows, in launch order. */
+	list(): AgentRecord[];
+	find(wanted: string | undefined): AgentRecord;
+	/** Undefined if its journal is gone. */
+	state(record: AgentRecord): WorkflowState | undefined;
+	pause(record: AgentRecord): void;
+	/** Lets one that is paused launch agents again. */
+	continue(record: AgentRecord): void;
+	/** Gives a call null, or runs it again. `which` is an agent, a label or a path; the only open call if absent. */
+	decide(record: AgentRecord, what: "skip" | "retry", which: string | undefined): CallState;
+}
+
+const MAX_ARGS = 256 * 1024;
+
+export function createWorkflows<Context extends SessionContext>(deps: WorkflowsDeps<Context>): Workflows<Context> {
+	const { manager, launcher, host, publish = () => undefined } = deps;
+	const live = new Map<string, WorkflowRun>();
+	const session = (): Context => {
+		const ctx = host.session();
+		if (!ctx) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
+		return ctx;
+	};
+	const placesOf = ({ cwd }: Context): SavedPlaces => ({
+		cwd,
+		agentDir: host.agentDir,
+		trust: host.storedTrust(cwd),
+		manifests: host.packageManifests(cwd),
+	});
+	const load = async (name: string) => (await findSaved(name, placesOf(session()))).source;
+	const portsFor = (spec: RunSpec & { agentId: string }) => {
+		const { depth = 1, isBackground = true } = manager.store.record(spec.agentId) ?? {};
+		let asking: Promise<unknown> = Promise.resolve(); // one question at a time
+		return {
+			agent: agentPort({
+				manager,
+				resolve: async (params) => (await launcher.resolve(params, session())).spec,
+				places: {
+					runsDir: spec.runsDir ?? "",
+					sessionDir: host.sessionDir?.(),
+					sessionId: host.parentSessionId?.(),
+				},
+				placing: { parentAgentId: spec.agentId, depth: depth + 1, isBackground },
+			}),
+			async ask({ question, default: fallback }: { question: string; default?: string }, signal: AbortSignal) {
+				const asked = { question, isForUser: true, ...defined({ defaultAnswer: fallback }) };
+				const answering = asking.then(() => manager.ask(spec.agentId, asked, signal));
+				asking = answering.catch(() => undefined);
+				const answer = await answering;
+				return answer.by === "nobody" ? undefined : answer.text;
+			},
+			load,
+		};
+	};
+	const runner = workflowRunner({
+		live,
+		portsFor,
+		warn: host.tell,
+		onEvent(event, state, id) {
+			if (event.type === "diverged")
+				host.tell(
+					`Workflow ${id}: the script has changed. The journal holds "${event.recorded}" where it now calls "${event.called}"; what matches is replayed.`,
+				);
+			publish(event, state, id);
+		},
+	});
+
+	const sourceOf = async ({ script, path, name }: WorkflowCall, ctx: Context): Promise<string | undefined> => {
+		const given = [script, path, name].filter((each) => each !== undefined && each !== "");
+		if (given.length > 1) throw new AgentError("bad_request", "Give one of `script`, `path` and `name`.");
+		if (script) return script;
+		if (path) return scriptAt(path, placesOf(ctx));
+		return name ? (await findSaved(name, placesOf(ctx))).source : undefined;
+	};
+	const specOf = async (meta: Meta, order: Order, ctx: Context, runsDir?: string): Promise<WorkflowSpec> => {
+		const settings = await launcher.settings(ctx);
+		const { model } = host.parent(ctx);
+		const budget = settings.workflows.budgetTokens;
+		const runs = runsDir === undefined ? await prepareRunsDir(await rootOf(launcher, ctx)) : { dir: runsDir };
+		return {
+			type: "workflow",
+			description: meta.name,
+			task: meta.description,
+			cwd: ctx.cwd,
+			runner: "workflow",
+			model: model ? modelName(model) : "none/none",
+			tools: [],
+			runsDir: runs.dir,
+			limits: {},
+			origins: {},
+			warnings: [],
+			[ORDER]: { ...order, ...(budget > 0 ? { budget } : {}) },
+		};
+	};
+	const journalOf = ({ id, artifacts }: AgentRecord) => {
+		if (artifacts === undefined) throw new AgentError("wrong_state", `Workflow ${id} kept no files.`);
+		return fileJournal(journalPath(dirname(artifacts), id), host.tell);
+	};
+	const list = () => manager.store.snapshot().records.filter(isWorkflow);
+	const find = (wanted: string | undefined) =>
+		findCandidate(list(), wanted, { is: isWorkflow, none: "No workflow was started in this session." });
+	const state = (record: AgentRecord): WorkflowState | undefined => {
+		const known = live.get(record.id)?.state ?? workflowState(journalOf(record).read());
+		return known.started ? known : undefined;
+	};
+	const liveOf = (record: AgentRecord): WorkflowRun => {
+		const run = live.get(record.id);
+		if (!run) throw new AgentError("wrong_state", `Workflow ${record.id} is not running: it is ${record.status}.`);
+		return run;
+	};
+
+	return {
+		runner,
+		list,
+		find,
+		state,
+		saved: (ctx) => savedWorkflows(placesOf(ctx)),
+		guide: async (ctx) => guideText(await savedWorkflows(placesOf(ctx))),
+		async start(call, ctx, options) {
+			const source = await sourceOf(call, ctx);
+			if (source === undefined) throw new AgentError("bad_request", "Give one of `script`, `path` and `name`.");
+			const { meta } = checkScript(source);
+			const spec = await specOf(meta, { script: source, args: argsOf(call.args) }, ctx);
+			return manager.spawn(spec, options);
+		},
+		async resume(wanted, call, ctx, options) {
+			const isResumable = (record: AgentRecord) =>
+				record.outcome !== undefined && record.outcome.status !== "completed";
+			const record = findCandidate(list(), wanted, { is: isResumable, none: "No workflow is paused." });
+			if (!record.outcome)
+				throw new AgentError("wrong_state", `Workflow ${record.id} is ${record.status}: there is nothing to resume.`);
+			const known = state(record);
+			if (!known) throw new AgentError("wrong_state", `The journal of workflow ${record.id} is gone: start it again.`);
+			const script = (await sourceOf(call, ctx)) ?? known.script;
+			if (known.end?.status === "completed" && script === known.script)
+				throw new AgentError("wrong_state", `Workflow ${record.id} has completed: there is nothing to resume.`);
+			const { meta } = checkScript(script);
+			const spec = await specOf(meta, { script }, ctx, dirname(record.artifacts ?? ""));
+			return manager.resume(record.id, spec, options);
+		},
+		pause: (record) => liveOf(record).pause(),
+		continue: (record) => liveOf(record).continue(),
+		decide(record, what, which) {
+			const known = state(record);
+			const call = known && callNamed(known, which);
+			if (!call)
+				throw new AgentError(
+					"bad_request",
+					`Say which call to ${what}: an agent, a label or a path. /workflow show ${record.id} lists them.`,
+				);
+			const run = live.get(record.id);
+			if (run) {
+				if (!(what === "skip" ? run.skip(call.path) : run.retry(call.path)))
+					throw new AgentError(
+						"wrong_state",
+						`${quoted(call.label)} has its answer. Stop the workflow, ${what} it, then resume.`,
+					);
+				return call;
+			}
+			const journal = journalOf(record);
+			journal.read(); // so that a torn last line is noticed
+			const skipped = { ok: false as const, status: "skipped" as const, error: "It was skipped." };
+			const at = Date.now();
+			journal.append(
+				what === "retry"
+					? { type: "retried", path: call.path, at }
+					: { type: "answered", path: call.path, answer: skipped, tokens: 0, at },
+			);
+			journal.close();
+			return call;
+		},
+	};
+}
+
+/** Whether a record is that of a workflow. */
+export function isWorkflow({ runner }: AgentRecord): boolean {
+	return runner === "workflow";
+}
+
+function callNamed({ calls }: WorkflowState, which: string | undefined): CallState | undefined {
+	const all = [...calls.values()];
+	if (which !== undefined && which !== "") {
+		const key = nameKey(which);
+		return all.findLast(({ path, agentId, label }) => path === which || agentId === which || nameKey(label) === key);
+	}
+	const [only, ...others] = all.filter(({ answer }) => !answer);
+	return others.length === 0 ? only : undefined;
+}
+
+/** A model may pass JSON as a text. */
+function argsOf(args: unknown): unknown {
+	const json = JSON.stringify(args ?? null);
+	if (json.length > MAX_ARGS)
+		throw new AgentError("bad_request", `\`args\` are too long: at most ${MAX_ARGS} characters.`);
+	if (typeof args !== "string" || !/^\s*[[{]/.test(args)) return args ?? null;
+	try {
+		return JSON.parse(args);
+	} catch {
+		return args; // it only looked like JSON
+	}
+}
+
+async function rootOf<Context extends SessionContext>(launcher: Launcher<Context>, ctx: Context): Promise<string> {
+	const runs = await launcher.placeFor("runs", ctx);
+	return runs === undefined ? ctx.cwd : dirname(dirname(dirname(runs)));
+}
