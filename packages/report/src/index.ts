@@ -16,3 +16,13 @@ export type {
 } from "./model/types.ts";
 export { type FoundRuns, type ReadOptions, readRunDirs, readSessionRuns, withDescendants } from "./read/read-runs.ts";
 export { knownSecrets, type SecretSources } from "./read/secrets.ts";
+export { type ChromeEvent, type ChromeTrace, chromeTrace } from "./trace/chrome.ts";
+export {
+	type OtlpAttribute,
+	type OtlpOptions,
+	type OtlpScope,
+	type OtlpSpan,
+	type OtlpTraces,
+	otlpTraces,
+} from "./trace/otlp.ts";
+export { type OtlpTarget, otlpTarget, sendTraces } from "./trace/send.ts";

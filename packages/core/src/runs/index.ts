@@ -1,3 +1,4 @@
+export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { identityOf, isAlive } from "./identity.ts";
 export { type EventLine, type Meta, type ResultFile, RUN_FILES, type RunLauncher } from "./layout.ts";

@@ -4,9 +4,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../base/clock.ts";
+import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
-import type { RunIdentity, RunSpec } from "../../model/runner.ts";
+import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/layout.ts";
 import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
@@ -97,7 +98,7 @@ export async function launchRun(
 async function piLaunch(
 	options: ProcessHost,
 	launcher: WrapperLauncher,
-	spec: RunSpec,
+	spec: RunSpec & RunIdentity,
 	runDir: string,
 ): Promise<PiLaunch> {
 	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
@@ -124,6 +125,7 @@ async function piLaunch(
 			...mcpVariables(spec),
 			...extensionModelVariables(sources.get("user") ?? []),
 			...defined({ PI_SUBAGENT_PARENT_SESSION: sessionId }),
+			TRACEPARENT: traceparentOf(runIdOf(spec), traceOf(sessionId, (options.env ?? process.env).TRACEPARENT)),
 			// What makes the wrapper run as a script must not affect pi.
 			...Object.fromEntries(Object.keys(scriptVariables(process.execPath)).map((name) => [name, "0"])),
 		},

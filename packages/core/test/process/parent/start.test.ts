@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../src/index.ts";
-import { identityOf, isAlive, type Meta, readMeta, readResult } from "../../../src/runs/index.ts";
+import {
+	identityOf,
+	isAlive,
+	type Meta,
+	readMeta,
+	readResult,
+	traceOf,
+	traceparentOf,
+} from "../../../src/runs/index.ts";
 import { resultOf, runDir, runSpec, start, tempDir } from "../../fixtures/process.ts";
 
 /** Begins like every wrapper: says that it is there. `dir` is the run's directory. */
@@ -48,6 +56,7 @@ describe("a run that is started", () => {
 		]);
 		const prompt = 'You scout.\n\n<active_agent name="scout"/>';
 		expect(await readFile(join(dir, "system-prompt.md"), "utf8")).toBe(prompt);
+		const TRACEPARENT = traceparentOf("a1", traceOf("s1", process.env.TRACEPARENT));
 		const meta = await readMeta(dir);
 		expect(meta).toMatchObject({
 			runId: "a1",
@@ -65,7 +74,7 @@ describe("a run that is started", () => {
 			spec: { ...spec, runner: "process" },
 			launch: {
 				command: "pi",
-				env: { PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: dir, PI_SUBAGENT_PARENT_SESSION: "s1" },
+				env: { PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: dir, PI_SUBAGENT_PARENT_SESSION: "s1", TRACEPARENT },
 				showsProgress: false,
 			},
 		});
