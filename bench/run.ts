@@ -13,6 +13,7 @@ import { schedule } from "./entries/schedule.ts";
 import { silence } from "./entries/silence.ts";
 import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
 import { widget } from "./entries/widget.ts";
+import { workflows } from "./entries/workflow.ts";
 import { worktrees } from "./entries/worktree.ts";
 import { type Figure, measure } from "./measure.ts";
 import { closeDetached } from "./worlds/detached.ts";
@@ -31,6 +32,7 @@ const entries = [
 	liveMemory,
 	...detached,
 	...worktrees,
+	...workflows,
 	...discovery,
 	hostileFiles,
 	...prompt,

@@ -244,3 +244,42 @@ describe("the rest", () => {
 		expect(endless.events.at(-1)).toMatchObject({ type: "ended", status: "stopped" });
 	});
 });
+
+test("a script of the common shape runs unchanged", async () => {
+	const script = `export const meta = {
+  name: 'review-changes',
+  description: 'Review changed files across dimensions, verify each finding',
+  phases: [
+    { title: 'Review', detail: 'one agent per dimension' },
+    { title: 'Verify', detail: 'adversarial check of each finding' },
+  ],
+  whenToUse: 'before a merge',
+}
+
+const DIMENSIONS = [{ key: 'bugs', prompt: 'Find bugs' }, { key: 'perf', prompt: 'Find slow code' }]
+const FINDINGS = { type: 'object', properties: { findings: { type: 'array' } }, required: ['findings'] }
+const VERDICT = { type: 'object', properties: { isReal: { type: 'boolean' } } }
+
+const results = await pipeline(
+  DIMENSIONS,
+  d => agent(d.prompt, { label: \`review:\${d.key}\`, phase: 'Review', schema: FINDINGS }),
+  review => parallel(review.findings.map(f => () =>
+    agent(\`Adversarially verify: \${f.title}\`, { label: \`verify:\${f.file}\`, phase: 'Verify', schema: VERDICT })
+      .then(v => ({ ...f, verdict: v }))
+  ))
+)
+const confirmed = results.flat().filter(Boolean).filter(f => f.verdict?.isReal)
+log(\`\${confirmed.length} confirmed; budget \${budget.total ? budget.remaining() : 'none'}\`)
+const votes = await parallel([1, 2, 3].map(n => () => agent('Vote ' + n, { agentType: 'Explore', effort: 'low' })))
+return { confirmed, votes: votes.filter(Boolean).length }
+`;
+	const agent = ({ prompt }: { prompt: string }): AgentResult => {
+		const data = prompt.startsWith("Find")
+			? { findings: [{ title: prompt, file: "a.ts" }] }
+			: { isReal: prompt.includes("bugs") };
+		return { status: "completed", text: "", tokens: 1, ...(prompt.startsWith("Vote") ? {} : { data }) };
+	};
+	expect(await resultOf(script, { agent })).toEqual(
+		completed({ confirmed: [{ title: "Find bugs", file: "a.ts", verdict: { isReal: true } }], votes: 0 }),
+	);
+});
