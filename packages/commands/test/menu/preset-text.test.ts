@@ -38,6 +38,7 @@ const full: PresetDraft = {
 	disallowedTools: ["*"],
 	extensions: ["one (", "two"],
 	excludeExtensions: [],
+	mcpServers: ["github", "linear-app"],
 	skills: false,
 	thinking: "off",
 	promptMode: "append",

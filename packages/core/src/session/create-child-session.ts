@@ -14,7 +14,7 @@ import { memoryPrompt } from "../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../model/runner.ts";
 import { splitModelName } from "../resolve/models.ts";
 import { originOf } from "../worktree/confine.ts";
-import { confineSession, guardOwnFiles } from "./file-guards.ts";
+import { createFileGuard, guardNestedCalls, guardSession } from "./file-guards.ts";
 import { openConversation } from "./history/conversation.ts";
 import { hasExtensions, resourcesWithExtensions } from "./resources/extensions.ts";
 import type { SessionHost } from "./resources/host.ts";
@@ -52,8 +52,9 @@ export async function createChildSession(
 	// By default pi would trust every project.
 	const scope = { cwd, agentDir, isTrusted: host.isProjectTrusted(originOf(spec)) };
 	const memory = await memoryPrompt(spec);
+	const guard = createFileGuard(spec, agentDir);
 	const loading = hasExtensions(spec)
-		? resourcesWithExtensions(host, scope, spec, memory)
+		? resourcesWithExtensions(host, scope, spec, { memory, last: guardNestedCalls(guard) })
 		: resources.resourcesFor(scope, spec, { memory, askedAt });
 	const own = await untilStopped(loading, signal);
 	if (!own) return undefined;
@@ -72,8 +73,7 @@ export async function createChildSession(
 		customTools,
 		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
 	});
-	confineSession(session, spec);
-	guardOwnFiles(session, spec, agentDir);
+	guardSession(session, guard, cwd);
 	const child = announced(host, session, own.hasExtensions);
 	try {
 		if (own.hasExtensions && !signal.aborted) await bind(host, session, signal);

@@ -1,50 +1,74 @@
 /**
  * Keeps a child session's file tools out of git directories and pi-subagents' own files, and inside its checkout.
- * Both must be called before the session is prompted.
+ * The model's calls are guarded at the agent, after the child's extensions, which may change what a tool is called
+ * with. Calls that an extension makes for a running tool (pi 0.99 and newer) pass only pi's extension events.
  */
 
-import type { AgentSession } from "@earendil-works/pi-coding-agent";
+import type { AgentSession, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { gitRefusal } from "../guards/git-guard.ts";
 import { refusalOf } from "../guards/own-files.ts";
 import type { RunSpec } from "../model/runner.ts";
-import { createGuard } from "../worktree/guard.ts";
+import { createGuard, type Guard, type ToolCall } from "../worktree/guard.ts";
 
-/** Must be called before the session is prompted. */
-export function confineSession({ agent }: AgentSession, { confinedTo, memoryDir, cwd }: RunSpec): void {
-	const guard = confinedTo && createGuard(confinedTo, { alsoWritable: memoryDir === undefined ? [] : [memoryDir] });
+/** Both checks of one child: its checkout, if it has one, and the files that only pi-subagents writes. */
+export function createFileGuard({ confinedTo, memoryDir, runsDir }: RunSpec, agentDir: string): Guard {
+	const checkout = confinedTo && createGuard(confinedTo, { alsoWritable: memoryDir === undefined ? [] : [memoryDir] });
+	const ownDirs = { agentDir, dirs: [runsDir] };
+	return {
+		async before(call) {
+			const reason = checkout ? await checkout.before(call) : gitRefusal(call);
+			return reason ?? refusalOf(call, ownDirs);
+		},
+		after: async (call) => checkout?.after(call),
+	};
+}
+
+/** For calls of the model. Must be called before the session is prompted. */
+export function guardSession({ agent }: AgentSession, guard: Guard, cwd: string): void {
 	const { beforeToolCall, afterToolCall } = agent;
 	agent.beforeToolCall = async (context, signal) => {
-		// The child's extensions first: they may change what the tool is called with.
 		const verdict = await beforeToolCall?.(context, signal);
 		if (verdict?.block) return verdict;
 		const { toolCall, args } = context;
-		const call = { id: toolCall.id, tool: toolCall.name, input: args, cwd };
-		const reason = guard ? await guard.before(call) : gitRefusal(call);
-		return reason === undefined ? verdict : { ...verdict, block: true, reason };
+		const refused = await refusal(guard, { id: toolCall.id, tool: toolCall.name, input: args, cwd });
+		return refused ? { ...verdict, ...refused } : verdict;
 	};
-	if (!guard) return;
 	agent.afterToolCall = async (context, signal) => {
 		const changed = await afterToolCall?.(context, signal);
 		const { toolCall, result } = context;
 		const wrong = await guard.after({ id: toolCall.id, tool: toolCall.name });
-		if (wrong === undefined) return changed;
-		return {
-			...changed,
-			content: [...(changed?.content ?? result.content), { type: "text", text: wrong }],
-			isError: true,
-		};
+		return wrong === undefined ? changed : { ...changed, ...complaint(changed?.content ?? result.content, wrong) };
 	};
 }
 
-/** Must be called before the session is prompted. */
-export function guardOwnFiles({ agent }: AgentSession, { cwd, runsDir }: RunSpec, agentDir: string): void {
-	const { beforeToolCall } = agent;
-	const places = { agentDir, dirs: [runsDir] };
-	agent.beforeToolCall = async (context, signal) => {
-		// The child's extensions first: they may change what the tool is called with.
-		const verdict = await beforeToolCall?.(context, signal);
-		if (verdict?.block) return verdict;
-		const reason = refusalOf({ tool: context.toolCall.name, input: context.args, cwd }, places);
-		return reason === undefined ? verdict : { ...verdict, block: true, reason };
+/** For calls that extensions make for a running tool. Must be the last extension: others may change the input. */
+export function guardNestedCalls(guard: Guard): { name: string; factory: ExtensionFactory } {
+	return {
+		name: "subagent-file-guard",
+		factory(pi) {
+			pi.on("tool_call", async (event, { cwd }) => {
+				if (!isNested(event)) return undefined;
+				return refusal(guard, { id: event.toolCallId, tool: event.toolName, input: event.input, cwd });
+			});
+			pi.on("tool_result", async (event) => {
+				if (!isNested(event)) return undefined;
+				const wrong = await guard.after({ id: event.toolCallId, tool: event.toolName });
+				return wrong === undefined ? undefined : complaint(event.content, wrong);
+			});
+		},
 	};
+}
+
+/** pi 0.87 knows no such calls, so its events do not declare the field. */
+function isNested(event: object): boolean {
+	return "parentToolCallId" in event && event.parentToolCallId !== undefined;
+}
+
+async function refusal(guard: Guard, call: ToolCall): Promise<{ block: true; reason: string } | undefined> {
+	const reason = await guard.before(call);
+	return reason === undefined ? undefined : { block: true, reason };
+}
+
+function complaint<T>(content: readonly T[], text: string) {
+	return { content: [...content, { type: "text" as const, text }], isError: true };
 }

@@ -5,6 +5,7 @@ import { basename, dirname, extname, join } from "node:path";
 import {
 	DefaultPackageManager,
 	DefaultResourceLoader,
+	type ExtensionFactory,
 	SettingsManager,
 	type Skill,
 	type SourceInfo,
@@ -25,6 +26,12 @@ interface Candidate {
 	names: string[];
 }
 
+/** An extension given as code, which runs after the user's. */
+interface InlineExtension {
+	name: string;
+	factory: ExtensionFactory;
+}
+
 /** Whether the child's session runs extensions at all. */
 export function hasExtensions(spec: RunSpec): boolean {
 	return wantsExtensions(spec) || spec.mcp !== undefined;
@@ -38,7 +45,7 @@ export async function resourcesWithExtensions(
 	host: SessionHost,
 	scope: ResourceScope,
 	spec: RunSpec,
-	memory?: string,
+	{ memory, last }: { memory: string | undefined; last: InlineExtension },
 ): Promise<ChildResources> {
 	const { cwd, agentDir, isTrusted } = scope;
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
@@ -53,7 +60,7 @@ export async function resourcesWithExtensions(
 		// Unwanted extensions must not be loaded: loading runs them, and we would start ourselves again.
 		noExtensions: true,
 		additionalExtensionPaths: paths,
-		...(servers && { extensionFactories: [servers.extension] }),
+		extensionFactories: [...(servers ? [servers.extension] : []), last],
 		noThemes: true,
 		noPromptTemplates: true,
 		skillsOverride: (base) => {
