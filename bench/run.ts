@@ -8,6 +8,7 @@ import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
 import { prompt } from "./entries/prompt.ts";
+import { report } from "./entries/report.ts";
 import { rpc } from "./entries/rpc.ts";
 import { schedule } from "./entries/schedule.ts";
 import { silence } from "./entries/silence.ts";
@@ -36,6 +37,7 @@ const entries = [
 	...discovery,
 	hostileFiles,
 	...prompt,
+	...report,
 	ownLoad,
 	warmLoad,
 	coldLoad,
@@ -51,8 +53,8 @@ await closeWorld();
 await closeDetached();
 console.log(table(figures));
 await mkdir(new URL("results/", import.meta.url), { recursive: true });
-const report = { at: new Date().toISOString(), node: process.version, figures };
-await writeFile(new URL("results/latest.json", import.meta.url), `${JSON.stringify(report, undefined, "\t")}\n`);
+const results = { at: new Date().toISOString(), node: process.version, figures };
+await writeFile(new URL("results/latest.json", import.meta.url), `${JSON.stringify(results, undefined, "\t")}\n`);
 process.exitCode = figures.length > 0 && figures.every(({ ok }) => ok) ? 0 : 1;
 
 function table(rows: readonly Figure[]): string {
