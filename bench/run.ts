@@ -12,7 +12,7 @@ import { report } from "./entries/report.ts";
 import { rpc } from "./entries/rpc.ts";
 import { schedule } from "./entries/schedule.ts";
 import { silence } from "./entries/silence.ts";
-import { dispatching, firstStart, liveMemory, loopDelay, spawning } from "./entries/spawn.ts";
+import { dispatching, firstStart, liveMemory, liveText, loopDelay, spawning } from "./entries/spawn.ts";
 import { widget } from "./entries/widget.ts";
 import { workflows } from "./entries/workflow.ts";
 import { worktrees } from "./entries/worktree.ts";
@@ -31,6 +31,7 @@ const entries = [
 	firstStart,
 	...loopDelay,
 	liveMemory,
+	liveText,
 	...detached,
 	...worktrees,
 	...workflows,

@@ -12,6 +12,7 @@ import {
 	nextRequest,
 	requests,
 	runBare,
+	runFollowed,
 	runOurs,
 	specFor,
 	TALK,
@@ -47,6 +48,16 @@ export const loopDelay: Benchmark[] = [20, 100].map((count) => ({
 	ours: pauses("ours", () => runOurs(count, TALK)),
 	against: pauses("bare sessions", () => runBare(count, TALK)),
 }));
+
+/** The text of all of them is followed, in pieces. */
+export const liveText: Benchmark = {
+	name: "live: CPU of 20 agents at 200 tokens a second whose text is followed",
+	target: 2,
+	unit: "ms",
+	rounds: 7,
+	ours: cpu("ours", () => runFollowed(20, TALK)),
+	against: cpu("bare sessions", () => runBare(20, TALK)),
+};
 
 /** Alive and silent: their model has been asked and never answers. */
 export const liveMemory: Benchmark = {
@@ -104,6 +115,18 @@ function pauses(name: string, work: () => Promise<unknown>): Subject {
 			await work();
 			delay.disable();
 			return delay.percentile(99) / 1e6;
+		},
+	};
+}
+
+function cpu(name: string, work: () => Promise<unknown>): Subject {
+	return {
+		name,
+		async once() {
+			const before = process.cpuUsage();
+			await work();
+			const { user, system } = process.cpuUsage(before);
+			return (user + system) / 1_000;
 		},
 	};
 }

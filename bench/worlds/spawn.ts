@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { createAgentSession, ModelRuntime, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";
-import { Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/core";
+import { followLive, Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/core";
 import { sessionRunner } from "@pi-subagents/core/session";
 import { callTool, converse, createPiEnv, hang, lastUserSays, say, startModelServer } from "@pi-subagents-dev/testkit";
 import { emptyLoader } from "../fixtures/empty-loader.ts";
@@ -70,6 +70,16 @@ export async function runOurs(count: number, task = LOOK): Promise<Outcome[]> {
 	const outcomes = await Promise.all(ids.map((id) => manager.wait(id)));
 	const bad = outcomes.find(({ status }) => status !== "completed");
 	if (bad) throw new Error(JSON.stringify(bad));
+	return outcomes;
+}
+
+/** With everything that followers of live text hear. */
+export async function runFollowed(count: number, task: string): Promise<Outcome[]> {
+	let length = 0;
+	const feed = followLive(manager, { onDelta: ({ text }) => (length += text.length) });
+	const outcomes = await runOurs(count, task);
+	feed.close();
+	if (length !== count * TOKENS.length) throw new Error(`${length} characters were told`);
 	return outcomes;
 }
 

@@ -37,6 +37,7 @@ export type {
 	SourceKind,
 	Thinking,
 } from "./model/preset.ts";
+export type { ParseOptions } from "./parse/context.ts";
 export { parseDefinition } from "./parse/definition.ts";
 export { type Override, parseOverride } from "./parse/override.ts";
 export { parsePreset } from "./parse/parse.ts";

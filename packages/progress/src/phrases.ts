@@ -58,8 +58,31 @@ export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
 	},
 	// The command itself says what happens, so it needs no verb.
 	bash: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
+	// Our own tools. What they are given says more than their names.
+	Agent: /* @__PURE__ */ delegation("{subagent_type}", "{description|prompt}"),
+	subagent: /* @__PURE__ */ delegation("{preset}", "{task}"),
+	background_agent: /* @__PURE__ */ delegation("{preset}", "{task}"),
+	start_subagent: /* @__PURE__ */ delegation("{role}", "{task}"),
+	steer_subagent: {
+		call: "Telling {agent_id}: {message}",
+		done: "Told {agent_id}",
+		failed: "Telling {agent_id} failed",
+	},
+	get_subagent_result: {
+		call: "Asking what {agent_id} found",
+		done: "Heard from {agent_id}",
+		failed: "Asking {agent_id} failed",
+	},
 	powershell: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 };
+
+function delegation(agent: string, task: string): Phrase {
+	return {
+		call: `Delegating to ${agent}: ${task}`,
+		done: `${agent} finished: ${task}`,
+		failed: `${agent} failed: ${task}`,
+	};
+}
 
 /** The default {@link Notices}. */
 export const defaultNotices: Readonly<Notices> = {

@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { createDescriber } from "./describe.ts";
+import type { ChildEvent } from "./events.ts";
 import { formatCount } from "./format.ts";
 import { createLineSplitter, MAX_LINE_BYTES } from "./lines.ts";
 import { normalize } from "./normalize.ts";
@@ -21,8 +22,9 @@ export interface Terminal {
 }
 
 const USAGE = `Usage: pi --mode json -p "…" | pi-progress
+       pi-progress < session.jsonl
 
-Turns the JSON lines of pi on stdin into readable lines.
+Turns the JSON lines of pi on stdin, or a session file, into readable lines.
 
   --help     show this text
   --version  show the version
@@ -50,18 +52,21 @@ export async function run(terminal: Terminal): Promise<number> {
 async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES }: Terminal): Promise<number> {
 	stdout.on("error", () => {}); // the failed write reports it; without a listener it would crash the process
 	const skipped = { tooLong: 0, notJson: 0 };
+	const seen = { lines: 0, fromPi: 0 };
 	const describeNext = createDescriber();
 	let ready = "";
 	const splitter = createLineSplitter({
 		maxBytes: maxLineBytes,
 		onSkipped: () => skipped.tooLong++,
 		onLine(text) {
+			if (text.trim() !== "") seen.lines++;
 			const parsed = parseJson(text);
+			if (isPiLine(parsed)) seen.fromPi++;
 			if (parsed === NOT_JSON) {
 				if (text.trim() !== "") skipped.notJson++;
 				return;
 			}
-			for (const event of normalize(parsed)) {
+			for (const event of [...normalize(parsed), ...fromSessionEntry(parsed)]) {
 				const line = describeNext(event);
 				if (line !== undefined) ready += `${line}\n`;
 			}
@@ -84,9 +89,47 @@ async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES 
 		stderr.write(`pi-progress: ${error instanceof Error ? error.message : error}\n`);
 		return 1;
 	}
+	if (seen.lines + skipped.tooLong > 0 && seen.fromPi === 0) {
+		stderr.write("pi-progress: no line of this comes from pi: pipe in `pi --mode json`, or a session file\n");
+		return 1;
+	}
 	const report = skippedText(skipped, maxLineBytes);
 	if (report !== "") stderr.write(`pi-progress: skipped ${report}\n`);
 	return 0;
+}
+
+/**
+ * The events that one line of a session file stands for. It has whole messages instead of events: tool calls are in the
+ * assistant's message, and their results are messages.
+ */
+function fromSessionEntry(entry: unknown): ChildEvent[] {
+	if (!isRecord(entry)) return [];
+	if (entry.type === "compaction") return normalize({ type: "compaction_end", result: entry });
+	const { message } = entry;
+	if (entry.type !== "message" || !isRecord(message)) return [];
+	if (message.role === "toolResult") return normalize({ ...message, type: "tool_execution_end" });
+	const calls = Array.isArray(message.content) ? message.content.filter(isRecord) : [];
+	return [
+		...normalize({ type: "message_end", message }),
+		...calls
+			.filter(({ type }) => type === "toolCall")
+			.flatMap(({ id, name, arguments: args }) =>
+				normalize({ type: "tool_execution_start", toolCallId: id, toolName: name, args }),
+			),
+	];
+}
+
+/** Types of lines that only pi writes, in its JSON and RPC modes and in session files. */
+const PI_LINES =
+	/^(?:session|message|compaction|(?:agent|turn|message|tool_execution|compaction|auto_retry|session|model|thinking_level|extension|custom|branch)_\w+|response|custom)$/;
+
+/** Whether a parsed line can come from pi. */
+function isPiLine(line: unknown): boolean {
+	return isRecord(line) && typeof line.type === "string" && PI_LINES.test(line.type);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Resolves when the text is written, so that reading slows down with the consumer of the output. */

@@ -59,12 +59,18 @@ function detail(name: string): Detail {
 	};
 }
 
+/** Where a command runs is worth less room than the command: `cd src && make` is `make`. */
+function withoutCd(command: string): string {
+	return /^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|"']+)\s*(?:&&|;)\s*(?=\S)([\s\S]*)$/.exec(command)?.[1] ?? command;
+}
+
 function firstValue(names: readonly Detail[], lookup: Lookup): string {
 	for (const { name, maxLength, keepsEnd } of names) {
 		const value = lookup(name);
 		if (typeof value === "number" && Number.isFinite(value)) return String(value);
 		if (typeof value !== "string") continue;
-		const text = keepsEnd ? clipStart(sanitize(value), maxLength) : sanitizeClipped(value, maxLength);
+		const said = name === "command" ? withoutCd(value) : value;
+		const text = keepsEnd ? clipStart(sanitize(said), maxLength) : sanitizeClipped(said, maxLength);
 		if (text !== "") return text;
 	}
 	return "";

@@ -9,6 +9,7 @@ import { isForeignLimit } from "../imports/shared.ts";
 import { fileStem, usableName } from "../model/names.ts";
 import type { ParseResult, Problem } from "../model/preset.ts";
 import { normalizeLineEnds } from "../model/text.ts";
+import { contextOf, type ParseOptions } from "./context.ts";
 import { guessNamesInHead, guessNamesInText, startsWithFields, validNames } from "./guess-names.ts";
 import { type ParseContext, Reader } from "./reader.ts";
 
@@ -19,10 +20,12 @@ export const maxFileBytes = 256 * 1024;
  * Reads one preset file.
  *
  * @example
- * const source = { kind: "global", flavour: "subagents", inProject: false } as const;
- * const { preset, problems } = parsePreset("---\nname: scout\ndescription: Looks around\n---\nBe quick.", { path: "scout.md", source });
+ * const text = "---\nname: scout\ndescription: Looks around\n---\nBe quick.";
+ * const { preset, problems } = parsePreset(text, { path: "scout.md", source: "global" });
  */
-export function parsePreset(text: string, context: ParseContext): ParseResult {
+export function parsePreset(text: string, options: ParseOptions): ParseResult {
+	if (typeof text !== "string") throw new TypeError(`text must be a string, not ${typeof text}.`);
+	const context = contextOf(options);
 	const stem = stemOf(context);
 	const content = normalizeLineEnds(text.slice(0, maxFileBytes));
 	const fail = (message: string): ParseResult => unusable(context.path, message, guessNamesInText(content, stem));

@@ -15,8 +15,8 @@ export class ScheduleError extends Error {
 }
 
 export interface ParseOptions {
-	/** Milliseconds since the epoch. */
-	now: number;
+	/** The current time: milliseconds since the epoch, or a date. */
+	now: number | Date;
 	/** IANA time zone for cron patterns and for dates without a zone. Default: the machine's. */
 	timeZone?: string;
 }
@@ -38,7 +38,10 @@ const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,3})
  * nextRuns(schedule, Date.now(), 3);
  * ```
  */
-export function parseSchedule(text: string, { now, timeZone }: ParseOptions): Schedule {
+export function parseSchedule(text: string, options: ParseOptions): Schedule {
+	if (typeof text !== "string") throw notA("text", "a string", text);
+	const now = milliseconds("now", options?.now);
+	const timeZone = options.timeZone ?? undefined;
 	const wanted = text.trim();
 	if (wanted.length > MAX_TEXT) throw wrong(`${wanted.slice(0, 40)}…`, `is longer than ${MAX_TEXT} characters`);
 	if (timeZone !== undefined) checkZone(timeZone);
@@ -53,18 +56,41 @@ export function parseSchedule(text: string, { now, timeZone }: ParseOptions): Sc
 	return parseCron(wanted, now, timeZone);
 }
 
-/** The next due times after `from`, earliest first, at most `count`. */
-export function nextRuns(schedule: Schedule, from: number, count: number): Date[] {
+/** The next due times after `from`, which is milliseconds since the epoch or a date; earliest first, at most `count`. */
+export function nextRuns(schedule: Schedule, from: number | Date, count: number): Date[] {
+	if (!KINDS.includes(schedule?.kind)) throw notA("schedule", "what parseSchedule returns", schedule);
+	if (!Number.isSafeInteger(count)) throw notA("count", "a whole number", count);
+	return nextRunsAfter(schedule, milliseconds("from", from), count);
+}
+
+const KINDS: readonly unknown[] = ["cron", "every", "once"] satisfies Schedule["kind"][];
+
+function nextRunsAfter(schedule: Schedule, from: number, count: number): Date[] {
 	switch (schedule.kind) {
 		case "once":
 			return schedule.at > from && count > 0 ? [new Date(schedule.at)] : [];
 		case "every": {
 			const past = Math.max(0, Math.floor((from - schedule.from) / schedule.ms));
-			return Array.from({ length: count }, (_, index) => new Date(schedule.from + (past + 1 + index) * schedule.ms));
+			return Array.from(
+				{ length: Math.max(0, count) },
+				(_, index) => new Date(schedule.from + (past + 1 + index) * schedule.ms),
+			);
 		}
 		case "cron":
 			return nextMatches(pattern(schedule.pattern, schedule.timeZone), from, count).map((run) => new Date(run));
 	}
+}
+
+/** Callers in JavaScript pass both. */
+function milliseconds(name: string, value: unknown): number {
+	const ms = value instanceof Date ? value.getTime() : value;
+	if (typeof ms === "number" && !Number.isNaN(ms)) return ms;
+	throw notA(name, "a Date or milliseconds since the epoch", value);
+}
+
+function notA(name: string, wanted: string, value: unknown): TypeError {
+	const given = value instanceof Date ? "an invalid Date" : value === null ? "null" : typeof value;
+	return new TypeError(`${name} must be ${wanted}, not ${given}.`);
 }
 
 /** The due times after `after` and up to `through`: the newest `most` of them, earliest first. */

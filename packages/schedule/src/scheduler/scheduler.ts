@@ -68,7 +68,10 @@ export class Scheduler<Payload = unknown> {
 	/** Throws `ScheduleError` for an invalid schedule, `JobError` for any other field. Works before `start`. */
 	async add(spec: JobSpec<Payload>): Promise<Job<Payload>> {
 		const now = this.#clock.now();
-		const given = withoutNulls(validateFields(spec)) as JobSpec;
+		const given = {
+			...withoutNulls(validateFields(spec)),
+			...(spec.payload === null ? { payload: null } : {}),
+		} as JobSpec;
 		for (const field of ["name", "schedule", "payload"] as const) {
 			if (given[field] === undefined) throw new JobError(`A job needs a "${field}".`);
 		}
