@@ -62,7 +62,10 @@ export async function launchesIn(session: string): Promise<Launched[]> {
 /** Resolves when pi's footer says this about detached runs, from some event on. */
 export async function footerSays(pi: PiRpc, text: string, { from = 0 }: { from?: number } = {}): Promise<void> {
 	await pi.waitFor(
-		(event) => event.type === "extension_ui_request" && event.method === "setStatus" && event.statusText === text,
+		(event) =>
+			event.type === "extension_ui_request" &&
+			event.method === "setStatus" &&
+			event.statusText?.endsWith(text) === true,
 		{ from },
 	);
 }

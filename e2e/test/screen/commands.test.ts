@@ -43,7 +43,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		gate.open();
 		await tui.waitForText(/✓ repo-scout Find the launch code\. +[\d.]+s · 0 tools · \d+ tokens/);
 		command(tui, `view ${id}`);
-		await tui.waitForText(/status +Completed in [\d.]+s.*launched by +you.*The code is \*\*heliotrope\*\*\./s);
+		await tui.waitForText(/status +Done in [\d.]+s.*launched by +you.*The code is \*\*heliotrope\*\*\./s);
 		expect(it.server.requests.filter(isParent)).toEqual([]); // the model was not asked for anything
 	});
 

@@ -198,7 +198,7 @@ test("the files that people read of a run in a process of its own", async () => 
 	await using tui = await startTui({ env: it.env, args: ["--session-dir", sessions] }, { cols: 120, rows: 50 });
 	enter(tui, "Please dig.");
 	await tui.waitForText("It digs.");
-	await tui.waitForText("bg: 0 running / 1 total");
+	await tui.waitForText("0 of 1 detached running");
 	const [run] = await until("the run is known", async () => {
 		const file = await sessionIn(sessions);
 		const launched = file === undefined ? [] : await launchesIn(file);

@@ -135,7 +135,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 				{ customType: "subagents:record", data: settled("over1") },
 			]);
 			await using rpc = startRpc({ env: it.env, pi, args: ["--session", file], timeoutMs: 60_000 });
-			await footerSays(rpc, "bg: 0 running / 5 total");
+			await footerSays(rpc, "0 of 5 detached running");
 			await until("all are told", async () => ((await toldIn(file)).length >= 7 ? true : undefined));
 			const told = new Map((await toldIn(file)).map(({ runId, status, preview }) => [runId, { status, preview }]));
 			for (const id of ["out1", "out2", "up1", "back1", "link1", "inner1"])

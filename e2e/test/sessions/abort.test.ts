@@ -100,7 +100,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			await isQuiet(it);
 			const ends = rpc.events.filter((event) => event.type === "tool_execution_end" && event.isError);
 			expect(ends).toHaveLength(MOMENTS_MS.length);
-			expect(await listed(rpc)).toMatch(/^(\d) agents: \1 aborted\n/); // the first stops may come before the launch
+			expect(await listed(rpc)).toMatch(/^(\d) agents: \1 stopped\n/); // the first stops may come before the launch
 		},
 		TIMEOUT,
 	);
@@ -123,7 +123,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 				await it.server.nextRequest(isScout);
 				await until("the second is queued", async () => ((await listed(rpc)).includes("1 queued") ? true : undefined));
 			});
-			expect(await listed(rpc)).toMatch(/^2 agents: 1 running, 1 aborted\n/);
+			expect(await listed(rpc)).toMatch(/^2 agents: 1 running, 1 stopped\n/);
 			gate.open();
 			await until("the first is done", async () => ((await listed(rpc)).includes("1 completed") ? true : undefined));
 			expect(it.server.requests.filter(isScout)).toHaveLength(1);

@@ -98,11 +98,11 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			(event) =>
 				event.type === "extension_ui_request" &&
 				event.method === "setStatus" &&
-				event.statusText === "bg: 0 running / 1 total",
+				event.statusText === "agents: 0 of 1 detached running",
 		);
 		await rpc.waitFor(
 			(event) =>
-				event.type === "extension_ui_request" && event.method === "notify" && event.message.includes("Completed"),
+				event.type === "extension_ui_request" && event.method === "notify" && event.message.includes("Done in"),
 		);
 		const message = await rpc.waitFor((event) => event.type === "message_end" && event.message.role === "custom", {
 			from,
@@ -131,14 +131,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using tui = await startTui({ env: it.env, pi });
 		tui.type("Please delegate.");
 		tui.press("enter");
-		await tui.waitForText("bg: 1 running / 1 total");
+		await tui.waitForText("1 of 1 detached running");
 		await tui.waitForText("Launched:");
 		tui.type("/reload ");
 		tui.press("enter");
 		await tui.waitForText("Reloaded");
-		await tui.waitForText("bg: 1 running / 1 total");
+		await tui.waitForText("1 of 1 detached running");
 		gate.open();
-		await tui.waitForText("bg: 0 running / 1 total");
+		await tui.waitForText("0 of 1 detached running");
 		await tui.waitForText("The code is heliotrope.");
 	});
 });

@@ -99,7 +99,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		gate.open();
 		await ended(it, 2);
 		enter(tui, "/subagent list");
-		await tui.waitForText("2 agents: 1 completed, 1 aborted");
+		await tui.waitForText("2 agents: 1 done, 1 stopped");
 		enter(tui, "Are you there?");
 		await tui.waitForText("News: Found gold");
 		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
@@ -152,7 +152,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		await server.nextRequest((request) => isDigger(request) && request.aborted);
 		await ended(it, 2);
 		enter(tui, "/subagent list");
-		await tui.waitForText("2 agents: 2 aborted");
+		await tui.waitForText("2 agents: 2 stopped");
 		enter(tui, "Are you there?");
 		await tui.waitForText(/■ repo-scout dig .*\n +Stopped by you/);
 		expect(toldTurns(it)).toEqual([]);
@@ -170,7 +170,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		gate.open();
 		await ended(it, 2);
 		enter(tui, "/subagent list");
-		await tui.waitForText("2 agents: 2 completed");
+		await tui.waitForText("2 agents: 2 done");
 		enter(tui, "Are you there?");
 		await tui.waitForText(/News: Found (gold,Found iron|iron,Found gold)/);
 		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found iron."), hasSpoken: true }]);

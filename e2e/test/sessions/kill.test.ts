@@ -75,7 +75,7 @@ async function playWatched(stage: Digs, victim: Victim, wanted: readonly Dig[]):
 	for (const run of runs) await until(`${run.runId} is told`, async () => (await newsOf(file, run))[0]);
 	await parent.gone();
 	await using next = startRpc({ env: stage.env, args: ["--session", file], timeoutMs: 60_000 });
-	await footerSays(next, `bg: 0 running / ${runs.length} total`);
+	await footerSays(next, `0 of ${runs.length} detached running`);
 	return Promise.all(wanted.map((dig, index) => isOver(victim, dig, file, runs[index] as Launched)));
 }
 
@@ -183,7 +183,7 @@ async function playParentRound(stage: Digs, { name, moment, mode, isRejoined }: 
 	const file = await sessionOf(stage, name);
 	await using next = startRpc({ env: stage.env, args: ["--session", file], timeoutMs: 60_000 });
 	if (isHeld && isRejoined) {
-		await footerSays(next, "bg: 1 running / 1 total");
+		await footerSays(next, "1 of 1 detached running");
 		await stage.release(dig, run);
 	}
 	const told = await toldOnce(next, file, run);
@@ -201,7 +201,7 @@ async function toldOnce(pi: PiRpc, file: string, run: Launched) {
 	await until(`the session is told of ${run.runId}`, async () => (await newsOf(file, run))[0]);
 	const from = pi.events.length;
 	await pi.send({ type: "switch_session", sessionPath: file });
-	await footerSays(pi, `bg: 0 running / ${(await launchesIn(file)).length} total`, { from });
+	await footerSays(pi, `0 of ${(await launchesIn(file)).length} detached running`, { from });
 	return newsOf(file, run);
 }
 

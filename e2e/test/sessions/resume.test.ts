@@ -94,8 +94,8 @@ describe.each(await availablePis())("pi $version", (pi) => {
 
 	test("the agents are listed, each as it ended", async () => {
 		const shown = await list(rpc);
-		expect(shown).toMatch(/^4 agents: 2 completed, 1 failed, 1 aborted\n/);
-		expect(shown).toMatch(/sleeper +repo-scout +aborted .*\n +Interrupted: pi shut down/);
+		expect(shown).toMatch(/^4 agents: 2 done, 1 failed, 1 stopped\n/);
+		expect(shown).toMatch(/sleeper +repo-scout +stopped .*\n +Stopped: pi shut down/);
 		expect(shown).toMatch(/loser +repo-scout +failed .*\n +Failed: .*out of credit/);
 		expect(shown).toMatch(/keeper +repo-scout +completed/);
 		expect(shown).toMatch(/ repo-scout +completed +\S+ +Be awaited\./);
@@ -129,6 +129,6 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		await tui.waitForText(/run +2.*It was heliotrope\./s);
 		tui.type("/subagent list ");
 		tui.press("enter");
-		await tui.waitForText("4 agents: 3 completed, 1 failed");
+		await tui.waitForText("4 agents: 3 done, 1 failed");
 	});
 });

@@ -73,7 +73,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	});
 
 	test("nothing was launched or stopped by any of them", () => {
-		expect(list).toMatch(/^2 agents: 1 running, 1 completed\n/);
+		expect(list).toMatch(/^2 agents: 1 running, 1 done\n/);
 		expect(it.server.requests.filter(isScout)).toHaveLength(2);
 	});
 });

@@ -29,7 +29,7 @@ import { followSession } from "./session/session-state.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
 import { createUserInputSignal } from "./tools/user-input-signal.ts";
-import { notifySettled, showBackgroundCount } from "./ui/footer.ts";
+import { notifySettled, showCounts } from "./ui/footer.ts";
 import { showTree } from "./ui/tree.ts";
 import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
 
@@ -98,7 +98,7 @@ export default function subagents(given: ExtensionAPI): void {
 	});
 	const { journal } = delivery;
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
-	showBackgroundCount(pi, { store, journal, host });
+	showCounts(pi, { store, journal, host });
 	showTree(pi, { store, host, settings: launcher.latest });
 	followSessionLife(pi, delivery);
 	followWorkflows(pi, workflows, { manager, launcher, host, delivery });

@@ -28,7 +28,17 @@ export { type FenceKind, type FenceOptions, fence, unfenced } from "./fence.ts";
 export { formatCost, formatCount, formatDuration, formatTokens } from "./format.ts";
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
 export { type BlockDelta, blockDelta, normalize, textDelta } from "./normalize.ts";
-export { type OutcomeTextOptions, outcomeText } from "./outcome.ts";
 export type { Notices, Phrase } from "./phrases.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
+export {
+	endText,
+	lookOf,
+	type OutcomeTextOptions,
+	outcomeText,
+	readableError,
+	SPINNER,
+	STATUS_LOOKS,
+	type StatusLook,
+	tallyText,
+} from "./status.ts";
 export type { DescribeOptions } from "./wording.ts";

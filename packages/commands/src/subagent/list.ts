@@ -1,10 +1,10 @@
 /** `/subagent list`: the agents of this session, active ones first; `all` adds earlier sessions. */
-import { AgentError, type AgentRecord, quoted, type Status, systemClock } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, quoted, systemClock } from "@pi-subagents/core";
 import { type EarlierSession, earlierSessions } from "@pi-subagents/delivery";
-import { formatCount, formatDuration } from "@pi-subagents/progress";
+import { formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { activityText, durationOf, isActive, STATUS_TONES, sortByActivity } from "../text/agent-text.ts";
+import { activityText, durationOf, isActive, sortByActivity, statusCell } from "../text/agent-text.ts";
 
 /** More rows would push the important ones off the screen. */
 const MAX_ROWS = 40;
@@ -68,10 +68,7 @@ const SESSION_ID_CHARACTERS = 13;
 
 function earlierRow(agent: AgentRecord): Row {
 	const { id, type, status, description, outcome } = agent;
-	const ended: Cell[] = [
-		{ text: status, tone: STATUS_TONES[status] },
-		{ text: formatDuration(durationOf(agent)), tone: "muted" },
-	];
+	const ended: Cell[] = [statusCell(status), { text: formatDuration(durationOf(agent)), tone: "muted" }];
 	const open: Cell[] = [{ text: "no end", tone: "muted" }, { text: "" }];
 	const note = outcome ? activityText(agent) : "no end recorded: it is running in another pi, or ended with it";
 	return {
@@ -103,19 +100,13 @@ function row(agent: AgentRecord, hasNames: boolean, now: number): Row {
 			{ text: id },
 			...nameCell,
 			{ text: type, tone: "accent" },
-			{ text: status, tone: STATUS_TONES[status] },
+			statusCell(status),
 			{ text: formatDuration(durationOf(agent, now)), tone: "muted" },
 		],
 		body: [{ text: description }, { text: activityText(agent), tone: "muted" }],
 	};
 }
 
-const STATUSES: readonly Status[] = ["running", "waiting", "queued", "completed", "failed", "aborted"];
-
 function tally(agents: readonly AgentRecord[]): string {
-	const counts = STATUSES.map((status) => ({ status, count: agents.filter((each) => each.status === status).length }));
-	return counts
-		.filter(({ count }) => count > 0)
-		.map(({ status, count }) => `${count} ${status}`)
-		.join(", ");
+	return tallyText(agents.map(({ status }) => status));
 }

@@ -1,6 +1,6 @@
 /** `/subagent reply`: answers an agent's question. An answer must never reach another question. */
 import { AgentError, type AgentRecord, allAgents, nameKey } from "@pi-subagents/core";
-import { sanitize } from "@pi-subagents/progress";
+import { lookOf, sanitize } from "@pi-subagents/progress";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { agentLabel, firstWord } from "../text/agent-text.ts";
 import { agentCompletions } from "./completions.ts";
@@ -29,7 +29,10 @@ export function parseReply(rest: string, agents: readonly AgentRecord[]): { agen
 	const agent = addressed ?? onlyWaiting(agents.filter(isWaiting));
 	const text = addressed ? afterWord : rest.trim();
 	if (!isWaiting(agent))
-		throw new AgentError("wrong_state", `${agentLabel(agent)} is ${agent.status}; it is not waiting for an answer.`);
+		throw new AgentError(
+			"wrong_state",
+			`${agentLabel(agent)} is ${lookOf(agent.status).word}; it is not waiting for an answer.`,
+		);
 	if (text === "")
 		throw new AgentError(
 			"bad_request",

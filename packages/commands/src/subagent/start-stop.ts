@@ -3,7 +3,7 @@ import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
 import type { PresetReport } from "@pi-subagents/launch";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
-import { outcomeText } from "@pi-subagents/progress";
+import { endText, lookOf } from "@pi-subagents/progress";
 import { type Block, fields } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { agentLabel, durationOf, isActive } from "../text/agent-text.ts";
@@ -104,7 +104,7 @@ export function stopCommand({ manager }: CommandDeps): Subcommand {
 
 export function stopBlocks(record: AgentRecord, { wasActive }: { wasActive: boolean }): Block[] {
 	const { id, outcome } = record;
-	const how = outcome ? outcomeText(outcome, { durationMs: durationOf(record) }) : record.status;
+	const how = outcome ? endText(outcome, { durationMs: durationOf(record) }) : lookOf(record.status).word;
 	if (!wasActive) return [{ text: `${agentLabel(record)} had already ended. ${how}.` }];
 	const hasText = outcome !== undefined && outcome.status !== "completed" && outcome.partialText !== undefined;
 	const hint: Block = { text: `Its output until then: /subagent view ${id}`, tone: "muted" };

@@ -12,11 +12,19 @@ import {
 } from "@pi-subagents/core";
 import { attemptsText, cachedPercentOf, wholeOutcome, worktreeLines } from "@pi-subagents/core/report";
 import { loadPresets } from "@pi-subagents/launch";
-import { formatCost, formatCount, formatDuration, formatTokens, outcomeText, sanitize } from "@pi-subagents/progress";
+import {
+	endText,
+	formatCost,
+	formatCount,
+	formatDuration,
+	formatTokens,
+	lookOf,
+	sanitize,
+} from "@pi-subagents/progress";
 import { renderTree } from "@pi-subagents/widget";
 import { type Block, fields, type Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { agentLabel, durationOf, STATUS_TONES } from "../text/agent-text.ts";
+import { agentLabel, durationOf, toneOf } from "../text/agent-text.ts";
 import { agentCompletions, presetCompletions } from "./completions.ts";
 import { listBlocks } from "./list.ts";
 import { presetDetails } from "./view-preset.ts";
@@ -95,7 +103,7 @@ export async function agentDetails(record: AgentRecord, now: number): Promise<Bl
 function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, Tone | undefined])[] {
 	const { status, task, model, cwd, runner, run, parentAgentId, question, artifacts } = record;
 	const pairs: [string, string | undefined, Tone?][] = [
-		["status", statusText(record, now), STATUS_TONES[status]],
+		["status", statusText(record, now), toneOf(status)],
 		["asks", question, "warn"],
 		["task", task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task],
 		["model", [model, attemptsText(record)].filter((each) => each).join(", ") || undefined],
@@ -127,9 +135,9 @@ function statusText(record: AgentRecord, now: number): string {
 	const durationMs = durationOf(record, now);
 	if (!outcome) {
 		const limit = maxTurns === undefined ? "" : ` of ${maxTurns}`;
-		return `${status} for ${formatDuration(durationMs)}, ${formatCount(turns, "turn")}${limit}`;
+		return `${lookOf(status).word} for ${formatDuration(durationMs)}, ${formatCount(turns, "turn")}${limit}`;
 	}
-	return outcomeText(outcome, { durationMs });
+	return endText(outcome, { durationMs });
 }
 
 function usageText(record: AgentRecord): string {

@@ -1,16 +1,18 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
 import { type AgentRecord, isSettled, type Status, wholeMs } from "@pi-subagents/core";
-import { outcomeText } from "@pi-subagents/progress";
-import type { Tone } from "@pi-subagents/widget/dialogs";
+import { endText, lookOf } from "@pi-subagents/progress";
+import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 
-export const STATUS_TONES: Record<Status, Tone> = {
-	queued: "muted",
-	running: "accent",
-	waiting: "warn",
-	completed: "good",
-	failed: "bad",
-	aborted: "warn",
-};
+/** The status in its one word, icon and colour. */
+export function statusCell(status: Status): Cell & { tone: Tone } {
+	return { text: lookOf(status).word, tone: toneOf(status) };
+}
+
+export function toneOf(status: Status): Tone {
+	return TONES[lookOf(status).color];
+}
+
+const TONES = { accent: "accent", muted: "muted", warning: "warn", success: "good", error: "bad" } as const;
 
 /** Active agents first, then the most recently launched. */
 export function sortByActivity(agents: readonly AgentRecord[]): AgentRecord[] {
@@ -34,7 +36,7 @@ export function durationOf(record: AgentRecord, now = record.lastEventAt): numbe
 export function activityText({ status, activity, question, outcome }: AgentRecord): string {
 	if (question !== undefined) return `asks: ${question}`;
 	if (!outcome) return status === "queued" ? "" : (activity ?? "");
-	return outcome.status === "completed" && !outcome.wrappedUp ? "" : outcomeText(outcome);
+	return outcome.status === "completed" && !outcome.wrappedUp ? "" : endText(outcome);
 }
 
 /** `scout a1b2c3d4`, with the agent's name if it has one. */

@@ -17,7 +17,7 @@ import {
 	type Manager,
 } from "@pi-subagents/core";
 import { attemptsText } from "@pi-subagents/core/report";
-import { sanitize } from "@pi-subagents/progress";
+import { lookOf, sanitize } from "@pi-subagents/progress";
 import type { ViewerTheme } from "@pi-subagents/widget";
 import {
 	ConversationViewer,
@@ -170,7 +170,7 @@ function emptyText({ status, task }: AgentRecord): string {
 function relativesOf(records: readonly AgentRecord[], id: string): Relative[] {
 	const parentId = records.find((record) => record.id === id)?.parentAgentId;
 	return records.flatMap((record): Relative[] => {
-		const label = `${agentLabel(record)} ${record.status}: ${sanitize(record.description)}`;
+		const label = `${agentLabel(record)} ${lookOf(record.status).word}: ${sanitize(record.description)}`;
 		if (record.id === parentId) return [{ id: record.id, relation: "parent", label }];
 		return record.parentAgentId === id ? [{ id: record.id, relation: "child", label }] : [];
 	});

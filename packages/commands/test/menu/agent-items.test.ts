@@ -30,9 +30,9 @@ test("a list gives the agents columns, and what has no room goes below", () => {
 	expect(shown(80)).toBe(`────────────────────────────────────────────────────────────────────────────────
  Agents › Running agents
 
- → ● scout            a1      Find the launch code in the notes          1m 12s
+ → ⠋ scout            a1      Find the launch code in the notes          1m 12s
    ? general-purpose  b2      Find the launch code                       1m 12s
-   ○ reviewer         critic  Find the launch code                       queued
+   ◦ reviewer         critic  Find the launch code                       queued
 
    Reading notes.txt
 
@@ -41,9 +41,9 @@ test("a list gives the agents columns, and what has no room goes below", () => {
 	expect(shown(40)).toBe(`────────────────────────────────────────
  Agents › Running agents
 
- → ● scout            a1      1m 12s
+ → ⠋ scout            a1      1m 12s
    ? general-purpose  b2      1m 12s
-   ○ reviewer         critic  queued
+   ◦ reviewer         critic  queued
 
    Find the launch code in the notes
    Reading notes.txt

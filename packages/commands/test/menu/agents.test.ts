@@ -21,7 +21,7 @@ test("the first level counts, and Escape leaves each level", async () => {
 		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
 		"Agents › Finished agents\n■ scout agent1",
 		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
-		"Agents › Running agents\n● scout agent2",
+		"Agents › Running agents\n⠋ scout agent2",
 		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
 	]);
 });

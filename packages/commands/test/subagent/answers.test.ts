@@ -75,16 +75,16 @@ test("a list shows those at work first, then those launched last", () => {
 	});
 	const queued = agent({ id: "0ueued01", status: "queued", type: "general-purpose" });
 	expect(text(listBlocks([completed, failed, queued, waiting, agent()], NOW), 100)).toBe(
-		`5 agents: 1 running, 1 waiting, 1 queued, 1 completed, 1 failed
+		`5 agents: 1 running, 1 waiting for you, 1 queued, 1 done, 1 failed
 
-a1b2c3d4             scout            running    1m 12s  Find the launch code
-                                                         Reading notes.txt
-beef0001  left-door  scout            waiting    1m 12s  Find the launch code
-                                                         asks: Which colour?
-0ueued01             general-purpose  queued     1m 12s  Find the launch code
-dead0001             scout            failed     1m 12s  Find the launch code
-                                                         Failed: No key
-c0ffee00             scout            completed  1m      Find the launch code
+a1b2c3d4             scout            running          1m 12s  Find the launch code
+                                                               Reading notes.txt
+beef0001  left-door  scout            waiting for you  1m 12s  Find the launch code
+                                                               asks: Which colour?
+0ueued01             general-purpose  queued           1m 12s  Find the launch code
+dead0001             scout            failed           1m 12s  Find the launch code
+                                                               Failed: No key
+c0ffee00             scout            done             1m      Find the launch code
 
 Answer with /subagent reply <id> <text>.`,
 	);
@@ -123,7 +123,7 @@ test("a view of a settled agent has what it said, and where the rest is", async 
 		outcome: { status: "completed" as const, text: "x".repeat(4_010) },
 	};
 	const shown = text(await agentDetails(long, NOW));
-	expect(shown).toContain("status  Completed in 1m\n");
+	expect(shown).toContain("status  Done in 1m\n");
 	expect(shown).toContain("files   /runs/c0ffee00\n");
 	expect(shown).toContain("(10 more characters; all of it is in /runs/c0ffee00/result.json)");
 	expect(shown).not.toContain("last ");
@@ -158,7 +158,7 @@ test("a stop says how it ended, and whether there is something to read", () => {
 	expect(text(stopBlocks(stopped, { wasActive: true }))).toBe(
 		"scout a1b2c3d4: Stopped by you after 1m 12s.\n\nIts output until then: /subagent view a1b2c3d4",
 	);
-	expect(text(stopBlocks(completed, { wasActive: false }))).toBe("scout c0ffee00 had already ended. Completed in 1m.");
+	expect(text(stopBlocks(completed, { wasActive: false }))).toBe("scout c0ffee00 had already ended. Done in 1m.");
 });
 
 const other = agent({ id: "beef0002", status: "waiting", question: "Which door?" });
@@ -184,7 +184,7 @@ test("an answer never reaches an agent that it may not have been meant for", () 
 		'Several agents are waiting for an answer; name one: /subagent reply <id> <text>\n- scout "left-door" (beef0001) asks: Which colour?',
 	);
 	expect(() => reply("beef blue", waiting, other)).toThrow("Several agents are waiting for an answer");
-	expect(() => reply("c0ffee00 blue", waiting, completed)).toThrow("scout c0ffee00 is completed; it is not waiting");
+	expect(() => reply("c0ffee00 blue", waiting, completed)).toThrow("scout c0ffee00 is done; it is not waiting");
 	expect(() => reply("c0ffee blue", waiting, completed)).toThrow("it is not waiting for an answer");
 	expect(() => reply("blue", completed)).toThrow("No agent is waiting for an answer.");
 	expect(() => reply("beef0001", waiting)).toThrow("What is the answer? /subagent reply beef0001 <text>");
@@ -305,9 +305,9 @@ a1  scout  no end    look around
 
 Session aaaa of 2026-11-17 02:40 UTC
 
-a2  scout  no end         look around
-                          no end recorded: it is running in another pi, or ended with it
-a1  scout  completed  0s  look around
+a2  scout  no end      look around
+                       no end recorded: it is running in another pi, or ended with it
+a1  scout  done    0s  look around
 
 /resume opens a session, and its agents with it.`);
 	expect(text(earlierBlocks([]))).toBe("Earlier sessions in this directory launched no agents.");

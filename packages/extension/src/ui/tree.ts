@@ -1,6 +1,5 @@
 /**
- * Shows the tree of agents above the editor, and their count in the footer. An RPC client gets the same as plain
- * lines.
+ * Shows the tree of agents above the editor. An RPC client gets the same as plain lines.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
@@ -9,7 +8,6 @@ import type { Settings } from "@pi-subagents/launch";
 import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "../host/host.ts";
 import { debounce } from "./debounce.ts";
-import { showActiveCount } from "./footer.ts";
 
 export interface TreeDeps {
 	store: Store;
@@ -55,12 +53,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 	});
 	pi.on("session_start", (_event, ctx) => {
 		if (!ctx.hasUI) return;
-		const stopCounting = showActiveCount(store, host);
-		const hide = ctx.mode === "tui" ? showOnScreen(ctx) : showToClient();
-		close = () => {
-			stopCounting();
-			hide();
-		};
+		close = ctx.mode === "tui" ? showOnScreen(ctx) : showToClient();
 	});
 	pi.on("session_shutdown", () => close());
 

@@ -2,11 +2,11 @@
  * The person's side of a message that tells of settled agents. Its details come from a session file that may be old or
  * edited, so every field is checked; what is drawn is cleaned and fits any width.
  */
-import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
+import { getMarkdownTheme, keyHint, type Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { isObject } from "@pi-subagents/core";
 import { runIdsIn } from "@pi-subagents/delivery";
-import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { formatCount, formatDuration, formatTokens, lookOf, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
 
 interface Message {
@@ -72,24 +72,17 @@ function told(agents: readonly Told[], width: number, expanded: boolean, theme: 
 
 /** Who it was and what it took; what it was about has the room that is left. */
 function head({ status, preset, description, figures }: Told, width: number, theme: Theme): string {
-	const [icon, colour] = ICONS.get(status) ?? OTHER_ICON;
+	const { icon, color } = lookOf(status);
 	const who = clip(`${icon} ${preset}`, width);
 	const took = clip(figures, width - visibleWidth(who) - 2);
 	const room = width - visibleWidth(who) - visibleWidth(took) - 3;
 	const about = room < MIN_DESCRIPTION ? "" : clip(description, room);
 	return [
-		theme.fg(colour, who),
+		theme.fg(color, who),
 		...(about === "" ? [] : [` ${theme.fg("customMessageText", about)}`]),
 		...(took === "" ? [] : [`  ${theme.fg("dim", took)}`]),
 	].join("");
 }
-
-const ICONS = new Map<string, [icon: string, colour: ThemeColor]>([
-	["completed", ["✓", "success"]],
-	["failed", ["✗", "error"]],
-	["aborted", ["■", "warning"]],
-]);
-const OTHER_ICON: [string, ThemeColor] = ["●", "accent"];
 
 function beginning(agent: Told, most: number, width: number, theme: Theme): string[] {
 	const reason = agent.reason === "" ? [] : [theme.fg("warning", clip(`  ${agent.reason}`, width))];

@@ -4,8 +4,18 @@ import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tu
 import { isSettled } from "@pi-subagents/core";
 import type { AgentDetails } from "@pi-subagents/core/report";
 import { forPeople } from "@pi-subagents/core/report";
-import { formatCount, formatDuration, formatTokens, sanitize, sanitizeBlock, unfenced } from "@pi-subagents/progress";
+import {
+	formatCount,
+	formatDuration,
+	formatTokens,
+	lookOf,
+	readableError,
+	sanitize,
+	sanitizeBlock,
+	unfenced,
+} from "@pi-subagents/progress";
 import { folded } from "./fold.ts";
+import { readReport } from "./read-report.ts";
 
 interface Shown {
 	content: readonly { type: string; text?: string }[];
@@ -24,7 +34,7 @@ export function renderAgentResult(
 		return new Text(agents.map((agent) => launched(agent, theme)).join("\n"), 0, 0);
 	const row = new Container();
 	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
-	else if (context.isError) row.addChild(new Text(theme.fg("error", text), 0, 0));
+	else if (context.isError) row.addChild(new Text(failure(textOf(result), theme), 0, 0));
 	else if (expanded) row.addChild(new Markdown(text, 0, 0, getMarkdownTheme()));
 	else row.addChild(folded(text, theme));
 	if (!context.isError) for (const agent of agents) row.addChild(new Text(stats(agent, theme), 0, 0));
@@ -49,8 +59,22 @@ function textOf({ content }: Pick<Shown, "content">): string {
 
 /** The text is for the model; a person wants to know that it continues elsewhere. */
 function launched({ agentId, status }: AgentDetails, theme: Theme): string {
-	const state = status === "queued" ? "queued" : "works in the background";
-	return theme.fg("dim", `↳ ${state} · ${sanitize(agentId)}`);
+	const { icon, word, color } = lookOf(status);
+	const where = status === "running" ? `${word} in the background` : word;
+	return `${theme.fg(color, `${icon} ${where}`)} ${theme.fg("dim", `· ${sanitize(agentId)}`)}`;
+}
+
+/** Which agents did not complete, and why, in words; what they said until then below. */
+function failure(report: string, theme: Theme): string {
+	const parts = readReport(report);
+	if (parts.length === 0) return theme.fg("error", forPeople(report));
+	return parts
+		.map(({ agentId, status, how, said }) => {
+			const { icon, color } = lookOf(status);
+			const head = `${theme.fg(color, `${icon} ${readableError(how)}`)} ${theme.fg("dim", `· ${agentId}`)}`;
+			return said === "" ? head : `${head}\n${theme.fg("toolOutput", said)}`;
+		})
+		.join("\n");
 }
 
 /** The last line is what happens now. */
@@ -66,6 +90,6 @@ function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, 
 		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
 		formatDuration(durationMs),
 	];
-	const mark = status === "completed" ? theme.fg("success", "✓ ") : "";
-	return mark + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
+	const { icon, color } = lookOf(status);
+	return theme.fg(color, `${icon} `) + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
 }

@@ -41,7 +41,7 @@ test("while it runs, the body shows what it does and what that has cost", () => 
 	const running = renderAgentResult(shown, { ...state, isPartial: true }, plain, {
 		isError: false,
 	});
-	expect(lines(running)).toEqual(["Reading a.ts", "Reading b.ts", "3 tools · 22.8k tokens · 1m 12s · a1"]);
+	expect(lines(running)).toEqual(["Reading a.ts", "Reading b.ts", "⠋ 3 tools · 22.8k tokens · 1m 12s · a1"]);
 });
 
 test("when it is done, the body is the answer and what it took, once", () => {
@@ -67,19 +67,22 @@ test("an agent that works in the background is one line", () => {
 		...result("Agent a1 (scout) is running. A message …"),
 		details: { agents: [{ ...details, status: "running" as const }] },
 	};
-	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual(["↳ works in the background · a1"]);
+	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual([
+		"⠋ running in the background · a1",
+	]);
 });
 
 test("a run that was stopped says so in plain words", () => {
 	const report =
 		"[agent a1 (scout): Stopped by you after 6.7s, 1 tool call]\n\nWhat it had said until then (partial):\nHalf.";
 	const stopped = lines(renderAgentResult({ ...result(report), details: undefined }, state, plain, { isError: true }));
-	expect(stopped).toEqual([
-		"Stopped by you after 6.7s, 1 tool call",
-		"",
-		"What it had said until then (partial):",
-		"Half.",
-	]);
+	expect(stopped).toEqual(["■ Stopped by you after 6.7s · a1", "Half."]);
+});
+
+test("a failed run has icon, readable error and id, and no figures for the model", () => {
+	const report = '[agent a1 (scout): Failed after 2s: 429 {"error":{"message":"Slow down."}}, 0 tool calls]';
+	const failed = renderAgentResult({ ...result(report), details: undefined }, state, plain, { isError: true });
+	expect(lines(failed)).toEqual(["✗ Failed after 2s: 429: Slow down. · a1"]);
 });
 
 test("a long answer is folded, with the way to unfold it", () => {

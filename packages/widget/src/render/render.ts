@@ -1,6 +1,7 @@
 /** Turns a layout, or records, into terminal lines: icons, connectors and colours. Pure. */
+import { SPINNER } from "@pi-subagents/progress";
 import { type FitOptions, fit } from "../rows/fit.ts";
-import { BRANCH, CROPPED, DETAIL, ICONS, LAST_BRANCH, NO_RAIL, RAIL, SPINNER } from "../rows/glyphs.ts";
+import { BRANCH, CROPPED, DETAIL, ICONS, LAST_BRANCH, NO_RAIL, RAIL } from "../rows/glyphs.ts";
 import type { Layout, Row, Tone } from "../rows/layout.ts";
 import { buildTree } from "../tree/tree.ts";
 import type { AgentView } from "../tree/view.ts";

@@ -1,4 +1,5 @@
 /** The colours of tones. A theme is functions over text, so that tests can read plain lines. */
+import { STATUS_LOOKS } from "@pi-subagents/progress";
 import type { Tone } from "../rows/layout.ts";
 
 /** None may change the width of its text. A tone without a function is left unpainted. */
@@ -29,13 +30,12 @@ const COLORS: Record<Tone, PiColor> = {
 	note: "dim",
 	attention: "warning",
 	alarm: "error",
-	queued: "muted",
-	running: "accent",
-	waiting: "warning",
-	completed: "success",
-	failed: "error",
-	stopped: "muted",
-	aborted: "warning",
+	queued: STATUS_LOOKS.queued.color,
+	running: STATUS_LOOKS.running.color,
+	waiting: STATUS_LOOKS.waiting.color,
+	completed: STATUS_LOOKS.completed.color,
+	failed: STATUS_LOOKS.failed.color,
+	aborted: STATUS_LOOKS.aborted.color,
 	lost: "dim",
 };
 

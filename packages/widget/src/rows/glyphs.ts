@@ -1,18 +1,16 @@
 /** Icons and connectors. Each is one column wide in every terminal, so none is an emoji. */
+import { SPINNER, STATUS_LOOKS } from "@pi-subagents/progress";
 import type { Icon } from "./layout.ts";
-
-export const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 
 export const ICONS: Record<Icon, string> = {
 	session: "●",
 	done: "○",
-	queued: "◦",
+	queued: STATUS_LOOKS.queued.icon,
 	running: SPINNER[0],
-	waiting: "?",
-	completed: "✓",
-	failed: "✗",
-	stopped: "■",
-	aborted: "⊘",
+	waiting: STATUS_LOOKS.waiting.icon,
+	completed: STATUS_LOOKS.completed.icon,
+	failed: STATUS_LOOKS.failed.icon,
+	aborted: STATUS_LOOKS.aborted.icon,
 	lost: "◌",
 };
 

@@ -43,18 +43,8 @@ export interface Segment {
 
 export type Separator = "" | " " | " · ";
 
-/** `stopped` by the user or the parent; `aborted` by a limit or an error. */
-export type Icon =
-	| "session"
-	| "done"
-	| "queued"
-	| "running"
-	| "waiting"
-	| "completed"
-	| "failed"
-	| "stopped"
-	| "aborted"
-	| "lost";
+/** A status, the session, agents of which none is active, or agents whose parent is unknown. */
+export type Icon = "session" | "done" | "queued" | "running" | "waiting" | "completed" | "failed" | "aborted" | "lost";
 
 /** What a piece of text means; a theme gives each a colour. */
 export type Tone =

@@ -1,5 +1,12 @@
 /** The text of an agent's row, in pieces, most important first. Pure; time is an argument. */
-import { formatCount, formatDuration, formatTokens, outcomeText } from "@pi-subagents/progress";
+import {
+	endText,
+	formatCount,
+	formatDuration,
+	formatTokens,
+	readableError,
+	STATUS_LOOKS,
+} from "@pi-subagents/progress";
 import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
 import { ACTIVE, type AgentView, rankOf, SETTLED } from "../tree/view.ts";
@@ -25,10 +32,8 @@ export interface RowOptions {
 
 export function iconOf(view: AgentView): Icon {
 	if (rankOf(view) !== SETTLED) return view.status;
-	if (view.status === "completed" || view.status === "failed") return view.status;
-	if (view.status !== "aborted") return "done"; // an unknown status from a newer version
-	const by = view.outcome?.status === "aborted" ? view.outcome.by : "user";
-	return by === "user" || by === "parent" ? "stopped" : "aborted";
+	if (Object.hasOwn(STATUS_LOOKS, view.status)) return view.status;
+	return "done"; // an unknown status from a newer version
 }
 
 /**
@@ -73,7 +78,7 @@ export function workPieces({ view }: TreeNode, { width, withDetails }: RowOption
 function activityPieces(view: AgentView): Piece[] {
 	if (view.status === "waiting") {
 		const text = textOf(view, "question", view.question);
-		if (text.width === 0) return [{ tone: "attention", text: plainText("waiting for an answer"), separator: " · " }];
+		if (text.width === 0) return [{ tone: "attention", text: plainText(STATUS_LOOKS.waiting.word), separator: " · " }];
 		return [
 			{ tone: "attention", text: plainText("asks:"), separator: " · " },
 			{ tone: "question", text, separator: " ", min: 8 },
@@ -129,13 +134,18 @@ function reasonPieces(view: AgentView): Piece[] {
 	const { status, outcome } = view;
 	if (status === "failed") {
 		const error = outcome?.status === "failed" ? outcome.error : view.error;
-		const text = textOf(view, "error", error && `error: ${error}`);
-		return [{ tone: "failed", text: text.width > 0 ? text : plainText("failed"), separator: " ", min: 12 }];
+		const text = textOf(view, "error", error && `error: ${readableError(error)}`);
+		return [
+			{ tone: "failed", text: text.width > 0 ? text : plainText(STATUS_LOOKS.failed.word), separator: " ", min: 12 },
+		];
 	}
 	const isPlain =
 		outcome === undefined || outcome.status !== status || (status === "completed" && !("wrappedUp" in outcome));
-	if (isPlain) return status === "aborted" ? [{ tone: "quiet", text: plainText("Stopped"), separator: " · " }] : [];
-	const text = textOf(view, "error", outcomeText(outcome));
+	if (isPlain)
+		return status === "aborted"
+			? [{ tone: "quiet", text: plainText(STATUS_LOOKS.aborted.word), separator: " · " }]
+			: [];
+	const text = textOf(view, "error", endText(outcome));
 	return [{ tone: "quiet", text, separator: " · ", min: 16 }];
 }
 

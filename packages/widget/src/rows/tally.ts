@@ -1,7 +1,7 @@
 /** Texts that count agents: the header, and the line for hidden agents. */
-import { formatCount } from "@pi-subagents/progress";
+import { formatCount, SPINNER, STATUS_LOOKS } from "@pi-subagents/progress";
 import { type Counts, total } from "../tree/counts.ts";
-import { ICONS, SPINNER } from "./glyphs.ts";
+import { ICONS } from "./glyphs.ts";
 import type { Piece } from "./line.ts";
 import { plainText } from "./text.ts";
 
@@ -32,17 +32,23 @@ function signs({ running, waiting, queued, finished }: Counts): string {
 
 /** `["2 running", "1 queued"]`. */
 function countTexts(counts: Counts): string[] {
-	return STATES.flatMap((word) => (counts[word] > 0 ? [formatCount(counts[word], word, word)] : []));
+	return STATES.flatMap(([state, word]) => (counts[state] > 0 ? [formatCount(counts[state], word, word)] : []));
 }
 
-const STATES = ["running", "waiting", "queued", "finished"] as const;
+/** Agents that settled, however they did, are counted together. */
+const STATES = [
+	["running", STATUS_LOOKS.running.word],
+	["waiting", STATUS_LOOKS.waiting.word],
+	["queued", STATUS_LOOKS.queued.word],
+	["finished", "finished"],
+] as const;
 
 /** `Agents 3 running · 1 queued · depth 3/4`. Finished agents are counted only when none is active. */
 export function headerPieces(counts: Counts, depth: number, maxDepth: number | undefined): Piece[] {
 	const isActive = total(counts) > counts.finished;
 	const words = countTexts(isActive ? { ...counts, finished: 0 } : counts);
 	const pieces: Piece[] = words.map((text, at) => ({
-		tone: text.endsWith("waiting") ? "attention" : "counts",
+		tone: text.endsWith(STATUS_LOOKS.waiting.word) ? "attention" : "counts",
 		text: plainText(text),
 		separator: at === 0 ? " " : " · ",
 		dropOrder: 2,

@@ -130,5 +130,5 @@ test("a focused frame shows who is above and below, marks nobody else, and count
 
 test("a view with nothing but an id and a status is drawn", () => {
 	expect(draw([{ id: "a1", status: "running" }])).toEqual(["● Agents 1 running", "└─ ⠋ a1", "   ⎿ working…"]);
-	expect(draw([{ id: "a1", status: "aborted" }])).toEqual(["○ Agents 1 finished", "└─ ■ a1 · Stopped"]);
+	expect(draw([{ id: "a1", status: "aborted" }])).toEqual(["○ Agents 1 finished", "└─ ■ a1 · stopped"]);
 });

@@ -40,19 +40,19 @@ test("without a tool it is simply silent", () => {
 
 test.each([
 	[{ status: "queued" }, "◦ worker"],
-	[{ status: "waiting" }, "? worker · waiting for an answer"],
+	[{ status: "waiting" }, "? worker · waiting for you"],
 	[{ status: "waiting", question: "left or right?" }, "? worker · asks: left or right?"],
 	[{ status: "completed" }, "✓ worker"],
 	[{ status: "failed" }, "✗ worker failed"],
 	[{ status: "failed", error: "no luck" }, "✗ worker error: no luck"],
 	[{ status: "failed", error: "old", outcome: { status: "failed", error: "new" } }, "✗ worker error: new"],
-	[{ status: "aborted" }, "■ worker · Stopped"],
+	[{ status: "aborted" }, "■ worker · stopped"],
 	[{ status: "aborted", outcome: { status: "aborted", by: "user" } }, "■ worker · Stopped by you"],
 	[{ status: "aborted", outcome: { status: "aborted", by: "parent" } }, "■ worker · Stopped by its parent"],
-	[{ status: "aborted", outcome: { status: "aborted", by: "budget" } }, "⊘ worker · Stopped: budget used up"],
+	[{ status: "aborted", outcome: { status: "aborted", by: "budget" } }, "■ worker · Stopped: budget used up"],
 	[
 		{ status: "aborted", outcome: { status: "aborted", by: "lost" } },
-		"⊘ worker · Lost: the agent ended without a result",
+		"■ worker · Stopped: the agent ended without a result",
 	],
 ] as [Partial<AgentView>, string][])("%j is drawn as %s", (view, line) => {
 	expect(lineOf(view)).toBe(line);

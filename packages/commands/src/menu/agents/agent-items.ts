@@ -1,17 +1,8 @@
 /** Agents as menu items, and the actions of each. Pure. */
-import { type AgentRecord, isSettled, type Status } from "@pi-subagents/core";
-import { formatCount, formatDuration, outcomeText } from "@pi-subagents/progress";
+import { type AgentRecord, isSettled } from "@pi-subagents/core";
+import { endText, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
 import type { Item } from "@pi-subagents/widget/dialogs";
-import { activityText, durationOf, STATUS_TONES, sortByActivity } from "../../text/agent-text.ts";
-
-const MARKS: Record<Status, string> = {
-	queued: "○",
-	running: "●",
-	waiting: "?",
-	completed: "✓",
-	failed: "✗",
-	aborted: "■",
-};
+import { activityText, durationOf, sortByActivity, toneOf } from "../../text/agent-text.ts";
 
 /** Running agents by activity, settled ones by their end, newest first. */
 export function agentItems(agents: readonly AgentRecord[], which: "running" | "settled", now: number): Item[] {
@@ -27,11 +18,11 @@ function agentItem(agent: AgentRecord, now: number): Item {
 	const { id, name, type, status, description } = agent;
 	return {
 		value: id,
-		mark: { text: MARKS[status], tone: STATUS_TONES[status] },
+		mark: { text: lookOf(status).icon, tone: toneOf(status) },
 		label: type,
 		tag: { text: name ?? id },
 		about: description,
-		end: status === "queued" ? "queued" : formatDuration(durationOf(agent, now)),
+		end: status === "queued" ? lookOf(status).word : formatDuration(durationOf(agent, now)),
 		note: stateOf(agent, now),
 	};
 }
@@ -39,7 +30,7 @@ function agentItem(agent: AgentRecord, now: number): Item {
 /** Its current activity, or how and when it ended. */
 export function stateOf(agent: AgentRecord, now: number): string {
 	const { outcome, status, completedAt = now } = agent;
-	if (outcome) return `${outcomeText(outcome)}, ${formatDuration(Math.max(0, now - completedAt))} ago`;
+	if (outcome) return `${endText(outcome)}, ${formatDuration(Math.max(0, now - completedAt))} ago`;
 	return activityText(agent) || (status === "queued" ? "Waiting for a slot." : "Just started.");
 }
 

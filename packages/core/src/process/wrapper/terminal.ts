@@ -4,7 +4,7 @@
  */
 
 import { spawn } from "node:child_process";
-import { outcomeText, sanitize } from "@pi-subagents/progress";
+import { endText, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 import type { Meta, ResultFile } from "../../runs/layout.ts";
 
@@ -23,7 +23,7 @@ export function progressTerminal({ agentId, preset, task }: Meta, print: Print):
 	return {
 		begin: () => void show(`Agent ${agentId} (${preset}): ${firstLine(task)}`),
 		line: (text) => void show(text),
-		end: ({ outcome, durationMs = 0 }) => show(outcomeText(outcome, { durationMs })),
+		end: ({ outcome, durationMs = 0 }) => show(endText(outcome, { durationMs })),
 	};
 }
 

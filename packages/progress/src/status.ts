@@ -1,0 +1,187 @@
+/**
+ * How the state of an agent reads. Each status has one word, icon and colour, the same in the tree, rows, footer, lists
+ * and messages; the end of a run is one sentence. Never throws, also not for data of a newer version, because an error
+ * while rendering would crash the host.
+ */
+import type { Aborted, AbortedBy, Outcome } from "./events.ts";
+import { formatDuration } from "./format.ts";
+import { sanitizeClipped } from "./sanitize.ts";
+
+/** The word, the icon (one column wide), and the name of the colour in pi's themes. */
+export interface StatusLook {
+	readonly word: string;
+	readonly icon: string;
+	readonly color: "accent" | "warning" | "muted" | "success" | "error";
+}
+
+/** The frames of a running agent's icon. */
+export const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
+
+/** In the order in which they are counted. */
+export const STATUS_LOOKS = {
+	running: { word: "running", icon: "⠋", color: "accent" },
+	waiting: { word: "waiting for you", icon: "?", color: "warning" },
+	queued: { word: "queued", icon: "◦", color: "muted" },
+	completed: { word: "done", icon: "✓", color: "success" },
+	failed: { word: "failed", icon: "✗", color: "error" },
+	aborted: { word: "stopped", icon: "■", color: "warning" },
+} as const satisfies Readonly<Record<string, StatusLook>>;
+
+/**
+ * The look of a status, also of one that a newer version wrote.
+ *
+ * @example
+ * ```ts
+ * lookOf("aborted"); // { word: "stopped", icon: "■", color: "warning" }
+ * ```
+ */
+export function lookOf(status: string): StatusLook {
+	if (Object.hasOwn(STATUS_LOOKS, status)) return STATUS_LOOKS[status as keyof typeof STATUS_LOOKS];
+	return { word: sanitizeClipped(status, MAX_UNKNOWN) || "unknown", icon: "●", color: "accent" };
+}
+
+const MAX_UNKNOWN = 20;
+
+/**
+ * How many agents have each status.
+ *
+ * @example
+ * ```ts
+ * tallyText(["completed", "running", "completed"]); // "1 running, 2 done"
+ * ```
+ */
+export function tallyText(statuses: readonly string[]): string {
+	const known = Object.keys(STATUS_LOOKS);
+	const others = new Set(statuses.filter((status) => !known.includes(status)));
+	return [...known, ...others]
+		.map((status) => ({ status, count: statuses.filter((each) => each === status).length }))
+		.filter(({ count }) => count > 0)
+		.map(({ status, count }) => `${count} ${lookOf(status).word}`)
+		.join(", ");
+}
+
+export interface OutcomeTextOptions {
+	/** How long the run took. Omitted from the text when absent. */
+	durationMs?: number;
+}
+
+/**
+ * One sanitized line that says how a run ended.
+ *
+ * @example
+ * ```ts
+ * outcomeText({ status: "completed", text: "…" }, { durationMs: 12_000 }); // "Completed in 12s"
+ * outcomeText({ status: "aborted", by: "idle" }); // "Stopped: no activity"
+ * ```
+ */
+export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}): string {
+	const duration = options.durationMs === undefined ? undefined : formatDuration(options.durationMs);
+	const after = duration === undefined ? "" : ` after ${duration}`;
+	switch (outcome.status) {
+		case "completed":
+			if (outcome.wrappedUp) return `Wrapped up at its turn limit${after}`;
+			return duration === undefined ? "Completed" : `Completed in ${duration}`;
+		case "failed":
+			return because(`Failed${after}`, sanitizeClipped(readableError(outcome.error), MAX_REASON_LENGTH));
+		case "aborted":
+			return abortedText(outcome, after);
+		default:
+			outcome satisfies never;
+			return `Ended${after}`;
+	}
+}
+
+/**
+ * {@link outcomeText} for people, in the words of `STATUS_LOOKS`: done, failed or stopped. Models read the other one.
+ *
+ * @example
+ * ```ts
+ * endText({ status: "aborted", by: "timeout" }, { durationMs: 60_000 }); // "Stopped after 1m: timed out"
+ * ```
+ */
+export function endText(outcome: Outcome, options: OutcomeTextOptions = {}): string {
+	if (outcome.status === "completed" && !outcome.wrappedUp)
+		return options.durationMs === undefined ? "Done" : `Done in ${formatDuration(options.durationMs)}`;
+	if (outcome.status !== "aborted") return outcomeText(outcome, options);
+	const after = options.durationMs === undefined ? "" : ` after ${formatDuration(options.durationMs)}`;
+	const { head, cause } = stoppedBy(outcome);
+	const reason = sanitizeClipped(outcome.reason, MAX_REASON_LENGTH);
+	if (head.startsWith("Stopped by")) return because(head + after, reason);
+	const why = cause ?? (head === "Stopped" ? "" : head.toLowerCase());
+	return because(`Stopped${after}`, why === "" || reason === "" ? why || reason : `${why} (${reason})`);
+}
+
+const MAX_REASON_LENGTH = 400;
+
+/** `cause` follows a colon where `head` does not give the reason. */
+const STOPPED: Record<AbortedBy, { head: string; cause?: string }> = {
+	user: { head: "Stopped by you" },
+	parent: { head: "Stopped by its parent" },
+	turns: { head: "Stopped", cause: "too many turns" },
+	timeout: { head: "Timed out" },
+	idle: { head: "Stopped", cause: "no activity" },
+	budget: { head: "Stopped", cause: "budget used up" },
+	shutdown: { head: "Interrupted", cause: "pi shut down" },
+	lost: { head: "Lost", cause: "the agent ended without a result" },
+};
+
+function abortedText(outcome: Aborted, after: string): string {
+	const { head, cause } = stoppedBy(outcome);
+	const reason = sanitizeClipped(outcome.reason, MAX_REASON_LENGTH);
+	if (cause === undefined) return because(head + after, reason);
+	return because(head + after, reason === "" ? cause : `${cause} (${reason})`);
+}
+
+function stoppedBy({ by }: Aborted): { head: string; cause?: string } {
+	return Object.hasOwn(STOPPED, by) ? STOPPED[by] : { head: "Stopped" };
+}
+
+function because(head: string, cause: string): string {
+	return cause === "" ? head : `${head}: ${cause}`;
+}
+
+/** Of a provider's error: deeper nesting is no message. */
+const MAX_DEPTH = 5;
+/** Errors are short; more would only cost time. */
+const MAX_JSON = 20_000;
+
+/**
+ * The message inside a provider's error.
+ *
+ * @example
+ * ```ts
+ * readableError('429 {"error":{"type":"rate_limit_error","message":"Slow down."}}'); // "429: Slow down."
+ * ```
+ */
+export function readableError(error: string): string {
+	const text = typeof error === "string" ? error : "";
+	const start = text.indexOf("{");
+	const end = text.lastIndexOf("}");
+	if (start < 0 || end < start || end - start > MAX_JSON) return text;
+	const message = messageIn(parsed(text.slice(start, end + 1)), MAX_DEPTH);
+	if (message === undefined) return text;
+	const before = text.slice(0, start).replace(/[\s:(["'-]+$/, "");
+	return before === "" || message.startsWith(before) ? message : `${before}: ${message}`;
+}
+
+const KEYS = ["message", "error", "detail", "details", "errors", "error_description"] as const;
+
+/** The first text under one of these names. A list speaks through its first item. */
+function messageIn(value: unknown, depth: number): string | undefined {
+	if (typeof value === "string") return value.trim() === "" ? undefined : readableError(value);
+	if (depth === 0 || typeof value !== "object" || value === null) return undefined;
+	if (Array.isArray(value)) return messageIn(value[0], depth - 1);
+	for (const key of KEYS) {
+		const found = Object.hasOwn(value, key) ? messageIn((value as Record<string, unknown>)[key], depth - 1) : undefined;
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
+function parsed(json: string): unknown {
+	try {
+		return JSON.parse(json);
+	} catch {
+		return undefined; // a brace in plain words
+	}
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { endText, lookOf, readableError, tallyText } from "../src/index.ts";
+
+test("every status has one word; an unknown one is cleaned", () => {
+	const words = ["running", "waiting", "queued", "completed", "failed", "aborted"].map((status) => lookOf(status).word);
+	expect(words).toEqual(["running", "waiting for you", "queued", "done", "failed", "stopped"]);
+	expect(lookOf("\x1b[31mpaused").word).toBe("paused");
+	expect(lookOf("toString").icon).toBe("●");
+	expect(tallyText(["aborted", "completed", "paused", "completed"])).toBe("2 done, 1 stopped, 1 paused");
+});
+
+test.each([
+	[{ status: "completed", text: "" }, "Done in 1m"],
+	[{ status: "aborted", by: "user" }, "Stopped by you after 1m"],
+	[{ status: "aborted", by: "timeout" }, "Stopped after 1m: timed out"],
+	[{ status: "aborted", by: "shutdown", reason: "reload" }, "Stopped after 1m: pi shut down (reload)"],
+	[{ status: "failed", error: '400 {"error":{"message":"Too long."}}' }, "Failed after 1m: 400: Too long."],
+] as const)("%o ends with %s", (outcome, text) => {
+	expect(endText(outcome, { durationMs: 60_000 })).toBe(text);
+});
+
+test.each([
+	['429 {"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}}', "429: Slow down."],
+	['{"error":{"message":"{\\"error\\":{\\"message\\":\\"No such model\\"}}","code":404}}', "No such model"],
+	['OpenAI API error (401): {"detail":"No key"}', "OpenAI API error (401): No key"],
+	['[{"errors":["first","second"]}]', "first"],
+	["expected { in a.ts", "expected { in a.ts"],
+	['{"code":3}', '{"code":3}'],
+])("the message of %s is %s", (error, message) => {
+	expect(readableError(error)).toBe(message);
+});
