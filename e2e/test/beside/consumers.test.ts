@@ -4,6 +4,7 @@ import {
 	callTool,
 	converse,
 	createGate,
+	fail,
 	type Gate,
 	gatePis,
 	hang,
@@ -14,6 +15,7 @@ import {
 	runPrint,
 	say,
 	startRpc,
+	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -34,6 +36,7 @@ const files = {
 	"role.ts": rowConsumers.role("visitor", { description: "Visits.", systemPrompt: "You are a visitor." }),
 	"walks.ts": rowConsumers.walksAway,
 	".pi/agents/apart.md": preset("runner: process", "You dig apart."),
+	".pi/agents/mute.md": preset("", "You are mute."),
 	".pi/agents/mine.md": preset("", "You are mine."),
 };
 
@@ -53,6 +56,7 @@ const rules = (gate?: Gate) => [
 	),
 	when(lastUserSays("Dig."), gate ? { ...say("Found gold."), gate } : say("Found gold.")),
 	when(lastUserSays("Hang."), hang()),
+	when(systemPromptSays("You are mute."), fail("no voice")),
 	converse(lastUserSays("Who are you?"), ({ systemPrompt }) =>
 		say(/You are (?:a |an )?\w+\./.exec(systemPrompt)?.[0] ?? "?"),
 	),
@@ -147,6 +151,8 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			it.server.forget();
 			expect(await ask("guest")).toContain("You are a guest.");
 			expect(agentTool(it)).not.toContain("visitor");
+			await rpc.send({ type: "new_session" }); // brings them along again
+			expect(await ask("visitor")).toContain("You are a visitor.");
 		},
 	);
 });
@@ -180,6 +186,16 @@ test("the details of a call are where readers of session files look for them", a
 		status: "completed",
 		agents: [expect.objectContaining({ preset: "mine", status: "completed" })],
 	});
+	const failed = await runJson({ env: it.env, args: ["--no-session"] }, "mute");
+	const ends = (failed.events as readonly Call[]).filter(({ type }) => type === "tool_execution_end");
+	expect(ends.map(({ result }) => result?.details)).toEqual([
+		expect.objectContaining({
+			subagentType: "mute",
+			description: "ask it",
+			status: "error",
+			agentId: expect.any(String),
+		}),
+	]);
 	const during = calls.flatMap(({ partialResult }) => partialResult?.details?.status ?? []);
 	expect(new Set(during)).toEqual(new Set(["running"]));
 });

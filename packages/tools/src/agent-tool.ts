@@ -1,5 +1,10 @@
 /** `Agent`: hands a task to an agent and returns; the result comes as a message. Inside an agent it waits by default. */
-import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
+import {
+	defineTool,
+	type ExtensionAPI,
+	type ExtensionContext,
+	type ToolDefinition,
+} from "@earendil-works/pi-coding-agent";
 import {
 	AgentError,
 	type AgentRecord,
@@ -112,8 +117,19 @@ interface AgentSummary {
 	description: string;
 	/** The name of its preset. */
 	subagentType: string;
-	/** `background` for an agent that the call does not wait for. */
-	status: "queued" | "running" | "background" | "completed";
+	/** `background` for an agent that the call does not wait for. The last three are for calls that failed. */
+	status: "queued" | "running" | "background" | "completed" | "error" | "stopped" | "aborted";
+}
+
+const NAME = "Agent";
+
+/** pi drops the details of a call that failed. With this they are kept, like those of any other. */
+export function keepFailedDetails(pi: ExtensionAPI, store: Store): void {
+	pi.on("tool_result", ({ toolName, toolCallId, isError }) => {
+		if (toolName !== NAME || !isError) return undefined;
+		const record = store.currentRecords().findLast(({ callId }) => callId === toolCallId);
+		return record && { details: callDetails(record, endOf(record)) };
+	});
 }
 
 export function createAgentTool(
@@ -125,8 +141,8 @@ export function createAgentTool(
 	const hasSchedule = deps.schedule !== undefined;
 	return bounded(
 		defineTool({
-			name: "Agent",
-			label: "Agent",
+			name: NAME,
+			label: NAME,
 			description:
 				deps.description ??
 				`${SAYS[isBackgroundByDefault ? "background" : "foreground"]} Calls in one message run in parallel.${presets}`,
@@ -163,7 +179,7 @@ export function createAgentTool(
 				};
 			},
 			renderCall: ({ subagent_type, description, model }, theme) =>
-				renderAgentCall("Agent", { preset: subagent_type ?? DEFAULT_PRESET, task: description, model }, theme),
+				renderAgentCall(NAME, { preset: subagent_type ?? DEFAULT_PRESET, task: description, model }, theme),
 			renderResult: renderAgentResult,
 		}),
 	);
@@ -243,6 +259,13 @@ function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]
 			: "Read its result with get_subagent_result.";
 	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
 	return { content: [{ type: "text" as const, text }], details: callDetails(record, "background") };
+}
+
+/** In the words of other extensions: an agent is `stopped` by somebody, and `aborted` by a limit. */
+function endOf({ outcome }: AgentRecord): AgentSummary["status"] {
+	if (outcome?.status !== "aborted")
+		return outcome ? (outcome.status === "failed" ? "error" : "completed") : "background";
+	return ["user", "parent", "shutdown"].includes(outcome.by) ? "stopped" : "aborted";
 }
 
 function callDetails(

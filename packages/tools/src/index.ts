@@ -1,6 +1,12 @@
 /** The tools that a model calls to work with agents, each as a function of small ports. */
 
-export { type AgentCall, type AgentCallDetails, type AgentToolDeps, createAgentTool } from "./agent-tool.ts";
+export {
+	type AgentCall,
+	type AgentCallDetails,
+	type AgentToolDeps,
+	createAgentTool,
+	keepFailedDetails,
+} from "./agent-tool.ts";
 export { type BackgroundAgentToolDeps, createBackgroundAgentTool } from "./background-agent-tool.ts";
 export { createBackgroundStatusTool } from "./background-status-tool.ts";
 export { createGetResultTool, type GetResultToolDeps } from "./get-result-tool.ts";

@@ -22,6 +22,7 @@ import {
 	createStopTool,
 	createSubagentTool,
 	createWorkflowTool,
+	keepFailedDetails,
 	keepLaunchesApart,
 	modelParameter,
 	type OnGivenUp,
@@ -95,6 +96,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		return undefined;
 	});
 	keepLaunchesApart(pi);
+	keepFailedDetails(pi, deps.manager.store);
 }
 
 /** What is wrong with the user's text is said once; the tool is offered all the same. */

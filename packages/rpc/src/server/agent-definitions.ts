@@ -25,15 +25,11 @@ export function readRegistration(get: Fields): AgentRegistration {
 
 /** `name` is the one that the definition goes by, if it is not written in it. */
 export function readDefinition(value: unknown, what: string, name?: unknown): AgentDefinition {
-	const get = fieldsOf(value, what);
-	const named = name === undefined ? get : (key: string) => (key === "name" ? name : get(key));
+	fieldsOf(value, what);
+	const copy = copyJson(value, what) as Record<string, unknown>;
+	const get = fieldsOf(name === undefined ? copy : { ...copy, name }, what);
 	try {
-		const { systemPrompt: _copied, ...fields } = copyJson(value, what) as Record<string, unknown>;
-		return {
-			...fields,
-			name: text(named, "name", MAX_ID),
-			systemPrompt: text(get, "systemPrompt", MAX_PROMPT),
-		};
+		return { ...copy, name: text(get, "name", MAX_ID), systemPrompt: text(get, "systemPrompt", MAX_PROMPT) };
 	} catch (error) {
 		throw new Error(`${what}: ${messageOf(error)}`);
 	}
