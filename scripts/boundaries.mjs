@@ -38,6 +38,7 @@ const RULES = {
 		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget", "workflow"],
 		others: [...PI, "typebox"],
 	},
+	cli: { ours: ["core", "progress"], others: [], withoutPi: ["index.ts"] },
 	schedule: { ours: [], others: ["croner"], withoutPi: ["index.ts"] },
 	rpc: { ours: [], others: [], pure: ["index.ts"] },
 	extension: {

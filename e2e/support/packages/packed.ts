@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 
 export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 export const packageNames = [
+	"cli",
 	"core",
 	"delivery",
 	"extension",

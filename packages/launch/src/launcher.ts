@@ -1,9 +1,9 @@
 /** From a request to a complete spec: gathers settings, preset and facts, and leaves every decision to `resolveSpec`. */
 import { join } from "node:path";
-import { AgentError, type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { AgentError, bestEffort, type RunSpec, resolveSpec } from "@pi-subagents/core";
 import { leadsInto } from "@pi-subagents/core/files";
 import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
-import { prepareRunsDir } from "@pi-subagents/core/runs";
+import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
 import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset } from "@pi-subagents/presets";
 import { coalesce } from "./coalesce.ts";
@@ -66,8 +66,19 @@ export function createLauncher<Context extends SessionContext>(
 		registered: host.registeredPresets ?? (() => NO_REGISTERED_PRESETS),
 	});
 	const readConfig = createConfigReader(agentDir);
+	const remembered = new Set<string>();
+	/** For programs outside pi; no launch waits for it. */
+	const remember = (dir: string) => {
+		if (remembered.has(dir)) return;
+		remembered.add(dir);
+		void bestEffort("The list of projects with agents", tell, () => rememberRunsDir(agentDir, dir));
+	};
 	const runsDirOf = coalesce(
-		async (cwd: string) => prepareRunsDir(await rootOf(cwd)),
+		async (cwd: string) => {
+			const runs = await prepareRunsDir(await rootOf(cwd));
+			remember(runs.dir);
+			return runs;
+		},
 		(cwd) => cwd,
 	);
 	let latest = defaultSettings();

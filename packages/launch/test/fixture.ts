@@ -52,7 +52,7 @@ interface Given {
 /** A project with one preset, which is trusted unless said otherwise. */
 export async function launching({ fields = "", overrides = {}, settings = {}, trust = "yes", lends = {} }: Given) {
 	const root = await realpath(await mkdtemp(join(tmpdir(), "launch-")));
-	onTestFinished(() => rm(root, { recursive: true }));
+	onTestFinished(() => rm(root, { recursive: true, maxRetries: 5 }));
 	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
 	await mkdir(join(cwd, ".pi", "agents"), { recursive: true });
 	await mkdir(agentDir);

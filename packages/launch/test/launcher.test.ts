@@ -1,4 +1,5 @@
 /** What a launch becomes: which schema, notes, checkout and limits count, whoever set them. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -91,4 +92,14 @@ describe("settings of other extensions that limit agents", () => {
 		const typo = await launching({ overrides: { toolz: "read" } });
 		await expect(typo.resolve()).rejects.toThrow(/unknown field "toolz" looks like a limit: did you mean "tools"\?/);
 	});
+});
+
+test("a launch puts the project's runs on the list for programs outside pi, and a trial does not", async () => {
+	const { cwd, agentDir, resolve } = await launching({});
+	const index = join(agentDir, "state", "subagents", "projects");
+	await resolve({ isTrial: true });
+	expect(existsSync(index)).toBe(false);
+	await resolve();
+	const paths = () => readdirSync(index).map((name) => readFileSync(join(index, name), "utf8"));
+	await expect.poll(paths).toEqual([`${join(cwd, ".pi", "subagents", "runs")}\n`]);
 });

@@ -9,7 +9,7 @@ let cwd = "";
 beforeAll(async () => {
 	cwd = await mkdtemp(join(tmpdir(), "pi-launch-"));
 });
-afterAll(() => rm(cwd, { recursive: true }));
+afterAll(() => rm(cwd, { recursive: true, maxRetries: 5 }));
 
 async function resolve(params: Partial<LaunchParams>) {
 	const models = [{ provider: "acme", id: "large" }];

@@ -14,6 +14,7 @@ import { listBlocks } from "../subagent/list.ts";
 import { show } from "../text/note.ts";
 import { openViewer } from "../viewer/viewer.ts";
 import { agentsMenu } from "./agents/agents.ts";
+import { everywhereMenu } from "./everywhere/everywhere.ts";
 import { presetsMenu } from "./presets/presets.ts";
 import { scheduleMenu } from "./schedule/schedule.ts";
 import { settingsMenu } from "./settings/settings.ts";
@@ -67,7 +68,7 @@ export function topMenu(menu: Menu): Promise<void> {
 	);
 }
 
-type Level = "running" | "settled" | "presets" | "jobs" | "worktrees" | "settings";
+type Level = "running" | "settled" | "presets" | "jobs" | "worktrees" | "everywhere" | "settings";
 
 const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
 	running: (menu) => agentsMenu(menu, "running"),
@@ -75,6 +76,7 @@ const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
 	presets: presetsMenu,
 	jobs: scheduleMenu,
 	worktrees: worktreesMenu,
+	everywhere: everywhereMenu,
 	settings: settingsMenu,
 };
 
@@ -102,6 +104,7 @@ function topItems(manager: Manager, presets: number, jobs: number | undefined): 
 			label: "Worktrees",
 			about: "changes agents made on their own branches: diff, apply, discard",
 		},
+		{ value: "everywhere", label: "Everywhere", about: "agents of all your projects and sessions" },
 		{ value: "settings", label: "Settings", about: "limits, results, models, agent tree" },
 	];
 }

@@ -18,11 +18,11 @@ test("the first level counts, and Escape leaves each level", async () => {
 	it.manager.abort(id, { by: "user" });
 	launch();
 	expect(await it.runMenu({ choose: "settled" }, "back", { choose: "running" }, "back")).toEqual([
-		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
+		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Everywhere | Settings",
 		"Agents › Finished agents\n■ scout agent1",
-		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
+		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Everywhere | Settings",
 		"Agents › Running agents\n⠋ scout agent2",
-		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Settings",
+		"Agents\nRunning agents (1) | Finished agents (1) | Presets (7) | Scheduled jobs (0) | Worktrees | Everywhere | Settings",
 	]);
 });
 

@@ -100,7 +100,7 @@ export async function world({ trust = "unasked", schedule = () => noSchedules }:
 		read: (path) => readFile(join(root, path), "utf8"),
 		async [Symbol.asyncDispose]() {
 			await schedules[Symbol.asyncDispose]?.();
-			await rm(root, { recursive: true });
+			await rm(root, { recursive: true, maxRetries: 5 });
 		},
 	};
 }

@@ -65,6 +65,8 @@ export interface Meta {
 	spec: RunSpec;
 	/** Absent for a run inside the parent's process. */
 	launch?: PiLaunch;
+	/** The process that it runs in, if it has none of its own. Absent in older files. */
+	holder?: ProcessIdentity;
 }
 
 /** Who asked for a run: one of `LAUNCHERS`, or what a newer version knows. */
@@ -115,7 +117,8 @@ export type LifeCycleLine =
 	| AgentStarted
 	| AgentSteered
 	| AgentAsked
-	| AgentAnswered
+	/** `id`: the question's, if the wrapper says it. */
+	| (AgentAnswered & { id?: string })
 	| MovedToBackground
 	| { type: "agent_settled"; status: Outcome["status"] };
 

@@ -14,6 +14,7 @@ import type { AgentEvent, AgentSettled } from "../model/event.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { Store } from "../model/store.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
+import { ownIdentity } from "./identity.ts";
 import { type LifeCycleLine, RUN_FILES } from "./layout.ts";
 import { RunTotals, timesOf } from "./run-totals.ts";
 import { metaOf } from "./write.ts";
@@ -141,7 +142,8 @@ class RecordedRun {
 	async #open(createdAt: number): Promise<boolean> {
 		const { artifacts: path } = this.#spec;
 		const parentSessionId = this.#options.parentSessionId?.();
-		const meta = metaOf(this.#spec, { createdAt, ...defined({ parentSessionId }) });
+		const holder = await ownIdentity();
+		const meta = metaOf(this.#spec, { createdAt, holder, ...defined({ parentSessionId }) });
 		const empty = (name: RunFile): Part => [name, { does: "create", path: this.#path(name), text: "" }];
 		const fault = await this.#write(
 			[

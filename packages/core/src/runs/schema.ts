@@ -219,6 +219,7 @@ export const metaSchema = once(() =>
 		resolvedModel: text,
 		spec: spec(),
 		launch: Type.Optional(launch()),
+		holder: Type.Optional(Type.Object(identity())),
 	}),
 );
 
@@ -338,7 +339,7 @@ export const eventSchemas = once(
 			agent_started: event("agent_started", {}),
 			agent_steered: event("agent_steered", { message: text }),
 			agent_asked: event("agent_asked", { question: text, to: Type.Optional(oneOf("agent", "session", "user")) }),
-			agent_answered: event("agent_answered", { by: Type.Optional(answerer) }),
+			agent_answered: event("agent_answered", { by: Type.Optional(answerer), id: maybeText }),
 			moved_to_background: event("moved_to_background", {}),
 			agent_settled: event("agent_settled", { status: oneOf("completed", "failed", "aborted") }),
 		}) satisfies Record<(ChildEvent | WrapperEvent | LifeCycleLine)["type"], TSchema>,

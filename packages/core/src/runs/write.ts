@@ -9,7 +9,7 @@ import { type Meta, type ResultFile, RUN_FILES } from "./layout.ts";
 
 export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
-	about: Pick<Meta, "createdAt" | "parentSessionId" | "launch">,
+	about: Pick<Meta, "createdAt" | "parentSessionId" | "launch" | "holder">,
 ): Meta {
 	const { type, task, cwd, tools, systemPrompt, presetSource, requestedModel, model } = spec;
 	return {

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { AppendLog } from "../../src/files/append-log.ts";
 import { FileThread } from "../../src/files/file-thread.ts";
 import type { ChildEvent, LaunchOptions, ManagerOptions, RunSpec } from "../../src/index.ts";
+import { identityOf } from "../../src/runs/identity.ts";
 import { RUN_FILES } from "../../src/runs/layout.ts";
 import { parseEvent, readMeta, readResult } from "../../src/runs/read.ts";
 import { type RecorderOptions, recordRuns } from "../../src/runs/recorder.ts";
@@ -72,6 +73,7 @@ describe("a run inside this process", () => {
 		const { agentId: _id, run: _run, artifacts: _dir, launchInfo: _launch, ...launched } = agent.run.spec;
 		expect(await readMeta(dir)).toEqual({
 			format: 1,
+			holder: await identityOf(process.pid),
 			createdBy: "pi-subagents",
 			runId: "a1",
 			agentId: "a1",

@@ -50,7 +50,7 @@ export async function place() {
 		},
 		async [Symbol.asyncDispose]() {
 			for (const session of sessions) await session.shutdown();
-			await rm(root, { recursive: true });
+			await rm(root, { recursive: true, maxRetries: 5 });
 		},
 	};
 }

@@ -39,10 +39,8 @@ export class Replies {
 	}
 
 	hear(line: EventLine): void {
-		if (line.type === "question_over") {
-			this.#open.delete(line.id);
-			this.#replying.get(line.id)?.over.abort();
-		}
+		// Answered: by this watcher, or by another program of the user.
+		if (line.type === "question_over" || line.type === "agent_answered") this.#close(line.id ?? "");
 		// A child that does something new has passed its checkpoint.
 		if (line.type === "assistant_text" || line.type === "tool_call") this.#forgetCheckpoints();
 		if (line.type !== "question" && line.type !== "checkpoint") return;
@@ -61,6 +59,11 @@ export class Replies {
 	close(): void {
 		this.#isOver = true;
 		for (const { over } of this.#replying.values()) over.abort();
+	}
+
+	#close(id: string): void {
+		this.#open.delete(id);
+		this.#replying.get(id)?.over.abort();
 	}
 
 	#forgetCheckpoints(): void {

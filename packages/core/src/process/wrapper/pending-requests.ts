@@ -14,7 +14,7 @@ export interface PendingRequestsOptions {
 	clock: Pick<Clock, "after">;
 	isWatched: () => Promise<boolean>;
 	/** Notifies the watcher. False if that is not possible. */
-	say: (event: WrapperEvent | AgentAnswered) => boolean;
+	say: (event: WrapperEvent | (AgentAnswered & { id: string })) => boolean;
 	/** Called when something begins to wait; the returned function when it ends. */
 	hold: () => () => void;
 }
@@ -41,7 +41,7 @@ export class PendingRequests {
 		const line = await this.#wait({ type: "question", id, ...question }, question.timeoutMs);
 		if (line === "unheard") return unanswered(question);
 		if (line?.type === "answer") {
-			this.#options.say({ type: "agent_answered", by: line.answer.by });
+			this.#options.say({ type: "agent_answered", id, by: line.answer.by });
 			return line.answer;
 		}
 		this.#options.say({ type: "question_over", id });

@@ -352,6 +352,22 @@ describe("what a run asks", () => {
 		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
 	});
 
+	test("stops asking what another program of the user has answered", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		let signal: AbortSignal | undefined;
+		attach(dir, {
+			ask: (_id, _question, given) => {
+				signal = given;
+				return new Promise(() => {});
+			},
+		});
+		await dir.log(question);
+		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(false);
+		await dir.log({ type: "agent_answered", at: 6, id: "q1", by: "user" });
+		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
+	});
+
 	test.each([
 		["lets it go on", async () => "go" as const, { word: "go" }],
 		["ends it", async () => "end" as const, { word: "end" }],

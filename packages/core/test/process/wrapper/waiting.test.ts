@@ -111,7 +111,11 @@ test("a question waits for its own answer", async () => {
 	desk.deliver({ type: "answer", id: "answer-1", answer: { by: "session", text: "this" } });
 	desk.deliver({ type: "answer", id: "answer-1", answer: { by: "user", text: "that" } });
 	expect(await answer).toEqual({ by: "session", text: "this" });
-	expect([said.slice(1), holds(), clock.waiting()]).toEqual([[{ type: "agent_answered", by: "session" }], 0, 0]);
+	expect([said.slice(1), holds(), clock.waiting()]).toEqual([
+		[{ type: "agent_answered", id: "answer-1", by: "session" }],
+		0,
+		0,
+	]);
 });
 
 test("a question is over when whoever watched has left", async () => {

@@ -1,0 +1,60 @@
+/** What every command gets, and how it finds the agent that the user means. */
+import { findRunsDirs, type RunOverview, type Survey, surveyRuns } from "@pi-subagents/core/runs";
+import { sanitize } from "@pi-subagents/progress";
+
+export interface Output {
+	write(text: string): unknown;
+	isTTY?: boolean;
+	columns?: number;
+}
+
+export interface Context {
+	stdout: Output;
+	env: Readonly<Record<string, string | undefined>>;
+	cwd: string;
+	/** pi's own directory. */
+	agentDir: string;
+	signal: AbortSignal;
+	flags: { json: boolean; all: boolean; follow: boolean };
+}
+
+export interface Command {
+	/** How many words follow it. */
+	words: number;
+	/** Resolves with the exit code. */
+	call(context: Context, words: readonly string[]): Promise<number>;
+}
+
+/** For the user: what is wrong, and what to do. */
+export class Failure extends Error {
+	readonly code: number;
+
+	constructor(message: string, code = 1) {
+		super(message);
+		this.code = code;
+	}
+}
+
+export async function survey({ agentDir, cwd, flags }: Context): Promise<Survey> {
+	const dirs = await findRunsDirs({ agentDir, cwd });
+	return surveyRuns(dirs, { now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
+}
+
+export async function find(context: Context, word: string): Promise<RunOverview> {
+	const { runs } = await survey(context);
+	const found = matching(runs, word);
+	const [only, ...others] = found;
+	if (only && others.length === 0) return only;
+	const shown = sanitize(word);
+	if (!only) throw new Failure(`No agent is called ${shown}. \`pi-subagents list --all\` shows all of them.`);
+	const ids = found.slice(0, 10).map(({ agentId }) => sanitize(agentId));
+	throw new Failure(`${shown} can be any of ${found.length} agents: ${ids.join(", ")}. Use a longer id.`);
+}
+
+/** By id or name; only then by the beginning of an id or a name. */
+function matching(runs: readonly RunOverview[], word: string): RunOverview[] {
+	const namesOf = ({ agentId, runId, name }: RunOverview) => [agentId, runId, ...(name === undefined ? [] : [name])];
+	const exact = runs.filter((run) => namesOf(run).includes(word));
+	if (exact.length > 0) return exact;
+	return word === "" ? [] : runs.filter((run) => namesOf(run).some((name) => name.startsWith(word)));
+}

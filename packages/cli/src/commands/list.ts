@@ -1,0 +1,88 @@
+/** `list` and `watch`: every agent of the user in one table, those that need input first. */
+import { setTimeout as delay } from "node:timers/promises";
+import { type RunOverview, type Survey, wordsOf } from "@pi-subagents/core/runs";
+import { formatCount, sanitize } from "@pi-subagents/progress";
+import { type Context, survey } from "./context.ts";
+
+const GROUPS = [
+	["needs-input", "Needs input"],
+	["working", "Working"],
+	["done", "Done"],
+] as const;
+
+const DONE_SHOWN = 10;
+const LOOK_MS = 1_000;
+const NARROWEST = 40;
+/** Where there is no terminal, lines are cut only to keep them readable. */
+const WITHOUT_TERMINAL = 160;
+const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
+
+export async function list(context: Context): Promise<number> {
+	context.stdout.write(textOf(await survey(context), context));
+	return 0;
+}
+
+/** Draws again when something changed. In a terminal in place, elsewhere one table after the other. */
+export async function watch(context: Context): Promise<number> {
+	const { stdout, signal } = context;
+	for (let shown = ""; !signal.aborted; ) {
+		const text = textOf(await survey(context), context);
+		if (text !== shown) stdout.write(stdout.isTTY ? `${CLEAR}${text}` : text);
+		shown = text;
+		await delay(LOOK_MS, undefined, { signal }).catch(() => undefined); // the user ended it
+	}
+	return 0;
+}
+
+function textOf(found: Survey, { flags, stdout, env }: Context): string {
+	if (flags.json) return `${JSON.stringify(found)}\n`;
+	const width = Math.max(NARROWEST, (stdout.isTTY && stdout.columns) || WITHOUT_TERMINAL);
+	return table(found, { now: Date.now(), width, all: flags.all, home: env.HOME });
+}
+
+interface TableOptions {
+	now: number;
+	width: number;
+	all: boolean;
+	home: string | undefined;
+}
+
+/** Pure. */
+function table({ runs, leftOut, problems }: Survey, options: TableOptions): string {
+	const { all, width } = options;
+	const lines = GROUPS.flatMap(([group, title]) => {
+		const members = runs.filter(({ state }) => state.group === group);
+		const shown = group === "done" && !all ? members.slice(0, DONE_SHOWN) : members;
+		if (members.length === 0) return [];
+		return ["", `${title} (${members.length})`, ...shown.flatMap((run) => row(run, options))];
+	});
+	const hidden = leftOut + Math.max(0, runs.filter(({ state }) => state.group === "done").length - DONE_SHOWN);
+	if (!all && hidden > 0) lines.push("", `${hidden} more: pi-subagents list --all`);
+	if (problems.length > 0) {
+		const first = sanitize(problems[0] ?? "");
+		lines.push("", cut(`${formatCount(problems.length, "directory", "directories")} unread: ${first}`, width));
+	}
+	return `${lines.slice(1).join("\n") || NOTHING}\n`;
+}
+
+const NOTHING = "No agents have run yet. They appear here once pi has started one.";
+
+/** Two lines: who and what; then what it does now, and where. */
+function row(run: RunOverview, { now, width, home }: TableOptions): string[] {
+	const { icon, status, preset, who, about, now: doing, age } = wordsOf(run, now);
+	const project = sanitize(shortened(run.project, home));
+	return [
+		cut(`  ${icon} ${who}  ${preset}  ${about}  (${status}, ${age})`, width),
+		cut(`      ${doing}  [${project}]`, width),
+	];
+}
+
+function shortened(path: string, home: string | undefined): string {
+	return home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** By characters; a wide one may reach over the edge, where the terminal wraps it. */
+function cut(line: string, width: number): string {
+	const characters = [...line];
+	return characters.length <= width ? line : `${characters.slice(0, width - 1).join("")}…`;
+}

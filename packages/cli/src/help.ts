@@ -1,0 +1,22 @@
+/** What `--help` prints. */
+export const HELP = `Usage: pi-subagents <command> [options]
+
+Sub-agents of pi, in all of your projects.
+
+  list                    agents that need input, that work, and that are done (the default)
+  watch                   the same, kept up to date until Ctrl+C
+  show <agent>            one agent: task, question, result, where its files are
+  logs <agent> [-f]       its transcript; -f follows it until it ends
+  reply <agent> <text>    answer its question
+  stop <agent>            stop it and wait until it has stopped
+  attach <agent>          its tmux window, or else its transcript
+
+<agent> is an id, a name, or the beginning of one. reply, stop and attach work for agents with their own process
+(detached ones, and those in tmux); for an agent inside a pi they say which process and session holds it.
+
+  --json                  list, watch and show: JSON, one document for each look
+  --all                   list and watch: all that are done, not only the last 10
+  --version, --help
+
+Exit codes: 0 done, 1 could not be done, 2 wrong command line.
+`;

@@ -1,0 +1,210 @@
+/** The commands over run directories as pi writes them, and over broken and hostile ones. */
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { identityOf, rememberRunsDir } from "@pi-subagents/core/runs";
+import { createTempDir } from "@pi-subagents-dev/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { paneIn } from "../src/commands/attach.ts";
+import { run } from "../src/index.ts";
+
+interface Given {
+	id: string;
+	project?: string;
+	runner?: "session" | "process";
+	events?: object[];
+	result?: object;
+	description?: string;
+	isAlive?: boolean;
+}
+
+async function world() {
+	const temp = await createTempDir("pi-cli-");
+	onTestFinished(temp.remove);
+	const agentDir = join(temp.path, "agent");
+	const us = await identityOf(process.pid);
+	const env = { HOME: temp.path, PI_CODING_AGENT_DIR: agentDir };
+	const runsOf = (project: string) => join(temp.path, project, ".pi/subagents/runs");
+	return {
+		agentDir,
+		runsOf,
+		path: temp.path,
+		async add({ id, project = "shop", runner = "process", events = [], result, isAlive = true, ...given }: Given) {
+			const runs = runsOf(project);
+			const dir = join(runs, id);
+			await mkdir(dir, { recursive: true });
+			await rememberRunsDir(agentDir, runs);
+			const identity = isAlive ? us : { ...us, born: "long ago", boot: "another start" };
+			const { description = "Look around" } = given;
+			const base = { task: `Task of ${id}`, cwd: temp.path, tools: [] };
+			const spec = {
+				...base,
+				type: "scout",
+				description,
+				runner,
+				model: "fake/one",
+				limits: {},
+				origins: {},
+				warnings: [],
+			};
+			const own = { command: "pi", args: [], env: {}, showsProgress: false };
+			const inPi = runner === "session" ? { holder: identity, parentSessionId: "session-7" } : { launch: own };
+			const about = { format: 1, createdBy: "pi-subagents", runId: id, agentId: id, run: 1, createdAt: Date.now() };
+			const meta = { ...about, preset: "scout", ...base, resolvedModel: "fake/one", spec, ...inPi };
+			await writeFile(join(dir, "meta.json"), JSON.stringify(meta));
+			if (runner === "process")
+				await writeFile(join(dir, "wrapper.json"), JSON.stringify({ type: "started", at: 1, ...identity }));
+			const lines = events.map((event, at) => `${JSON.stringify({ at: at + 1, ...event })}\n`);
+			await writeFile(join(dir, "events.jsonl"), lines.join(""));
+			await writeFile(join(dir, "transcript.log"), "Reading notes.md\n");
+			if (result) await writeFile(join(dir, "result.json"), JSON.stringify(resultOf(id, result)));
+			return dir;
+		},
+		async call(...args: string[]) {
+			let out = "";
+			let err = "";
+			const code = await run({
+				args,
+				env,
+				cwd: temp.path,
+				stdout: { write: (text) => (out += text) },
+				stderr: { write: (text) => (err += text) },
+			});
+			return { code, out, err };
+		},
+	};
+}
+
+function resultOf(id: string, outcome: object) {
+	const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 };
+	const times = { startedAt: 1, completedAt: Date.now(), durationMs: 2_000, turns: 1, toolUses: 0, usage };
+	return {
+		format: 1,
+		runId: id,
+		agentId: id,
+		run: 1,
+		writtenBy: "wrapper",
+		outcome,
+		finalText: "All quiet.",
+		...times,
+	};
+}
+
+const STARTED = { type: "agent_started" };
+const ASKED = { type: "question", id: "answer-1", question: "Which database?" };
+
+test("agents of all projects are listed by what they need", async () => {
+	const { add, call } = await world();
+	await add({ id: "asks", events: [STARTED, ASKED] });
+	await add({ id: "answered", events: [STARTED, ASKED, { type: "agent_answered", id: "answer-1", by: "user" }] });
+	await add({ id: "inside", project: "blog", runner: "session", events: [STARTED] });
+	await add({ id: "gone", project: "blog", isAlive: false, events: [STARTED] });
+	await add({ id: "fine", project: "blog", result: { status: "completed", text: "All quiet." } });
+	const { code, out } = await call("list", "--json");
+	const found = JSON.parse(out).runs.map((each: { agentId: string; state: object }) => [each.agentId, each.state]);
+	expect(code).toBe(0);
+	expect(Object.fromEntries(found)).toEqual({
+		asks: { group: "needs-input", status: "waiting", question: { id: "answer-1", question: "Which database?" } },
+		answered: { group: "working", status: "running" },
+		inside: { group: "working", status: "running" },
+		gone: { group: "done", status: "lost" },
+		fine: { group: "done", status: "completed" },
+	});
+	expect(found[0][0]).toBe("asks");
+	const text = (await call()).out;
+	expect(text).toContain("Needs input (1)\n  ? asks  scout  Look around  (waiting for you, ");
+	expect(text).toContain("Asks: Which database?  [~/shop]");
+	expect(text).toMatch(/Working \(2\)[\s\S]*Reading notes\.md {2}\[~\/blog\][\s\S]*Done \(2\)/);
+});
+
+test("an answer and a stop reach an agent in its own process", async () => {
+	const { add, call } = await world();
+	const dir = await add({ id: "asks", events: [STARTED, ASKED] });
+	expect(await call("reply", "as", "the", "second")).toMatchObject({ code: 0, out: "Answered asks.\n" });
+	const stopping = call("stop", "asks");
+	await expect.poll(() => readFile(join(dir, "control.jsonl"), "utf8")).toContain('"abort"');
+	await writeFile(join(dir, "result.json"), JSON.stringify(resultOf("asks", { status: "aborted", by: "user" })));
+	expect(await stopping).toMatchObject({ code: 0, out: "asks: Stopped by you\n" });
+	const lines = (await readFile(join(dir, "control.jsonl"), "utf8")).split("\n").filter((line) => line !== "");
+	expect(lines.map((line) => JSON.parse(line))).toEqual([
+		{ type: "answer", id: "answer-1", answer: { by: "user", text: "the second" } },
+		{ type: "abort", stop: { by: "user", reason: "pi-subagents stop" } },
+	]);
+	expect(await call("stop", "asks")).toMatchObject({ code: 1, err: expect.stringContaining("has ended") });
+});
+
+test("for an agent inside a pi it says which process and session holds it", async () => {
+	const { add, call } = await world();
+	await add({ id: "inside", runner: "session", events: [STARTED] });
+	for (const order of ["stop", "attach"]) {
+		const { code, err } = await call(order, "inside");
+		expect(code).toBe(1);
+		expect(err).toMatch(
+			new RegExp(`inside pi process ${process.pid} on .+, session session-7: answer or stop it there`),
+		);
+	}
+});
+
+test("shows one agent, and follows its transcript until it ends", async () => {
+	const { add, call } = await world();
+	const dir = await add({ id: "scribe", events: [STARTED] });
+	const following = call("logs", "--follow", "scribe");
+	await appendFile(join(dir, "transcript.log"), "Writing \u001b[31mnotes.md\n");
+	await writeFile(join(dir, "result.json"), JSON.stringify(resultOf("scribe", { status: "completed", text: "." })));
+	expect(await following).toEqual({ code: 0, err: "", out: "Reading notes.md\nWriting notes.md\nCompleted in 2s\n" });
+	expect((await call("show", "scribe")).out).toMatch(
+		/✓ scribe \(scout\)[\s\S]*Task of scribe[\s\S]*Answer\nAll quiet\./,
+	);
+});
+
+test("the index is made again when it is lost, from the sessions of pi", async () => {
+	const { add, call, agentDir, path } = await world();
+	await add({ id: "fine", result: { status: "completed", text: "." } });
+	await rm(join(agentDir, "state"), { recursive: true });
+	expect((await call("list")).out).toContain("No agents have run yet");
+	await mkdir(join(agentDir, "sessions", "--shop--"), { recursive: true });
+	const header = { type: "session", cwd: join(path, "shop", "src") };
+	await writeFile(join(agentDir, "sessions", "--shop--", "1.jsonl"), `${JSON.stringify(header)}\n`);
+	expect((await call("list")).out).toContain("fine");
+	const index = join(agentDir, "state/subagents/projects");
+	const [name = ""] = await readdir(index);
+	expect(await readFile(join(index, name), "utf8")).toBe(`${join(path, "shop/.pi/subagents/runs")}\n`);
+});
+
+test("hostile files change nothing but themselves", async () => {
+	const { add, call, agentDir, path, runsOf } = await world();
+	await add({ id: "loud", description: "\u001b]0;owned\u0007Be \u202equiet\nnow", events: [STARTED] });
+	await writeFile(join(runsOf("shop"), "loud", "transcript.log"), "\u001b[2JHi\n");
+	await mkdir(join(path, "secret"));
+	await writeFile(join(path, "secret", "meta.json"), "{}");
+	await symlink(join(path, "secret"), join(runsOf("shop"), "linked"));
+	await mkdir(join(path, "trap/.pi"), { recursive: true });
+	await symlink(join(path, "shop/.pi/subagents"), join(path, "trap/.pi/subagents"));
+	const index = join(agentDir, "state/subagents/projects");
+	await writeFile(join(index, "0000000000000000"), "/etc\n");
+	await writeFile(join(index, "0000000000000001"), `${join(path, "trap/.pi/subagents/runs")}\n`);
+	await writeFile(join(index, "0000000000000002"), "../../x/.pi/subagents/runs\n");
+	const { out, code } = await call("list");
+	expect(code).toBe(0);
+	expect(out).toContain("Be quiet now");
+	expect([...out].every((letter) => letter === "\n" || letter >= " ")).toBe(true);
+	expect(out).toContain("Working (1)");
+	expect(out).not.toMatch(/secret|trap|unread/);
+});
+
+test("a wrong command line says so, and help needs no runs", async () => {
+	const { call } = await world();
+	expect(await call("--help")).toMatchObject({ code: 0, out: expect.stringContaining("reply <agent> <text>") });
+	expect(await call("lst")).toMatchObject({ code: 2, err: expect.stringContaining("Unknown command: lst") });
+	expect(await call("show")).toMatchObject({ code: 2 });
+	expect(await call("list", "--jsn")).toMatchObject({ code: 2, err: expect.stringContaining("--jsn") });
+	expect(await call("show", "nobody")).toMatchObject({
+		code: 1,
+		err: expect.stringContaining("No agent is called nobody"),
+	});
+});
+
+test("the window of an agent is the pane with its process", () => {
+	const output = "12 $0 @1\n345 $2 @7\nnonsense\n";
+	expect(paneIn(output, 345)).toEqual({ session: "$2", window: "@7" });
+	expect(paneIn(output, 34)).toBeUndefined();
+});

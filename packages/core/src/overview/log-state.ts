@@ -1,0 +1,38 @@
+/** What an unfinished run is doing, from the last lines of its log. Pure. */
+
+import { defined } from "../base/values.ts";
+import { parseEvent } from "../runs/read.ts";
+
+export interface LogState {
+	hasStarted: boolean;
+	/** The question that it waits for. `to`: who has to answer, if the log says so. */
+	question?: {
+		id?: string;
+		question: string;
+		context?: string;
+		defaultAnswer?: string;
+		to?: "agent" | "session" | "user";
+	};
+}
+
+export function stateOfLog(lines: readonly string[]): LogState {
+	let hasStarted = false;
+	/** Oldest first. Questions of agents inside a pi have no id and are answered in order. */
+	const open: NonNullable<LogState["question"]>[] = [];
+	const close = (id: string | undefined) => {
+		const at = id === undefined ? 0 : open.findIndex((each) => each.id === id);
+		if (at >= 0) open.splice(at, 1);
+	};
+	for (const line of lines) {
+		const event = parseEvent(line);
+		if (!event) continue;
+		if (event.type !== "agent_queued") hasStarted = true;
+		if (event.type === "question") {
+			const { id, question, context, defaultAnswer } = event;
+			open.push({ id, question, ...defined({ context, defaultAnswer }) });
+		} else if (event.type === "agent_asked") {
+			open.push({ question: event.question, ...defined({ to: event.to }) });
+		} else if (event.type === "question_over" || event.type === "agent_answered") close(event.id);
+	}
+	return { hasStarted, ...defined({ question: open.at(-1) }) };
+}

@@ -1,0 +1,26 @@
+/** Orders to a run in its own process, from any program of the user: lines in its control file. */
+import { join } from "node:path";
+import { appendPlain } from "../files/plain-file.ts";
+import { type ControlLine, RUN_FILES } from "../runs/layout.ts";
+
+/**
+ * Answers a question. The run takes the first answer, from here or from the pi that watches it.
+ *
+ * @example
+ * ```ts
+ * if (state.group === "needs-input" && state.question.id) await answerRun(dir, state.question.id, "The second one.");
+ * ```
+ */
+export function answerRun(dir: string, id: string, text: string): Promise<void> {
+	return send(dir, { type: "answer", id, answer: { by: "user", text } });
+}
+
+/** Asks a run to stop. Its result file says when it has. */
+export function stopRun(dir: string, reason: string): Promise<void> {
+	return send(dir, { type: "abort", stop: { by: "user", reason } });
+}
+
+/** Begins with a line break: another writer may have left half a line. */
+function send(dir: string, line: ControlLine): Promise<void> {
+	return appendPlain(join(dir, RUN_FILES.control), `\n${JSON.stringify(line)}\n`);
+}

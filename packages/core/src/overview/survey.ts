@@ -1,0 +1,220 @@
+/** What every agent on this machine does now, or how it ended, read from the files of runs. Nothing is changed. */
+import { lstat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { messageOf } from "../base/best-effort.ts";
+import { isMissing } from "../base/error-code.ts";
+import { defined } from "../base/values.ts";
+import { namesIn } from "../files/small-file.ts";
+import { RUNS_PATH } from "../guards/runs-path.ts";
+import type { RunnerName } from "../model/event.ts";
+import { isAlive } from "../runs/identity.ts";
+import type { Meta, ResultFile } from "../runs/layout.ts";
+import { RUN_FILES } from "../runs/layout.ts";
+import { readLineRange } from "../runs/peek-file.ts";
+import { readMeta, readResult, readWrapper } from "../runs/read.ts";
+import { isRunDir } from "../runs/runs-dir.ts";
+import { type LogState, stateOfLog } from "./log-state.ts";
+
+/** The last run of an agent. Texts are as the files have them: sanitize them before a terminal sees them. */
+export interface RunOverview {
+	runId: string;
+	agentId: string;
+	run: number;
+	name?: string;
+	preset: string;
+	description: string;
+	task: string;
+	/** The directory of the run's files. */
+	dir: string;
+	/** The project, or the directory of its runs if that is elsewhere. */
+	project: string;
+	cwd: string;
+	runner: RunnerName;
+	/** Whether it takes orders through its files. Otherwise only the pi that it runs in can reach it. */
+	hasOwnProcess: boolean;
+	model: string;
+	createdAt: number;
+	/** The pi session that launched it. */
+	sessionId?: string;
+	/** The process to reach it through: its own, or the pi that it runs in. Absent if that is gone or unknown. */
+	holder?: { pid: number; host: string };
+	state: RunState;
+	/** The last line of its transcript. */
+	activity?: string;
+	result?: ResultFile;
+}
+
+export type RunState =
+	| { group: "needs-input"; status: "waiting"; question: OpenQuestion }
+	| { group: "working"; status: "queued" | "running" | "waiting" }
+	/** `lost`: it ended without a result, because its process is gone. */
+	| { group: "done"; status: "completed" | "failed" | "aborted" | "lost" };
+
+export interface OpenQuestion {
+	/** What to answer to. Absent for an agent inside a pi, which only that pi can answer. */
+	id?: string;
+	question: string;
+	context?: string;
+	defaultAnswer?: string;
+}
+
+export interface Survey {
+	/** Those that need input first, then the working ones, then the ended ones; the newest first in each group. */
+	runs: RunOverview[];
+	/** Older runs that were not read. */
+	leftOut: number;
+	/** What could not be read, and why. */
+	problems: string[];
+}
+
+/** Enough to read of an unfinished log to find what its agent waits for. */
+const LOG_BYTES = 512 * 1024;
+const LINE_BYTES = 2_000;
+const MAX_NAMES = 20_000;
+const AT_ONCE = 16;
+/** A wrapper writes its file within this time, or never. */
+const STARTING_MS = 60_000;
+
+/**
+ * Reads the newest runs in each of the directories.
+ *
+ * @example
+ * ```ts
+ * const dirs = await findRunsDirs({ agentDir, cwd: process.cwd() });
+ * const { runs } = await surveyRuns(dirs, { now: Date.now() });
+ * const waiting = runs.filter(({ state }) => state.group === "needs-input");
+ * ```
+ */
+export async function surveyRuns(
+	dirs: readonly string[],
+	{ now, perDirectory = 200 }: { now: number; perDirectory?: number },
+): Promise<Survey> {
+	const survey: Survey = { runs: [], leftOut: 0, problems: [] };
+	for (const dir of dirs) {
+		const found = await newestIn(dir);
+		survey.leftOut += Math.max(0, found.length - perDirectory);
+		const read = await inBatches(found.slice(0, perDirectory), (path) => readOverview(path, now));
+		for (const each of read) {
+			if (typeof each === "string") survey.problems.push(each);
+			else if (each) survey.runs.push(each);
+		}
+	}
+	survey.runs = latestRuns(survey.runs).toSorted(byUrgency);
+	return survey;
+}
+
+/** The last run of each agent. */
+function latestRuns(runs: readonly RunOverview[]): RunOverview[] {
+	const latest = new Map<string, RunOverview>();
+	for (const run of runs) {
+		const key = join(dirname(run.dir), run.agentId);
+		if ((latest.get(key)?.run ?? 0) < run.run) latest.set(key, run);
+	}
+	return [...latest.values()];
+}
+
+const URGENCY = { "needs-input": 0, working: 1, done: 2 } as const;
+
+function byUrgency(one: RunOverview, other: RunOverview): number {
+	return URGENCY[one.state.group] - URGENCY[other.state.group] || lastAt(other) - lastAt(one);
+}
+
+function lastAt({ result, createdAt }: RunOverview): number {
+	return result?.completedAt ?? createdAt;
+}
+
+async function newestIn(dir: string): Promise<string[]> {
+	const names = (await namesIn(dir)).filter((name) => /^[\w-][\w.-]*$/.test(name)).slice(0, MAX_NAMES);
+	const dated = await inBatches(names, async (name) => {
+		const path = join(dir, name);
+		try {
+			const found = await lstat(path);
+			return found.isDirectory() ? { path, at: found.mtimeMs } : undefined;
+		} catch (error) {
+			if (isMissing(error)) return undefined; // deleted meanwhile
+			throw error;
+		}
+	});
+	const runs = dated.filter((each) => each !== undefined);
+	return runs.toSorted((one, other) => other.at - one.at).map(({ path }) => path);
+}
+
+/** One run; a text says why it cannot be read, and undefined that it is none. */
+async function readOverview(dir: string, now: number): Promise<RunOverview | string | undefined> {
+	try {
+		if (!(await isRunDir(dir, basename(dir)))) return `${dir} is not the user's`;
+		const meta = await readMeta(dir);
+		if (typeof meta === "string") return meta;
+		if (meta.runId !== basename(dir)) return `${dir} describes another run`;
+		const result = await readResult(dir);
+		const log = result ? undefined : await readLog(dir);
+		const holder = result ? undefined : await holderOf(dir, meta);
+		const isStarting = meta.launch !== undefined && !(await readWrapper(dir)) && now - meta.createdAt < STARTING_MS;
+		return {
+			...aboutRun(dir, meta),
+			state: stateOf({ meta, result, log, isHeld: holder !== undefined || isStarting }),
+			...defined({ result, holder, activity: await lastLine(dir) }),
+		};
+	} catch (error) {
+		return `${dir} cannot be read: ${messageOf(error)}`;
+	}
+}
+
+function aboutRun(dir: string, meta: Meta): Omit<RunOverview, "state"> {
+	const { runId, agentId, run, name, preset, task, cwd, createdAt, parentSessionId: sessionId, resolvedModel } = meta;
+	const { description, runner } = meta.spec;
+	const runs = dirname(dir);
+	const isInProject = runs.endsWith(join(...RUNS_PATH));
+	const project = isInProject ? dirname(dirname(dirname(runs))) : runs;
+	const known = { runId, agentId, run, preset, description, task, dir, project, cwd, runner, createdAt };
+	const hasOwnProcess = meta.launch !== undefined;
+	return { ...known, hasOwnProcess, model: resolvedModel, ...defined({ name, sessionId }) };
+}
+
+interface Evidence {
+	meta: Meta;
+	result: ResultFile | undefined;
+	log: LogState | undefined;
+	/** Whether the process that runs it lives. */
+	isHeld: boolean;
+}
+
+function stateOf({ meta, result, log, isHeld }: Evidence): RunState {
+	if (result) return { group: "done", status: result.outcome.status };
+	if (!isHeld) return { group: "done", status: "lost" };
+	if (log?.question) {
+		const { to, ...question } = log.question;
+		const isForUser = to === undefined || to === "user";
+		return isForUser ? { group: "needs-input", status: "waiting", question } : { group: "working", status: "waiting" };
+	}
+	const isQueued = log?.hasStarted !== true && meta.launch === undefined;
+	return { group: "working", status: isQueued ? "queued" : "running" };
+}
+
+async function readLog(dir: string): Promise<LogState> {
+	const { texts } = await readLineRange(join(dir, RUN_FILES.events), { after: undefined, bytes: LOG_BYTES });
+	return stateOfLog(texts);
+}
+
+async function lastLine(dir: string): Promise<string | undefined> {
+	const wanted = { after: undefined, bytes: LINE_BYTES };
+	return (await readLineRange(join(dir, RUN_FILES.transcript), wanted)).texts.at(-1);
+}
+
+/** The living process of a run: its wrapper, or the pi that it runs in. */
+async function holderOf(dir: string, { launch, holder }: Meta): Promise<RunOverview["holder"]> {
+	const wrapper = launch ? await readWrapper(dir) : undefined;
+	const identity = wrapper?.type === "started" ? wrapper : launch ? undefined : holder;
+	return identity && (await isAlive(identity)) ? { pid: identity.pid, host: identity.host } : undefined;
+}
+
+/** In order, a few at a time: each opens files. */
+async function inBatches<Value, Result>(
+	values: readonly Value[],
+	work: (value: Value) => Promise<Result>,
+): Promise<Result[]> {
+	const results: Result[] = [];
+	for (let at = 0; at < values.length; at += AT_ONCE)
+		results.push(...(await Promise.all(values.slice(at, at + AT_ONCE).map(work))));
+	return results;
+}
