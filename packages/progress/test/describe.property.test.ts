@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ChildEvent, type DescribeOptions, describe, describeAll, type Memory } from "../src/index.ts";
-import { hostileText, UNCLEAN } from "./arbitraries.ts";
+import { hostileText, UNCLEAN } from "./fixtures/arbitraries.ts";
 
 const anyEvent = fc.oneof(
 	fc.record({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type ChildEvent, createDescriber, describe, describeAll, type Memory } from "../src/index.ts";
-import { call, failure, lineFor, result, text } from "./events.ts";
+import { call, failure, lineFor, result, text } from "./fixtures/events.ts";
 
 test.each([
 	["read", { path: "src/auth.ts" }, "Reading src/auth.ts", "Finished reading src/auth.ts", "Read failed: src/auth.ts"],

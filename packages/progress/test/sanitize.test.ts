@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sanitize, sanitizeBlock } from "../src/index.ts";
-import { hostileText, UNCLEAN } from "./arbitraries.ts";
+import { hostileText, UNCLEAN } from "./fixtures/arbitraries.ts";
 
 test.each([
 	["plain text stays", "Reading src/auth.ts", "Reading src/auth.ts"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type DescribeOptions, describeAll } from "../src/index.ts";
-import { call, failure, lineFor, result } from "./events.ts";
+import { call, failure, lineFor, result } from "./fixtures/events.ts";
 
 test("phrases are laid over the default ones", () => {
 	const options: DescribeOptions = {

@@ -3,7 +3,6 @@
 export { htmlReport, htmlWith, type Page } from "./html/html.ts";
 export { writeHtmlReport } from "./html/write.ts";
 export { buildReport, type ReportOptions, type RunFacts, type RunInput, type RunResult } from "./model/build.ts";
-export { MASK } from "./model/clean.ts";
 export type {
 	AgentStatus,
 	PathStep,

@@ -34,8 +34,6 @@ export {
 export {
 	REGISTER_EVENT,
 	type RegisterAgent,
-	type Registration,
-	type RegistrationResult,
 	serveRegistrations,
 } from "./server/register-event.ts";
 export {

@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { wrapped } from "../src/session/agent-port.ts";
 import { findSaved, type SavedPlaces, savedWorkflows, scriptAt } from "../src/session/saved.ts";
-import { wrapped } from "../src/session/wrapped-schema.ts";
 
 const script = (name: string) => `export const meta = { name: "${name}", description: "About ${name}" }\nreturn 1`;
 

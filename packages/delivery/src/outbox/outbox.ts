@@ -5,10 +5,10 @@
  * Nothing is sent while the session is busy. A message in the session's own queue can neither be claimed nor joined, and
  * pi drops it when the user interrupts; so everything waits here, and an idle session gets it as one message.
  */
-import { fit } from "./fit.ts";
 import { plan } from "./plan.ts";
 import { finish, take, withoutActions } from "./take.ts";
 import type {
+	Delivery,
 	Launch,
 	Notify,
 	OutboxAction,
@@ -16,6 +16,7 @@ import type {
 	OutboxSettings,
 	OutboxState,
 	OutboxStep,
+	SendItem,
 	Waiting,
 } from "./types.ts";
 
@@ -84,6 +85,30 @@ function flush(state: OutboxState, at: number): OutboxStep {
 	}
 	if (missing === undefined) return { state: next, actions };
 	return { state: { ...next, drainBy: null }, actions: [...actions, { type: "drained", missing }] };
+}
+
+/**
+ * How several results share one message of bounded size. All in full when they fit. Otherwise each gets a line, and as many as there is room for get their full text; when even
+ * the lines are too many, the rest is only counted. Failures come first in line for room; the order stays that of
+ * settling. A result that comes alone is always in full: its text is already capped.
+ */
+function fit(
+	deliveries: readonly Delivery[],
+	{ maxBytes, lineBytes }: Pick<OutboxSettings, "maxBytes" | "lineBytes">,
+): SendItem[] {
+	const total = deliveries.reduce((sum, { bytes }) => sum + bytes, 0);
+	if (deliveries.length === 1 || total <= maxBytes) return deliveries.map(({ id }) => ({ id, form: "full" }));
+	const lines = Math.floor(maxBytes / lineBytes);
+	const forms = new Map<string, SendItem["form"]>();
+	let room = maxBytes - deliveries.length * lineBytes;
+	let linesLeft = deliveries.length <= lines ? lines : lines - 1; // the last one says how many more there are
+	for (const { id, bytes } of deliveries.toSorted((a, b) => Number(b.isFailure) - Number(a.isFailure))) {
+		const isFull = bytes - lineBytes <= room;
+		if (isFull) room -= bytes - lineBytes;
+		forms.set(id, isFull ? "full" : linesLeft > 0 ? "line" : "count");
+		linesLeft--;
+	}
+	return deliveries.map(({ id }) => ({ id, form: forms.get(id) ?? "count" }));
 }
 
 function notifyModeOf({ delivery }: Waiting, { settings }: OutboxState): Notify {

@@ -2,7 +2,7 @@
 import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Report } from "./types.ts";
 
-export const MASK = "[masked]";
+const MASK = "[masked]";
 
 /** Shorter values occur in ordinary text, too. */
 const SHORTEST_SECRET = 8;

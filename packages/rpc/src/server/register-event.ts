@@ -8,9 +8,9 @@ import { fieldsOf } from "./fields.ts";
 export const REGISTER_EVENT = "pi-subagents:runtime-agent-register:v1";
 
 /** What the sender finds as `result` of its own event. */
-export type RegistrationResult = { ok: true; registration: Registration } | { ok: false; error: Error };
+type RegistrationResult = { ok: true; registration: Registration } | { ok: false; error: Error };
 
-export interface Registration {
+interface Registration {
 	/** Removes the preset. Any number of times. */
 	dispose(): void;
 }

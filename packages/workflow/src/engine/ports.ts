@@ -74,6 +74,7 @@ export interface WorkflowOptions {
 	budget?: number | undefined;
 	journal: Journal;
 	ports: WorkflowPorts;
+	/** Absent ones: 1,000 agents, lists of 4,096 items, 16 agents at once, 256 MB and 10 seconds. */
 	limits?: Partial<WorkflowLimits>;
 	clock?: Clock;
 	/** Called for each event, after the journal has it. */

@@ -16,7 +16,6 @@ import { outcomeText } from "@pi-subagents/progress";
 import type { AgentRequest } from "../engine/options.ts";
 import type { AgentCall, AgentResult, WorkflowPorts } from "../engine/ports.ts";
 import { type EarlierPlaces, fateOf, type Placing, rejoin, remember } from "./earlier.ts";
-import { wrapped } from "./wrapped-schema.ts";
 
 export interface AgentPortDeps {
 	manager: Manager;
@@ -51,6 +50,25 @@ export function agentPort(deps: AgentPortDeps): WorkflowPorts["agent"] {
 			call.signal.removeEventListener("abort", stop);
 		}
 	}
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * The schema that the agent gets, and the answer as the script wants it. An answer is always a JSON object, but scripts
+ * ask for lists and texts as well: these travel as its `value`.
+ */
+export function wrapped(schema: Schema | undefined): {
+	schema: Schema | undefined;
+	unwrap: (data: unknown) => unknown;
+} {
+	const isPlain = schema === undefined || typeof schema.type !== "string" || schema.type === "object";
+	// References would no longer lead where they did.
+	if (isPlain || JSON.stringify(schema).includes('"$ref"')) return { schema, unwrap: (data) => data };
+	return {
+		schema: { type: "object", properties: { value: schema }, required: ["value"], additionalProperties: false },
+		unwrap: (data) => (typeof data === "object" && data !== null && "value" in data ? data.value : data),
+	};
 }
 
 /** The record of the agent that works on it, or the answer that it had given already. */

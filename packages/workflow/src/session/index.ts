@@ -4,7 +4,6 @@ export { type FileRun, openPaused, type PausedDeps, runFile } from "./open.ts";
 export type { SavedWorkflow, SavedWorkflows } from "./saved.ts";
 export {
 	createWorkflows,
-	isWorkflow,
 	type StartOptions,
 	type WorkflowCall,
 	type WorkflowHost,

@@ -239,7 +239,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 }
 
 /** Whether a record is that of a workflow. */
-export function isWorkflow({ runner }: AgentRecord): boolean {
+function isWorkflow({ runner }: AgentRecord): boolean {
 	return runner === "workflow";
 }
 
