@@ -35,6 +35,8 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Fallback preset: off",
 		"Extensions to leave out: none",
 		"Scheduling: on",
+		"Workflows: resume: off",
+		"Workflows: budget (tokens): no limit",
 		"Subagent widget display: Auto",
 		"Drain (seconds): 600",
 		"Retention: days: 14",

@@ -37,6 +37,7 @@ test("without files everything is at its default", () => {
 			drainSeconds: 600,
 			retention: { days: 14, megabytes: 500 },
 			agentOverrides: {},
+			workflows: { autoResume: false, budgetTokens: 0 },
 		},
 		problems: [],
 		notes: [],
