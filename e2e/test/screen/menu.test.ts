@@ -52,7 +52,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await openMenu(tui);
 		await tui.waitForText("→ Running agents (1)");
 		tui.press("enter");
-		await tui.waitForText(/→ ● repo-scout +\w+ +Find the launch code/);
+		await tui.waitForText(/→ ⠋ repo-scout +\w+ +Find the launch code/);
 		tui.press("enter");
 		await moveTo(tui, "Stop");
 		await tui.waitForText(/Stop repo-scout \w+\?/);

@@ -52,11 +52,11 @@ test.each([
 	expect(await session.schedules.list(session.ctx)).toEqual([]);
 });
 
-test("an agent that begins with a conversation cannot be scheduled", async () => {
+test("an agent that inherits a conversation cannot be scheduled", async () => {
 	await using it = await place();
 	await it.write("project/.pi/agents/heir.md", "---\ndescription: heir\ninherit_context: true\n---\nGo on.\n");
 	const session = await it.session();
-	await expect(session.schedule("5m", { preset: "heir" })).rejects.toThrow(/cannot begin with a conversation/);
+	await expect(session.schedule("5m", { preset: "heir" })).rejects.toThrow(/cannot inherit a conversation/);
 });
 
 test.each([

@@ -65,6 +65,6 @@ test("a person who looks on sees what the run is, what it does and how it ended,
 	await using world = await fakeWorld("works", { spec: { task }, launch: { showsProgress: true } });
 	const { stdout } = await world.run();
 	expect(stdout.replace(/in \d.*s$/m, "in 1s")).toBe(
-		["Agent a1 (scout): Look around", "make", "Command finished: make", "Worked.", "Completed in 1s", ""].join("\n"),
+		["Agent a1 (scout): Look around", "make", "Command finished: make", "Worked.", "Done in 1s", ""].join("\n"),
 	);
 });
