@@ -55,7 +55,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		command(tui, `stop ${id}`);
 		await tui.waitForText(`repo-scout ${id}: Stopped by you after`);
 		command(tui, "list");
-		await tui.waitForText(/1 agent: 1 aborted/);
+		await tui.waitForText(/1 agent: 1 stopped/);
 	});
 
 	test("the question of an agent that the user started is shown without a turn, and reply answers it", async () => {

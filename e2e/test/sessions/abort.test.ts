@@ -172,7 +172,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			);
 			await isQuiet(it);
 			expect(it.server.requests.filter(isScout)).toHaveLength(1);
-			expect(await listed(rpc)).toMatch(/^1 agent: 1 aborted\n/);
+			expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
 		},
 		TIMEOUT,
 	);
@@ -185,7 +185,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			const git = await stallingGit(it);
 			await using rpc = startRpc({ env: { ...it.env, variables: git.variables }, pi, timeoutMs: 60_000 });
 			await stopped(rpc, () => until("git makes the worktree", () => textOf(git.reached)));
-			expect(await listed(rpc)).toMatch(/^1 agent: 1 aborted\n/);
+			expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
 			await rpc.close();
 			expect(it.server.requests.filter(isScout)).toEqual([]);
 			expect(await git.run("for-each-ref", "--format=%(refname)", "refs/heads")).toBe("refs/heads/main");

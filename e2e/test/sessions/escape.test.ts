@@ -115,7 +115,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		gate.open();
 		await ended(it, 1);
 		enter(tui, "/subagent list");
-		await tui.waitForText("1 agent: 1 completed");
+		await tui.waitForText("1 agent: 1 done");
 		enter(tui, "Are you there?");
 		await tui.waitForText("News: Found gold");
 		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);

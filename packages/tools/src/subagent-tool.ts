@@ -105,8 +105,8 @@ export function createSubagentTool(
 					...(usage ? { usage: usage.owed() } : {}),
 				};
 			},
-			renderCall: ({ preset, task, model, tasks }, theme) =>
-				renderAgentCall("subagent", { preset, task, model, tasks }, theme),
+			renderCall: ({ preset, task, model, tasks }, theme, row) =>
+				renderAgentCall("subagent", { preset, task, model, tasks }, theme, row),
 			renderResult: renderAgentResult,
 		}),
 	);

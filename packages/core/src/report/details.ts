@@ -1,5 +1,6 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
+import { beginningOf } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -11,12 +12,20 @@ export interface AgentDetails {
 	agentId: string;
 	preset: string;
 	status: Status;
+	/** What it was launched for, in short. */
+	description?: string;
+	/** What it does, while it runs. */
+	activity?: string;
+	/** What it asks, while it waits. */
+	question?: string;
 	toolUses: number;
 	turns: number;
 	/** New work only, without tokens read from the cache. */
 	tokens: number;
 	/** The share of its input that came from the provider's cache. */
 	cachedPercent?: number;
+	/** In US dollars, if known. */
+	cost?: number;
 	durationMs: number;
 	/** How its answer fared against the output schema. */
 	structured?: StructuredDetails;
@@ -24,19 +33,27 @@ export interface AgentDetails {
 	attempts?: { model: string; error: string }[];
 }
 
+/** More than a line of any screen. */
+const DESCRIPTION_CHARACTERS = 200;
+
 /** `elapsedMs`: how long it has been running, if it is. */
 export function detailsOf(record: AgentRecord, elapsedMs?: number): AgentDetails {
-	const { id, type, status, toolUses, turns, usage } = record;
+	const { id, type, status, toolUses, turns, usage, question, outcome } = record;
+	const activity = outcome ? undefined : record.activity;
+	const description = beginningOf(record.description, DESCRIPTION_CHARACTERS);
 	const cachedPercent = cachedPercentOf(record);
 	const structured = structuredDetails(record);
 	return {
 		agentId: id,
 		preset: type,
 		status,
+		...defined({ activity, question }),
+		...(description === "" ? {} : { description }),
 		toolUses,
 		turns,
 		tokens: workTokens(usage),
 		...(cachedPercent > 0 ? { cachedPercent } : {}),
+		...(usage.cost > 0 ? { cost: usage.cost } : {}),
 		durationMs: elapsedMs ?? durationOf(record),
 		...defined({ structured, attempts: record.attempts }),
 	};

@@ -1,7 +1,7 @@
 /** The head of a tool row: which agent, on what. Arguments may still be arriving, so any may be missing. */
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, Text } from "@earendil-works/pi-tui";
-import { sanitize } from "@pi-subagents/progress";
+import { formatCount, sanitize } from "@pi-subagents/progress";
 
 interface Args {
 	preset?: string | undefined;
@@ -10,11 +10,21 @@ interface Args {
 	tasks?: readonly Args[] | undefined;
 }
 
+/** On a wider screen, as many as fit beside the name. */
 const TASK_CHARACTERS = 160;
 
-export function renderAgentCall(tool: string, args: Args | undefined, theme: Theme): Component {
+/** What pi says about the row; `executionStarted`: the body below it shows the agents. */
+interface RowState {
+	executionStarted?: boolean;
+	isPartial?: boolean;
+	expanded?: boolean;
+}
+
+export function renderAgentCall(tool: string, args: Args | undefined, theme: Theme, row: RowState = {}): Component {
 	const title = theme.fg("toolTitle", theme.bold(tool));
 	if (!Array.isArray(args?.tasks)) return new Text(`${title} ${assignment(args, theme)}`, 0, 0);
+	const isShownBelow = row.executionStarted === true || row.isPartial === false;
+	if (isShownBelow && !row.expanded) return new Text(`${title} ${formatCount(args.tasks.length, "agent")}`, 0, 0);
 	const lines = args.tasks.map((each, index) => `${theme.fg("dim", `${index + 1}.`)} ${assignment(each, theme)}`);
 	return new Text([title, ...lines].join("\n"), 0, 0);
 }

@@ -1,10 +1,11 @@
 /** The body of a tool row: what the agent is doing, then what it answered. */
-import { getMarkdownTheme, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
+import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
 import { isSettled } from "@pi-subagents/core";
 import type { AgentDetails } from "@pi-subagents/core/report";
 import { forPeople } from "@pi-subagents/core/report";
 import {
+	formatCost,
 	formatCount,
 	formatDuration,
 	formatTokens,
@@ -14,6 +15,7 @@ import {
 	sanitizeBlock,
 	unfenced,
 } from "@pi-subagents/progress";
+import { agentLines, summaryOf } from "./columns.ts";
 import { folded } from "./fold.ts";
 import { readReport } from "./read-report.ts";
 
@@ -32,6 +34,7 @@ export function renderAgentResult(
 	const agents = result.details?.agents ?? [];
 	if (!isPartial && !context.isError && agents.length > 0 && agents.every(({ status }) => !isSettled(status)))
 		return new Text(agents.map((agent) => launched(agent, theme)).join("\n"), 0, 0);
+	if (agents.length > 1 && !context.isError) return several(agents, textOf(result), { expanded, isPartial }, theme);
 	const row = new Container();
 	if (isPartial) row.addChild(new Text(activity(text, theme), 0, 0));
 	else if (context.isError) row.addChild(new Text(failure(textOf(result), theme), 0, 0));
@@ -64,6 +67,29 @@ function launched({ agentId, status }: AgentDetails, theme: Theme): string {
 	return `${theme.fg(color, `${icon} ${where}`)} ${theme.fg("dim", `· ${sanitize(agentId)}`)}`;
 }
 
+/** A summary and one line for each; expanded, also what each of them said. */
+function several(
+	agents: readonly AgentDetails[],
+	report: string,
+	{ expanded, isPartial }: ToolRenderResultOptions,
+	theme: Theme,
+): Component {
+	const parts = isPartial ? [] : readReport(report);
+	const withEnd = agents.map((agent) => ({ agent, part: parts.find(({ agentId }) => agentId === agent.agentId) }));
+	const lines = withEnd.map(({ agent, part }) => ({ agent, how: part?.how }));
+	const row = new Container();
+	if (!isPartial) row.addChild(new Text(theme.fg("muted", summaryOf(agents)), 0, 0));
+	if (!expanded || isPartial) row.addChild(agentLines(lines, theme));
+	else
+		for (const { agent, part } of withEnd) {
+			row.addChild(agentLines([{ agent, how: part?.how }], theme));
+			if (part !== undefined && part.said !== "") row.addChild(new Markdown(part.said, 2, 0, getMarkdownTheme()));
+		}
+	if (!expanded && parts.some(({ said }) => said !== ""))
+		row.addChild(new Text(keyHint("app.tools.expand", "to read the answers"), 0, 0));
+	return row;
+}
+
 /** Which agents did not complete, and why, in words; what they said until then below. */
 function failure(report: string, theme: Theme): string {
 	const parts = readReport(report);
@@ -84,10 +110,11 @@ function activity(text: string, theme: Theme): string {
 	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
 }
 
-function stats({ agentId, status, toolUses, tokens, durationMs }: AgentDetails, theme: Theme): string {
+function stats({ agentId, status, toolUses, tokens, cost = 0, durationMs }: AgentDetails, theme: Theme): string {
 	const figures = [
 		formatCount(toolUses, "tool"),
 		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
+		...(cost > 0 ? [formatCost(cost)] : []),
 		formatDuration(durationMs),
 	];
 	const { icon, color } = lookOf(status);

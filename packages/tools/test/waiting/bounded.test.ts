@@ -40,6 +40,7 @@ test("several reports share the room of a result", () => {
 	const record = {
 		id: "a1",
 		type: "scout",
+		description: "look around",
 		toolUses: 0,
 		turns: 1,
 		usage: {},

@@ -1,0 +1,106 @@
+/**
+ * Several agents of one call: one line each, with status, activity and figures in columns, as wide as the screen. Where
+ * there is little room, the status word goes first, then tools and tokens: icon, activity and time stay.
+ */
+import type { Theme } from "@earendil-works/pi-coding-agent";
+import type { Component } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui";
+import type { AgentDetails } from "@pi-subagents/core/report";
+import {
+	formatCost,
+	formatCount,
+	formatDuration,
+	formatTokens,
+	lookOf,
+	readableError,
+	sanitize,
+	tallyText,
+} from "@pi-subagents/progress";
+import { clip, within } from "@pi-subagents/widget/dialogs";
+
+/** An agent, and how its run ended if that is known from the report. */
+export interface AgentLine {
+	agent: AgentDetails;
+	how?: string | undefined;
+}
+
+const GAP = "  ";
+/** Below these widths, columns are left out. */
+const WITH_WORD = 100;
+const WITH_TOKENS = 70;
+const WITH_TOOLS = 60;
+
+export function agentLines(agents: readonly AgentLine[], theme: Theme): Component {
+	let drawn: { width: number; lines: string[] } | undefined;
+	return {
+		invalidate() {
+			drawn = undefined;
+		},
+		render(width) {
+			if (drawn?.width !== width) drawn = { width, lines: within(width, draw(agents, width, theme)) };
+			return drawn.lines;
+		},
+	};
+}
+
+/** `3 agents: 2 done, 1 failed · 9 tools · 22.8k tokens · $0.12 · 1m 12s`; the time is that of the longest. */
+export function summaryOf(agents: readonly AgentDetails[]): string {
+	const sum = (of: (agent: AgentDetails) => number) => agents.reduce((total, agent) => total + of(agent), 0);
+	const cost = sum((agent) => agent.cost ?? 0);
+	return [
+		`${formatCount(agents.length, "agent")}: ${tallyText(agents.map(({ status }) => status))}`,
+		formatCount(
+			sum(({ toolUses }) => toolUses),
+			"tool",
+		),
+		`${formatTokens(sum(({ tokens }) => tokens))} tokens`,
+		...(cost > 0 ? [formatCost(cost)] : []),
+		formatDuration(Math.max(0, ...agents.map(({ durationMs }) => durationMs))),
+	].join(" · ");
+}
+
+function draw(agents: readonly AgentLine[], width: number, theme: Theme): string[] {
+	const words = width >= WITH_WORD ? padded(agents.map(({ agent }) => lookOf(agent.status).word)) : undefined;
+	const names = padded(agents.map(({ agent }) => clip(sanitize(agent.preset), Math.max(12, Math.floor(width / 5)))));
+	const figures = figuresOf(
+		agents.map(({ agent }) => agent),
+		width,
+	);
+	return agents.map((line, index) => {
+		const { icon, color } = lookOf(line.agent.status);
+		const state = words === undefined ? icon : `${icon} ${words[index]}`;
+		const [name = "", took = ""] = [names[index], figures[index]];
+		const taken = visibleWidth(state) + 1 + visibleWidth(name) + visibleWidth(took) + 2 * GAP.length;
+		const room = Math.max(0, width - taken);
+		const doing = clip(doingOf(line), room);
+		const space = " ".repeat(Math.max(0, room - visibleWidth(doing)));
+		const tone = line.agent.status === "failed" ? "error" : "toolOutput";
+		return `${theme.fg(color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, doing)}${space}${GAP}${theme.fg("dim", took)}`;
+	});
+}
+
+/** What it asks or does; once it has ended, why, or what it was about. */
+function doingOf({ agent, how }: AgentLine): string {
+	const { status, question, activity, description = "", agentId } = agent;
+	if (status === "waiting") return `${lookOf(status).word}: ${sanitize(question ?? "")}`;
+	if (how !== undefined && status !== "completed") return `${readableError(how)} · ${sanitize(agentId)}`;
+	return sanitize(status === "running" ? (activity ?? description) : description);
+}
+
+function figuresOf(agents: readonly AgentDetails[], width: number): string[] {
+	const columns = [
+		...(width >= WITH_TOOLS ? [agents.map(({ toolUses }) => formatCount(toolUses, "tool"))] : []),
+		...(width >= WITH_TOKENS ? [agents.map(({ tokens }) => formatTokens(tokens))] : []),
+		...(agents.some(({ cost = 0 }) => cost > 0) ? [agents.map(({ cost = 0 }) => formatCost(cost))] : []),
+		agents.map(({ durationMs }) => formatDuration(durationMs)),
+	].map((column) => padded(column, "start"));
+	return agents.map((_, index) => columns.map((column) => column[index]).join(GAP));
+}
+
+function padded(texts: readonly string[], side: "start" | "end" = "end"): string[] {
+	const widest = Math.max(0, ...texts.map((text) => visibleWidth(text)));
+	return texts.map((text) => {
+		const space = " ".repeat(widest - visibleWidth(text));
+		return side === "end" ? text + space : space + text;
+	});
+}
