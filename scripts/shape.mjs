@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * `npm run shape [-- --json|--list]`: how easy the tree is to find one's way in, as figures beside their targets. It only
- * measures; `scripts/boundaries.mjs` enforces the rules. `--list` also names what each figure counts.
+ * `npm run shape [-- --json|--list|--check]`: how easy the tree is to find one's way in, as figures beside their targets.
+ * `--list` also names what each figure counts. `--check`, a part of lint, prints only what is over the limits that must
+ * hold, and fails if there is any; `scripts/boundaries.mjs` enforces the rest.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
@@ -22,7 +23,8 @@ const packages = readdirSync(join(root, "packages")).sort();
 const sources = new Map(packages.map((name) => [name, typescriptIn(join(root, "packages", name, "src"))]));
 
 const figures = measure();
-if (options.includes("--json")) console.log(JSON.stringify(figures, null, "\t"));
+if (options.includes("--check")) check(figures);
+else if (options.includes("--json")) console.log(JSON.stringify(figures, null, "\t"));
 else print(figures);
 
 function measure() {
@@ -31,13 +33,13 @@ function measure() {
 	const exported = packages.flatMap(exportsOf);
 	const unused = unusedOf(exported);
 	return [
-		figure("lines of packages/extension/src", linesIn(extension), "≤ 2500"),
+		held(figure("lines of packages/extension/src", linesIn(extension), "≤ 2500")),
 		figure("files of packages/extension/src", extension.length, ""),
 		listed("files on the way of a `subagent` call", wayOfCall(), "≤ 15"),
 		listed("pairs of folders that import each other", mutualFolders(), "0"),
-		listed(`source files under ${SMALL_FILE} lines with one importer`, smallFiles(), "≤ 25"),
-		listed(`folders with more than ${MAX_FILES} files`, crowdedFolders(), "0"),
-		{ ...listed("exports nobody outside uses", unused, "0"), of: exported.length },
+		held(listed(`source files under ${SMALL_FILE} lines with one importer`, smallFiles(), "≤ 25")),
+		held(listed(`folders with more than ${MAX_FILES} files`, crowdedFolders(), "0")),
+		held({ ...listed("exports nobody outside uses", unused, "0"), of: exported.length }),
 		figure("source lines in all", linesIn(all), `≤ ${MAX_LINES}`),
 		figure("source files in all", all.length, ""),
 	];
@@ -49,6 +51,18 @@ function figure(name, value, target) {
 
 function listed(name, items, target) {
 	return { name, value: items.length, target, items };
+}
+
+/** The figure's target is a limit for lint. */
+function held(row) {
+	return { ...row, isLimit: true };
+}
+
+function check(rows) {
+	const over = rows.filter(({ isLimit, value, target }) => isLimit && value > Number(target.replace("≤ ", "")));
+	for (const { name, value, target, items = [] } of over)
+		console.error([`shape: ${name}: ${value}, target ${target}`, ...items].join("\n    "));
+	if (over.length > 0) process.exitCode = 1;
 }
 
 function print(rows) {

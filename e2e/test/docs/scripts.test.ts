@@ -48,6 +48,11 @@ test("`npm run shape` counts what it says", async () => {
 		"source lines in all": 10,
 		"source files in all": 5,
 	});
+	const checked = run(process.execPath, ["scripts/shape.mjs", temp.path, "--check"], { cwd: root });
+	await expect(checked).rejects.toThrow(
+		/folders with more than 15 files: 1, target 0\n {4}packages\/core\/test \(16\)/,
+	);
+	await expect(checked).rejects.not.toThrow("extension/src");
 });
 
 test("commit subjects are checked from the newest change of the script on", async () => {

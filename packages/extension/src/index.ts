@@ -6,26 +6,23 @@ import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/pro
 import { type Recorder, recordRuns } from "@pi-subagents/core/runs";
 import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
-import { createDelivery, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
+import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
 import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
 import { createUsageReport, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { registerCommands } from "./commands/register-commands.ts";
 import { createGitTrust } from "./host/git-trust.ts";
-import { createHost } from "./host/host.ts";
+import { createHost, reopenableDir } from "./host/host.ts";
 import { createWorktrees } from "./host/worktrees.ts";
 import { createCallerData } from "./rpc/launch.ts";
 import { serveRpc, trackRpcCallers } from "./rpc/server.ts";
 import { createSchedules } from "./schedule/schedules.ts";
 import { cleanUp } from "./session/cleanup.ts";
-import { dedupeSessionStart } from "./session/dedupe-session-start.ts";
+import { createMessenger, createSessionLog, followSessionLife } from "./session/delivery-ports.ts";
 import { drainBeforeTheEnd } from "./session/drain.ts";
-import { createMessenger, followSessionLife } from "./session/messenger.ts";
-import { createOwnership } from "./session/ownership.ts";
-import { createSessionLog } from "./session/session-log.ts";
 import { stopOnEscape, stopWithSession } from "./session/session-shutdown.ts";
-import { followSession } from "./session/session-state.ts";
+import { dedupeSessionStart, followSession } from "./session/session-state.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
 import { createUserInputSignal } from "./tools/user-input-signal.ts";
@@ -89,7 +86,7 @@ export default function subagents(given: ExtensionAPI): void {
 		log: createSessionLog(pi, host),
 		messenger: createMessenger(pi, host),
 		states,
-		ownership: createOwnership(host),
+		ownership: createOwnership({ dir: () => reopenableDir(host.agentDir, "open", host.session()), tell: host.tell }),
 		sessionId: () => host.session()?.sessionManager.getSessionId(),
 		flushLogs,
 		mayBeClaimed: trackRpcCallers(pi),

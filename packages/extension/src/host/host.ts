@@ -11,13 +11,19 @@ import {
 	ProjectTrustStore,
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import { type CwdFact, defined, type Facts, splitModelName, type ToolFact } from "@pi-subagents/core";
+import { type CwdFact, defined, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
 import type { ProcessHost } from "@pi-subagents/core/process";
-import { mcpFacts, requireResources, type SessionHost, sessionTools, toolExtension } from "@pi-subagents/core/session";
+import {
+	inheritConversation,
+	mcpFacts,
+	requireResources,
+	type SessionHost,
+	sessionTools,
+	toolExtension,
+} from "@pi-subagents/core/session";
 import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
-import { conversation } from "./inherit.ts";
 
 export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
 	/** Which extension provides a model, if one does. */
@@ -102,6 +108,23 @@ export function createHost(pi: ExtensionAPI): Host {
 	return host;
 }
 
+/**
+ * The conversation that a run begins with, as it is at this moment. `ctx` is that of the session that launches: for an
+ * agent of an agent, the agent's own.
+ */
+export function conversation(
+	spec: RunSpec,
+	{ sessionManager, modelRegistry }: ExtensionContext,
+): readonly unknown[] | undefined {
+	if (!spec.inheritsContext) return undefined;
+	const windows = [spec.model, ...(spec.fallbackModels ?? [])].flatMap((name) => {
+		const { provider, id } = splitModelName(name);
+		return modelRegistry.find(provider, id)?.contextWindow ?? [];
+	});
+	const { messages } = sessionManager.buildSessionProjection();
+	return inheritConversation(messages, { contextWindow: Math.min(...windows) });
+}
+
 const UNTOLD = Symbol.for("pi-subagents:untold");
 const MAX_UNTOLD = 20;
 
@@ -113,13 +136,22 @@ function untold(): string[] {
 }
 
 /** What is kept for one session. Nothing for an id that is no plain name: pi did not give it, and it may lead anywhere. */
-export function stateDir(
+function stateDir(
 	agentDir: string,
 	kind: "open" | "schedules" | "sessions",
 	{ sessionManager }: Pick<ExtensionContext, "sessionManager">,
 ): string | undefined {
 	const sessionId = sessionManager.getSessionId();
 	return /^\w([\w.-]*\w)?$/.test(sessionId) ? join(agentDir, "state", "subagents", kind, sessionId) : undefined;
+}
+
+/** Undefined for a session without a file, too: no process can open it again. */
+export function reopenableDir(
+	agentDir: string,
+	kind: "open" | "schedules",
+	session: Pick<ExtensionContext, "sessionManager"> | undefined,
+): string | undefined {
+	return session?.sessionManager.getSessionFile() ? stateDir(agentDir, kind, session) : undefined;
 }
 
 /** pi locks its trust file to read it, which takes longer than a launch; so it is read again only when it has changed. */

@@ -6,10 +6,13 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { AgentError, bestEffort, type Clock, systemClock } from "@pi-subagents/core";
 import {
 	addedText,
+	holdsJobs,
 	keptCall,
 	type LaunchParams,
 	loadSchedule,
+	noteSession,
 	parseRequest,
+	prepareProjectDir,
 	type ScheduledJob,
 	type ScheduleRequest,
 	type Schedules,
@@ -19,7 +22,7 @@ import type { JobSpec, Scheduler } from "@pi-subagents/schedule";
 import type { AgentCall } from "@pi-subagents/tools";
 import { scheduleEvents } from "./events.ts";
 import { type FireDeps, fire } from "./fire.ts";
-import { assertTrusted, directoryOf, holdsJobs, isTrusted, noteSession, prepareProjectDir } from "./place.ts";
+import { assertTrusted, directoryOf, isTrusted } from "./place.ts";
 
 export type SchedulesDeps = Omit<FireDeps, "publish" | "notBegun"> & { clock?: Clock };
 
@@ -140,7 +143,7 @@ export function createSchedules(
 			const { spec } = await launcher.resolve({ ...call, standsAlone: true, isTrial: true }, ctx);
 			const dir = await directoryOf(request.scope, ctx, deps);
 			if (request.scope === "project") await prepareProjectDir(dir);
-			else if (dir !== undefined) await noteSession(dir, ctx);
+			else if (dir !== undefined) await noteSession(dir, ctx.sessionManager.getSessionFile());
 			const scheduler = await schedulerOf(request.scope, ctx);
 			// The cwd is stored because another pi may run the job from another directory.
 			const job = await scheduler.add(jobSpec(request, { ...call, cwd: spec.cwd }));

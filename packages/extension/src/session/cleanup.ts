@@ -7,10 +7,9 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
 import { pruneConversations, pruneRuns } from "@pi-subagents/core/runs";
 import type { Journal } from "@pi-subagents/delivery";
-import type { Launcher } from "@pi-subagents/launch";
+import { type Launcher, pruneSchedules } from "@pi-subagents/launch";
 import type { Host } from "../host/host.ts";
 import { tellOfLeftWorktrees } from "../host/worktrees.ts";
-import { pruneSchedules } from "../schedule/prune.ts";
 
 export interface TidyDeps {
 	store: Store;

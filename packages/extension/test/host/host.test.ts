@@ -1,7 +1,8 @@
 import { tmpdir } from "node:os";
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { expect, test } from "vitest";
-import { createHost } from "../../src/host/host.ts";
+import { createHost, reopenableDir } from "../../src/host/host.ts";
 
 /** As much of pi as tells of sessions and shows notices. */
 function pi() {
@@ -28,4 +29,13 @@ test("what could not be kept of an agent that a reload ended is said after it", 
 	const next = pi();
 	next.say("session_start");
 	expect([before.shown, next.shown]).toEqual([["at once"], []]);
+});
+
+test.each([
+	{ file: "s1.jsonl", id: "s1", dir: join("agent", "state", "subagents", "open", "s1") },
+	{ file: undefined, id: "s1", dir: undefined },
+	{ file: "s1.jsonl", id: "../../s1", dir: undefined },
+])("only a session that can be opened again, under a plain name, has a directory: %j", ({ file, id, dir }) => {
+	const sessionManager = { getSessionId: () => id, getSessionFile: () => file };
+	expect(reopenableDir("agent", "open", { sessionManager } as ExtensionContext)).toBe(dir);
 });

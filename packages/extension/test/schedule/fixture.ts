@@ -16,8 +16,7 @@ import {
 import { createAgentTool, modelParameter } from "@pi-subagents/tools";
 import { hostIn } from "../../../launch/test/fixture.ts";
 import { createGitTrust } from "../../src/host/git-trust.ts";
-import type { Host } from "../../src/host/host.ts";
-import { conversation } from "../../src/host/inherit.ts";
+import { conversation, type Host } from "../../src/host/host.ts";
 import { createScheduleCall, createSchedules } from "../../src/schedule/schedules.ts";
 import { newFile, open } from "../fixtures/fake-session.ts";
 

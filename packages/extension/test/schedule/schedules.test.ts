@@ -341,3 +341,11 @@ test("a session that ends while a job's agent works lets go of it at once", asyn
 		{ result: "failed", note: "The session stopped waiting for it." },
 	]);
 });
+
+test("a session's jobs say where it is kept", async () => {
+	await using it = await place();
+	const session = await it.session({ isKept: true });
+	await session.schedule("10m");
+	const names = await readdir(join(it.agentDir, "state", "subagents", "schedules", "s1"));
+	expect(names).toContain(".session");
+});

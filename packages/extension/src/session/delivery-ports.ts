@@ -1,7 +1,32 @@
-/** pi's messages as the way in which results reach the session, and pi's events as the life of that session. */
+/** pi as the ports of delivery: its session file as the log, its messages as the way to the session, its events as the session's life. */
+import { readFile } from "node:fs/promises";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type Messenger, NOTIFICATION, type SessionHooks } from "@pi-subagents/delivery";
+import { bestEffort } from "@pi-subagents/core";
+import {
+	type Messenger,
+	NOTIFICATION,
+	parseSessionLines,
+	type SessionHooks,
+	type SessionLog,
+} from "@pi-subagents/delivery";
 import type { Host } from "../host/host.ts";
+
+export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | "tell">): SessionLog {
+	const manager = () => host.session()?.sessionManager;
+	return {
+		append(customType, data) {
+			// pi holds an entry in memory even if it could not write it, so the entry has its id either way.
+			void bestEffort("remembering an agent in the session", host.tell, () => pi.appendEntry(customType, data));
+			return manager()?.getLeafId() ?? undefined;
+		},
+		entries: () => manager()?.getEntries() ?? [],
+		branchIds: () => (manager()?.getBranch() ?? []).map(({ id }) => id),
+		async reread() {
+			const file = manager()?.getSessionFile();
+			return file === undefined ? [] : parseSessionLines(await readFile(file, "utf8"));
+		},
+	};
+}
 
 export function createMessenger(pi: ExtensionAPI, host: Pick<Host, "session">): Messenger {
 	return {

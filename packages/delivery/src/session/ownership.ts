@@ -8,10 +8,15 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Claim, claimRun } from "@pi-subagents/core/runs";
-import type { Ownership } from "@pi-subagents/delivery";
-import { type Host, stateDir } from "../host/host.ts";
+import type { Ownership } from "./ports.ts";
 
-export function createOwnership(host: Host): Ownership {
+export interface OwnershipDeps {
+	/** Where those that have the open session say so. Undefined if no other process can open it. */
+	dir: () => string | undefined;
+	tell: (notice: string) => void;
+}
+
+export function createOwnership({ dir: current, tell }: OwnershipDeps): Ownership {
 	let owned: string | undefined;
 	/** Made, perhaps on a disk that then had no room for more. */
 	let tried: string | undefined;
@@ -25,14 +30,11 @@ export function createOwnership(host: Host): Ownership {
 		clear();
 	};
 	const take = async (): Promise<boolean> => {
-		const session = host.session();
-		// No other process can open a session without a file.
-		if (owned !== undefined || !session?.sessionManager.getSessionFile()) return true;
-		const dir = stateDir(host.agentDir, "open", session);
+		const dir = owned === undefined ? current() : undefined;
 		if (dir === undefined) return true;
 		tried = dir;
 		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
-		if (!claim.isOurs) return isElsewhere(claim, host);
+		if (!claim.isOurs) return isElsewhere(claim, tell);
 		owned = dir;
 		abandoned().delete(dir);
 		if (isReleased) release(); // the session was closed meanwhile
@@ -75,9 +77,9 @@ async function claimIn(dir: string): Promise<Claim> {
 }
 
 /** Whether a pi on another machine still lives cannot be seen from here, and it must not silence us for ever. */
-function isElsewhere({ owner }: Claim & { isOurs: false }, host: Host): boolean {
+function isElsewhere({ owner }: Claim & { isOurs: false }, tell: OwnershipDeps["tell"]): boolean {
 	if (owner.host !== hostname()) return true;
-	host.tell(
+	tell(
 		`This session is also open in another pi (process ${owner.pid}), which tells of its agents. When that has ended, this one does.`,
 	);
 	return false;

@@ -2,7 +2,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { isMissing, namesIn, readSmallFile } from "@pi-subagents/core/files";
-import { SESSION_FILE } from "./place.ts";
+import { SESSION_FILE } from "./directory.ts";
 
 export interface PruneSchedulesOptions {
 	/** Holds a directory for each session. */

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { pruneSchedules } from "../../src/schedule/prune.ts";
-import { place } from "./fixture.ts";
+import { pruneSchedules } from "../../src/index.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -37,12 +36,4 @@ test("jobs go with their session, not before they are old, and never those of on
 	await pruneSchedules({ dir, days: 14, now, isLive });
 	expect((await readdir(dir)).sort()).toEqual(["a-file", "open", "there", "young"]);
 	await pruneSchedules({ dir: join(dir, "nothing"), days: 14, now, isLive });
-});
-
-test("a session's jobs say where it is kept", async () => {
-	await using it = await place();
-	const session = await it.session({ isKept: true });
-	await session.schedule("10m");
-	const names = await readdir(join(it.agentDir, "state", "subagents", "schedules", "s1"));
-	expect(names).toContain(".session");
 });

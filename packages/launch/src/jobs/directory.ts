@@ -1,0 +1,49 @@
+/** The directories that hold jobs, of a project or of a session. Does not load the scheduler. */
+import { chmod, mkdir, open, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AgentError } from "@pi-subagents/core";
+import { isMissing } from "@pi-subagents/core/files";
+import { hideFromGit } from "@pi-subagents/core/runs";
+
+/** Whether the scheduler needs to be loaded. */
+export async function holdsJobs(dir: string): Promise<boolean> {
+	try {
+		return (await readdir(dir)).some((name) => !name.startsWith("."));
+	} catch (error) {
+		if (isMissing(error)) return false;
+		throw error;
+	}
+}
+
+/** Jobs and their history are local to this machine and must not be committed. */
+export async function prepareProjectDir(dir: string | undefined): Promise<void> {
+	if (dir === undefined)
+		throw new AgentError(
+			"bad_request",
+			"This project cannot store jobs: a link in its .pi points outside the project.",
+		);
+	await mkdir(dirname(dir), { recursive: true });
+	await makeOwnDir(dir);
+	hideFromGit(dir);
+}
+
+/** Holds the path of the session file that owns the jobs. Not a valid journal name. */
+export const SESSION_FILE = ".session";
+
+/** So that the jobs can be deleted with the session. */
+export async function noteSession(dir: string, sessionFile: string | undefined): Promise<void> {
+	await makeOwnDir(dir);
+	const file = await open(join(dir, SESSION_FILE), "w", 0o600);
+	try {
+		await file.chmod(0o600); // in case the file existed
+		await file.writeFile(`${sessionFile ?? ""}\n`);
+	} finally {
+		await file.close();
+	}
+}
+
+/** Private: other users must not read the user's jobs. */
+async function makeOwnDir(dir: string): Promise<void> {
+	await mkdir(dir, { recursive: true, mode: 0o700 });
+	await chmod(dir, 0o700);
+}
