@@ -15,8 +15,8 @@ import { jsonOf, launchesIn, processesOf, toldIn, until } from "./detached.ts";
 import { parentSays, type Scene, scene, scoutSays } from "./scene.ts";
 
 const ANSWER = "The code is heliotrope.";
-export const RUNNING = "bg: 1 running / 1 total";
-export const ENDED = "bg: 0 running / 1 total";
+export const RUNNING = "1 of 1 detached running";
+export const ENDED = "0 of 1 detached running";
 
 export const detached = callTool("background_agent", { preset: "repo-scout", task: "Find the code." });
 export const inside = callTool("Agent", {

@@ -63,7 +63,7 @@ async function openBoss(tui: Terminal): Promise<void> {
 	tui.press("enter");
 	await tui.waitForText("Agents › Running agents");
 	tui.type("boss");
-	await tui.waitForText(/→ ● boss/);
+	await tui.waitForText(/→ ⠋ boss/);
 	tui.press("enter");
 	await tui.waitForText("→ Open");
 	tui.press("enter");

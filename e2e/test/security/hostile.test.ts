@@ -77,12 +77,12 @@ test("the tree, the menu, the viewer, the box of a message and the lists", async
 	enter(tui, "/agents");
 	await tui.waitForText("→ Running agents (1)");
 	tui.press("enter");
-	await tui.waitForText(/→ ● repo-scout +\w+ +dig w0/);
+	await tui.waitForText(/→ ⠋ repo-scout +\w+ +dig w0/);
 	tui.press("enter");
 	await tui.waitForText("→ Open");
 	tui.press("enter");
 	await tui.waitForText(/│.*Looking\. w0/); // the viewer
-	for (const back of ["→ Open", /→ ● repo-scout/, "→ Running agents (1)"]) {
+	for (const back of ["→ Open", /→ ⠋ repo-scout/, "→ Running agents (1)"]) {
 		tui.press("escape");
 		await tui.waitForText(back);
 	}
