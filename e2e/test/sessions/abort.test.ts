@@ -125,7 +125,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			});
 			expect(await listed(rpc)).toMatch(/^2 agents: 1 running, 1 stopped\n/);
 			gate.open();
-			await until("the first is done", async () => ((await listed(rpc)).includes("1 completed") ? true : undefined));
+			await until("the first is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
 			expect(it.server.requests.filter(isScout)).toHaveLength(1);
 		},
 		TIMEOUT,
@@ -147,7 +147,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			);
 			expect(await listed(rpc)).toMatch(/^1 agent: 1 running\n/);
 			gate.open();
-			await until("it is done", async () => ((await listed(rpc)).includes("1 completed") ? true : undefined));
+			await until("it is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
 		},
 		TIMEOUT,
 	);
