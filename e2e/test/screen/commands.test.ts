@@ -120,7 +120,7 @@ test("without a word it shows the status; list all shows agents of the session b
 	await using rpc = startRpc({ env: it.env });
 	expect(await notice(rpc, "/subagent")).toMatch(/^No agent is active\.\s+No agent has been launched\./);
 	expect(await notice(rpc, "/subagent list all")).toMatch(
-		/^No agent has been launched\.[\s\S]*Session [\w-]+ of \S+ \S+ UTC\s+\w+ +repo-scout +completed +[\d.]+m?s +Find the launch code\./,
+		/^No agent has been launched\.[\s\S]*Session [\w-]+ of \S+ \S+ UTC\s+\w+ +repo-scout +done +[\d.]+m?s +Find the launch code\./,
 	);
 });
 

@@ -97,8 +97,8 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		expect(shown).toMatch(/^4 agents: 2 done, 1 failed, 1 stopped\n/);
 		expect(shown).toMatch(/sleeper +repo-scout +stopped .*\n +Stopped: pi shut down/);
 		expect(shown).toMatch(/loser +repo-scout +failed .*\n +Failed: .*out of credit/);
-		expect(shown).toMatch(/keeper +repo-scout +completed/);
-		expect(shown).toMatch(/ repo-scout +completed +\S+ +Be awaited\./);
+		expect(shown).toMatch(/keeper +repo-scout +done/);
+		expect(shown).toMatch(/ repo-scout +done +\S+ +Be awaited\./);
 	});
 
 	test("a result is read by its agent's name, and whole", async () => {
