@@ -107,7 +107,7 @@ export interface Limits {
 
 export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "cwd" | keyof Limits;
 
-/** In order of precedence: the call, settings, preset, parent, default. */
+/** Precedence: the call, settings for the preset, the preset, defaults for all agents, the parent. */
 export type SpecOrigin = "call" | "settings" | "preset" | "parent" | "default";
 
 const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;

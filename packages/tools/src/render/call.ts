@@ -10,7 +10,7 @@ interface Args {
 	tasks?: readonly Args[] | undefined;
 }
 
-/** On a wider screen, as many as fit beside the name. */
+/** More would push the rows below off the screen. */
 const TASK_CHARACTERS = 160;
 
 /** What pi says about the row; `executionStarted`: the body below it shows the agents. */
