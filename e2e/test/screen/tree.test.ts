@@ -46,9 +46,9 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		).toEqual([
 			"● Agents 4 running",
 			"└─ ⠋ boss fake-1 split the task",
-			"   ⎿ Running Agent",
+			"   ⎿ Delegating to middle: inspect the flow",
 			"   └─ ⠋ middle inspect the flow",
-			"      ⎿ Running Agent",
+			"      ⎿ Delegating to leaf: look for tests",
 			"      ├─ ⠋ leaf …",
 			"      │  ⎿ Finished reading notes.txt",
 			"      └─ ⠋ leaf …",
@@ -151,11 +151,11 @@ test("rpc: a client gets the tree as plain lines", async () => {
 		(each) =>
 			each.type === "extension_ui_request" &&
 			each.method === "setWidget" &&
-			(each.widgetLines ?? []).some((line) => line.includes("look for tests")),
+			(each.widgetLines ?? [])[0]?.includes("● Agents 4 running") === true,
 	);
 	if (event.type !== "extension_ui_request" || event.method !== "setWidget") throw new Error("no widget");
 	expect(event.widgetLines?.join("\n")).not.toMatch(/\x1b/);
-	expect(event.widgetLines?.[0]).toContain("● Agents 4 running");
+	expect(event.widgetLines?.join("\n")).toMatch(/leaf .*look for tests/);
 	first.open();
 	second.open();
 	await rpc.waitFor((each) => each.type === "message_end" && JSON.stringify(each).includes("All is done."));
