@@ -142,6 +142,7 @@ class SessionLog {
 	}
 
 	#take({ customType, data, details }: Entry): void {
+		if (customType === "subagents:nested") return; // the agents of agents, which nobody delivers
 		if (data?.type === "launched" && data.isBackground) this.#open.add(data.runId);
 		if (data?.type === "settled") this.#settled.add(data.runId);
 		if (data?.type === "closed") this.#open.delete(data.runId);
