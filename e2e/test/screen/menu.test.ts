@@ -55,8 +55,8 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText(/→ ⠋ repo-scout +\w+ +Find the launch code/);
 		tui.press("enter");
 		await moveTo(tui, "Stop");
-		await tui.waitForText(/Stop repo-scout \w+\?/);
-		tui.press("enter");
+		await tui.waitForText(/Stop repo-scout \w+\?[\s\S]*→ Keep it running/);
+		await moveTo(tui, "Stop it");
 		await tui.waitForText(/Stopped repo-scout \w+\./);
 		tui.press("escape");
 		await tui.waitForText("No agent is running.");

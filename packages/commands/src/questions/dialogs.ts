@@ -1,4 +1,5 @@
 /** A queue for dialogs: pi shows one at a time, and a second one would close the first. */
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 
 export interface Dialogs {
 	/** Runs `show` after all earlier dialogs. `show` must not call `inTurn` itself: that would deadlock. */
@@ -17,4 +18,13 @@ export function createDialogs(): Dialogs {
 			return turn;
 		},
 	};
+}
+
+/** Like pi's own `confirm`, but with No selected on the screen; how a client asks is up to the client. */
+export async function confirmSafely(
+	{ mode, ui }: Pick<ExtensionContext, "mode" | "ui">,
+	title: string,
+	text: string,
+): Promise<boolean> {
+	return mode === "tui" ? (await ui.select(`${title}\n${text}`, ["No", "Yes"])) === "Yes" : ui.confirm(title, text);
 }

@@ -1,2 +1,2 @@
-export { createDialogs, type Dialogs } from "./dialogs.ts";
+export { confirmSafely, createDialogs, type Dialogs } from "./dialogs.ts";
 export { createQuestions, QUESTION, type Questions, renderQuestion } from "./questions.ts";

@@ -61,13 +61,14 @@ function waitingFor(question: string | undefined): object | undefined {
 
 const YES = "yes";
 
+/** The safe choice comes first, so that Enter pressed too early changes nothing. */
 function decisionList({ title, intro, yes, no }: Decision): Choice {
 	return {
 		title,
 		intro,
 		items: () => [
-			{ value: YES, label: yes },
 			{ value: "no", label: no },
+			{ value: YES, label: yes },
 		],
 	};
 }

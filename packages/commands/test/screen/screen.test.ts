@@ -94,8 +94,8 @@ function tui(...keys: readonly string[]) {
 
 test("tui: a decision is a list of two, and Escape is no", async () => {
 	const decision = { title: "Stop it?", intro: "It works.", yes: "Stop it", no: "Keep it running" };
-	expect(await tui("\r").screen.confirm(decision)).toBe(true);
-	expect(await tui("\u001b[B", "\r").screen.confirm(decision)).toBe(false);
+	expect(await tui("\r").screen.confirm(decision)).toBe(false); // the safe choice is selected at first
+	expect(await tui("\u001b[B", "\r").screen.confirm(decision)).toBe(true);
 	expect(await tui("\u001b").screen.confirm(decision)).toBe(false);
 });
 

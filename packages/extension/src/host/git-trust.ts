@@ -3,7 +3,7 @@
  * that they allowed when they were asked, once in a session.
  */
 
-import type { Dialogs } from "@pi-subagents/commands/questions";
+import { confirmSafely, type Dialogs } from "@pi-subagents/commands/questions";
 import type { Confinement } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
 import { type Allows, allowedAt, checkWorktree, markOf, NeedsOwnSettings } from "@pi-subagents/core/worktree";
@@ -30,7 +30,7 @@ export function createGitTrust(host: Pick<Host, "session" | "storedTrust">, dial
 		if (!session?.hasUI || host.storedTrust(main) === "no") return false;
 		const marks = settings.map(markOf);
 		const key = [main, ...marks].join(" ");
-		const answer = answers.get(key) ?? dialogs.inTurn(() => session.ui.confirm(TITLE, questionFor(main, settings)));
+		const answer = answers.get(key) ?? dialogs.inTurn(() => confirmSafely(session, TITLE, questionFor(main, settings)));
 		answers.set(key, answer); // several agents may be launched at once
 		if (!(await answer)) return false;
 		allowed.set(main, [...new Set([...(allowed.get(main) ?? []), ...marks])]);

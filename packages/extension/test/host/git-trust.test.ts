@@ -14,11 +14,11 @@ describe("settings of the repository that make git run something", () => {
 	async function withFilter(trust: "yes" | "no" | "unasked") {
 		const asked: string[] = [];
 		const answers: boolean[] = [];
-		const confirm = async (_title: string, text: string) => {
+		const select = async (text: string, [first, second]: string[]) => {
 			asked.push(text);
-			return answers.shift() ?? false;
+			return answers.shift() ? second : first;
 		};
-		const screen = { hasUI: true, ui: { confirm } };
+		const screen = { hasUI: true, mode: "tui", ui: { select } };
 		const host = { storedTrust: () => trust, session: () => screen as unknown as ExtensionContext };
 		const { check, allows } = createGitTrust(host, createDialogs());
 		const it = await launching({ trust, lends: { checkWorktree: check } });
@@ -55,6 +55,12 @@ describe("settings of the repository that make git run something", () => {
 		const declined = await withFilter("no");
 		await expect(declined.resolve(params)).rejects.toThrow(); // its presets do not count either
 		expect(declined.asked).toEqual([]);
+	});
+
+	test("start with No selected, so that Enter pressed too early allows nothing", async () => {
+		const it = await withFilter("unasked");
+		await expect(it.resolve(params)).rejects.toThrow("filter.vault.smudge"); // takes the first choice
+		expect([it.asked.length, it.allows(it.cwd)]).toEqual([1, []]);
 	});
 
 	test("count with the stored yes, without a question", async () => {

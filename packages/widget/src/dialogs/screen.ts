@@ -44,6 +44,7 @@ export interface Decision {
 	title: string;
 	intro: string;
 	yes: string;
+	/** The safe choice, which is selected at first. */
 	no: string;
 }
 
