@@ -9,7 +9,7 @@ const tools = ["read", "grep", "find", "ls", "bash"].map((name) => ({ name, isAc
 
 const launcher = createLauncher({
 	agentDir: join(cwd, "agent"),
-	tell: console.warn,
+	warn: console.warn,
 	parent: () => ({ model: models[0], thinking: "low" }),
 	facts: async () => ({
 		models,

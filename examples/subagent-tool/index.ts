@@ -13,7 +13,7 @@ export default function delegate(pi: ExtensionAPI): void {
 	const manager = new Manager({ runners: { session: runner }, clock: systemClock, newId: newAgentId });
 	const launcher = createLauncher<ExtensionContext>({
 		agentDir,
-		tell: (notice) => console.error(notice),
+		warn: (notice) => console.error(notice),
 		parent: ({ model }) => ({ model, thinking: pi.getThinkingLevel() }),
 		facts: async (ctx, cwd) => ({
 			models: ctx.modelRegistry.getAvailable(),

@@ -8,7 +8,7 @@ export type CommandCode = Omit<Parameters<ExtensionAPI["registerCommand"]>[1], "
 
 export interface CommandHost
 	extends SessionHost,
-		Pick<LaunchEnvironment, "storedTrust" | "tell">,
+		Pick<LaunchEnvironment, "storedTrust" | "warn">,
 		Pick<LaunchSession<ExtensionContext>, "facts" | "parent"> {
 	/** The session that is open now. */
 	session(): ExtensionContext | undefined;

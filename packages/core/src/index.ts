@@ -35,7 +35,7 @@ export type {
 	RunnerName,
 } from "./model/event.ts";
 export { LAUNCHERS } from "./model/event.ts";
-export type { LivePiece, TellLive } from "./model/live-piece.ts";
+export type { LivePiece, PieceListener } from "./model/live-piece.ts";
 export { abortedOutcome, outcomeOf } from "./model/outcome.ts";
 export {
 	type Addressee,

@@ -64,7 +64,7 @@ export default function subagents(given: ExtensionAPI): void {
 			),
 			process: isolating(processRunner({ ...host, ask })),
 			workflow: workflows.runner,
-			tmux: isolating(tmuxRunner({ ...host, ask, onWindow: host.inform })),
+			tmux: isolating(tmuxRunner({ ...host, ask, onWindow: host.notify })),
 		},
 		clock: systemClock,
 		newId: newAgentId,
@@ -86,12 +86,12 @@ export default function subagents(given: ExtensionAPI): void {
 		log: createSessionLog(pi, host),
 		messenger: createMessenger(pi, host),
 		states,
-		ownership: createOwnership({ dir: () => reopenableDir(host.agentDir, "open", host.session()), tell: host.tell }),
+		ownership: createOwnership({ dir: () => reopenableDir(host.agentDir, "open", host.session()), warn: host.warn }),
 		sessionId: () => host.session()?.sessionManager.getSessionId(),
 		flushLogs,
 		mayBeClaimed: trackRpcCallers(pi),
 		onSettled: (record) => notifySettled(record, host),
-		warn: host.tell,
+		warn: host.warn,
 	});
 	const { journal } = delivery;
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
@@ -105,7 +105,7 @@ export default function subagents(given: ExtensionAPI): void {
 		questions,
 		seconds: () => launcher.latest().drainSeconds,
 		mode: () => host.session()?.mode,
-		tell: host.tell,
+		warn: host.warn,
 	});
 	registerTools(pi, {
 		manager,

@@ -20,7 +20,7 @@ export interface Launcher<Context extends SessionContext> {
 	/** The presets that can be started, by name. */
 	presets(ctx: Context): Promise<readonly Preset[]>;
 	/** All presets, and what is wrong with their files. */
-	survey(ctx: Context): Promise<PresetReport>;
+	presetReport(ctx: Context): Promise<PresetReport>;
 	/** The current settings, read again if a file has changed. */
 	settings(ctx: Context): Promise<Settings>;
 	/** The settings as they were last read. */
@@ -49,7 +49,7 @@ interface Parent<Context> {
  *
  * @example
  * ```ts
- * const launcher = createLauncher({ agentDir, tell: console.warn, facts, parent });
+ * const launcher = createLauncher({ agentDir, warn: console.warn, facts, parent });
  * const { spec } = await launcher.resolve({ preset: "Explore", task: "Where is the parser?" }, { cwd });
  * ```
  */
@@ -58,10 +58,10 @@ export function createLauncher<Context extends SessionContext>(
 	onSettings: (settings: Settings) => void = () => undefined,
 ): Launcher<Context> {
 	const host: LaunchHost<Context> = { ...ABSENT, ...given };
-	const { agentDir, tell } = host;
+	const { agentDir, warn } = host;
 	const presets = createPresets({
 		agentDir,
-		tell,
+		warn,
 		manifests: host.packageManifests,
 		registered: host.registeredPresets ?? (() => NO_REGISTERED_PRESETS),
 	});
@@ -71,7 +71,7 @@ export function createLauncher<Context extends SessionContext>(
 	const remember = (dir: string) => {
 		if (remembered.has(dir)) return;
 		remembered.add(dir);
-		void bestEffort("The list of projects with agents", tell, () => rememberRunsDir(agentDir, dir));
+		void bestEffort("The list of projects with agents", warn, () => rememberRunsDir(agentDir, dir));
 	};
 	const runsDirOf = coalesce(
 		async (cwd: string) => {
@@ -93,7 +93,7 @@ export function createLauncher<Context extends SessionContext>(
 		known: () => known,
 		latest: () => latest,
 		settings: async (ctx) => configFor(ctx).settings,
-		survey: async (ctx) => presets.survey(ctx.cwd, configFor(ctx)),
+		presetReport: async (ctx) => presets.presetReport(ctx.cwd, configFor(ctx)),
 		async presets(ctx) {
 			known = await presets.list(ctx.cwd, configFor(ctx));
 			return known;

@@ -19,7 +19,7 @@ export interface LaunchEnvironment {
 	/** The manifests of the packages that the user has installed, which may bring presets. */
 	packageManifests(cwd: string): readonly string[];
 	/** Tells the user what is wrong. The same notice may come again; show it once. */
-	tell(notice: string): void;
+	warn(notice: string): void;
 }
 
 /** The session that launches. */
@@ -62,6 +62,6 @@ export type LaunchHost<Context extends SessionContext> = LaunchEnvironment &
  */
 export type LauncherHost<Context extends SessionContext> = Pick<
 	LaunchHost<Context>,
-	"agentDir" | "tell" | "facts" | "parent"
+	"agentDir" | "warn" | "facts" | "parent"
 > &
 	Partial<LaunchHost<Context>>;

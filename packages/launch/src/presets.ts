@@ -12,7 +12,7 @@ export interface Presets {
 	list(cwd: string, config: Config): Promise<readonly Preset[]>;
 	/** Throws an error that names the known ones. `fallback` counts instead of the setting. */
 	find(name: string, cwd: string, config: Config, fallback?: string | false): Promise<FoundPreset>;
-	survey(cwd: string, config: Config): Promise<PresetReport>;
+	presetReport(cwd: string, config: Config): Promise<PresetReport>;
 }
 
 /** Every preset, those that are switched off included, and every file that could not be used as it stands. */
@@ -41,7 +41,7 @@ export interface PresetsOptions {
 	/** The presets that other extensions registered. */
 	registered: () => RegisteredPresets;
 	/** Tells the user once. */
-	tell: (notice: string) => void;
+	warn: (notice: string) => void;
 }
 
 /** More in an error would bury the message. */
@@ -49,7 +49,7 @@ const MAX_NAMES = 30;
 const MAX_UNREAD = 3;
 const MAX_MATCHES = 8;
 
-export function createPresets({ agentDir, manifests, registered, tell }: PresetsOptions): Presets {
+export function createPresets({ agentDir, manifests, registered, warn }: PresetsOptions): Presets {
 	const catalogues = new Map<string, Pick<Catalogue, "read">>();
 	let version = 0;
 	const read = async (cwd: string, config: Config): Promise<PresetList> => {
@@ -69,7 +69,7 @@ export function createPresets({ agentDir, manifests, registered, tell }: Presets
 		const catalogue = catalogues.get(key) ?? create();
 		catalogues.set(key, catalogue);
 		const list = await catalogue.read();
-		for (const notice of noticesFor(list, config)) tell(notice);
+		for (const notice of noticesFor(list, config)) warn(notice);
 		return list;
 	};
 	const exclusiveNote = () =>
@@ -95,12 +95,12 @@ export function createPresets({ agentDir, manifests, registered, tell }: Presets
 					"disabled_preset",
 					`The settings of preset "${preset.name}" are broken: ${trouble.join("; ")}.`,
 				);
-			for (const notice of trouble) tell(notice);
+			for (const notice of trouble) warn(notice);
 			if (named) return { preset, override: fields };
 			const note = `There is no preset ${quoted(name)}: "${preset.name}" is used instead (fallbackSubagent).`;
 			return { preset, override: fields, note };
 		},
-		async survey(cwd, config) {
+		async presetReport(cwd, config) {
 			const library = await loadPresets();
 			const list = await read(cwd, config);
 			return {

@@ -22,7 +22,7 @@ export function hostIn<Context extends SessionContext>({ cwd, agentDir, trust }:
 	const tools = ["read", "bash", "edit", "write", "grep", "find", "ls"].map((name) => ({ name, isActive: true }));
 	return {
 		agentDir,
-		tell: () => undefined,
+		warn: () => undefined,
 		storedTrust: () => trust,
 		requireResources: async () => undefined,
 		conversation: () => undefined,

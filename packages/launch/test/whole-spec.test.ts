@@ -15,7 +15,7 @@ async function resolve(params: Partial<LaunchParams>) {
 	const models = [{ provider: "acme", id: "large" }];
 	const launcher = createLauncher({
 		agentDir: join(cwd, "agent"),
-		tell: () => undefined,
+		warn: () => undefined,
 		parent: () => ({ model: models[0] }),
 		facts: async () => ({
 			models,

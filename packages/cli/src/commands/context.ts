@@ -1,5 +1,5 @@
 /** What every command gets, and how it finds the agent that the user means. */
-import { findRunsDirs, type RunOverview, type Survey, surveyRuns } from "@pi-subagents/core/runs";
+import { findRunsDirs, listRuns, type RunList, type RunOverview } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 
 export interface Output {
@@ -35,13 +35,13 @@ export class Failure extends Error {
 	}
 }
 
-export async function survey({ agentDir, cwd, flags }: Context): Promise<Survey> {
+export async function runsFor({ agentDir, cwd, flags }: Context): Promise<RunList> {
 	const dirs = await findRunsDirs({ agentDir, cwd });
-	return surveyRuns(dirs, { now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
+	return listRuns(dirs, { now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
 }
 
 export async function find(context: Context, word: string): Promise<RunOverview> {
-	const { runs } = await survey(context);
+	const { runs } = await runsFor(context);
 	const found = matching(runs, word);
 	const [only, ...others] = found;
 	if (only && others.length === 0) return only;

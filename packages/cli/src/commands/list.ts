@@ -1,8 +1,8 @@
 /** `list` and `watch`: every agent of the user in one table, those that need input first. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type RunOverview, type Survey, wordsOf } from "@pi-subagents/core/runs";
+import { type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { formatCount, sanitize } from "@pi-subagents/progress";
-import { type Context, survey } from "./context.ts";
+import { type Context, runsFor } from "./context.ts";
 
 const GROUPS = [
 	["needs-input", "Needs input"],
@@ -18,7 +18,7 @@ const WITHOUT_TERMINAL = 160;
 const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
 
 export async function list(context: Context): Promise<number> {
-	context.stdout.write(textOf(await survey(context), context));
+	context.stdout.write(textOf(await runsFor(context), context));
 	return 0;
 }
 
@@ -26,7 +26,7 @@ export async function list(context: Context): Promise<number> {
 export async function watch(context: Context): Promise<number> {
 	const { stdout, signal } = context;
 	for (let shown = ""; !signal.aborted; ) {
-		const text = textOf(await survey(context), context);
+		const text = textOf(await runsFor(context), context);
 		if (text !== shown) stdout.write(stdout.isTTY ? `${CLEAR}${text}` : text);
 		shown = text;
 		await delay(LOOK_MS, undefined, { signal }).catch(() => undefined); // the user ended it
@@ -34,7 +34,7 @@ export async function watch(context: Context): Promise<number> {
 	return 0;
 }
 
-function textOf(found: Survey, { flags, stdout, env }: Context): string {
+function textOf(found: RunList, { flags, stdout, env }: Context): string {
 	if (flags.json) return `${JSON.stringify(found)}\n`;
 	const width = Math.max(NARROWEST, (stdout.isTTY && stdout.columns) || WITHOUT_TERMINAL);
 	return table(found, { now: Date.now(), width, all: flags.all, home: env.HOME });
@@ -48,7 +48,7 @@ interface TableOptions {
 }
 
 /** Pure. */
-function table({ runs, leftOut, problems }: Survey, options: TableOptions): string {
+function table({ runs, leftOut, problems }: RunList, options: TableOptions): string {
 	const { all, width } = options;
 	const lines = GROUPS.flatMap(([group, title]) => {
 		const members = runs.filter(({ state }) => state.group === group);
@@ -69,7 +69,7 @@ const NOTHING = "No agents have run yet. They appear here once pi has started on
 
 /** Two lines: who and what; then what it does now, and where. */
 function row(run: RunOverview, { now, width, home }: TableOptions): string[] {
-	const { icon, status, preset, who, about, now: doing, age } = wordsOf(run, now);
+	const { icon, status, preset, who, about, now: doing, age } = runTextOf(run, now);
 	const project = sanitize(shortened(run.project, home));
 	return [
 		cut(`  ${icon} ${who}  ${preset}  ${about}  (${status}, ${age})`, width),

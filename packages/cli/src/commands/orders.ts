@@ -1,6 +1,6 @@
 /** `reply` and `stop`: orders to an agent in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
-import { answerRun, type RunOverview, readResult, stopRun, wordsOf } from "@pi-subagents/core/runs";
+import { answerRun, type RunOverview, readResult, runTextOf, stopRun } from "@pi-subagents/core/runs";
 import { outcomeText } from "@pi-subagents/progress";
 import { type Context, Failure, find } from "./context.ts";
 
@@ -44,5 +44,5 @@ export async function stop(context: Context, [word = ""]: readonly string[]): Pr
 export function requireOwnProcess(run: RunOverview): void {
 	const { agentId, state, hasOwnProcess } = run;
 	if (state.group === "done") throw new Failure(`${agentId} has ended. \`pi-subagents show ${agentId}\` shows how.`);
-	if (!hasOwnProcess) throw new Failure(`${agentId}: ${wordsOf(run, Date.now()).reach}`);
+	if (!hasOwnProcess) throw new Failure(`${agentId}: ${runTextOf(run, Date.now()).reach}`);
 }

@@ -1,5 +1,5 @@
 /** `show`: everything about one agent. */
-import { wordsOf } from "@pi-subagents/core/runs";
+import { runTextOf } from "@pi-subagents/core/runs";
 import { formatCost, formatCount, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { type Context, find } from "./context.ts";
 
@@ -10,7 +10,7 @@ export async function show(context: Context, [word = ""]: readonly string[]): Pr
 		stdout.write(`${JSON.stringify(run)}\n`);
 		return 0;
 	}
-	const { icon, who, preset, status, age, now, reach } = wordsOf(run, Date.now());
+	const { icon, who, preset, status, age, now, reach } = runTextOf(run, Date.now());
 	const { state, result, task, runner, model, project, dir, agentId } = run;
 	const facts = [
 		["agent", `${sanitize(agentId)}, run ${run.run}`],

@@ -26,21 +26,21 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionComma
 	const { agentDir } = host;
 	const parent = host.parent(ctx);
 	// Read once for all checks. Each check awaits it from the start, so no rejection is unhandled.
-	const survey = launcher.survey(ctx);
-	const known = Promise.all([survey, host.facts(ctx, undefined)]);
+	const report = launcher.presetReport(ctx);
+	const known = Promise.all([report, host.facts(ctx, undefined)]);
 	return [
 		{ name: "versions", run: () => checkVersions() },
-		{ name: "settings", run: async () => checkSettings(await survey) },
-		{ name: "presets", run: async () => checkPresets(await survey) },
+		{ name: "settings", run: async () => checkSettings(await report) },
+		{ name: "presets", run: async () => checkPresets(await report) },
 		{ name: "models", run: async () => checkModels(...(await known), parent) },
 		{
 			name: "tool text",
-			run: async () => checkDescription(await survey, { cwd, agentDir, trust: host.storedTrust(cwd) }),
+			run: async () => checkDescription(await report, { cwd, agentDir, trust: host.storedTrust(cwd) }),
 		},
 		{ name: "tools", run: async () => checkTools(...(await known)) },
 		{ name: "search", run: () => checkSearch(agentDir, process.env) },
 		{ name: "git", run: () => checkGit(cwd) },
-		{ name: "tmux", run: async () => checkTmux(await survey, process.env) },
+		{ name: "tmux", run: async () => checkTmux(await report, process.env) },
 		{ name: "folders", run: () => checkDirectories({ agentDir, cwd }) },
 		{ name: "worktrees", run: () => checkWorktrees(agentDir) },
 		{ name: "leftovers", run: () => checkLeftovers(cwd, manager.store.snapshot().records, systemClock.now()) },

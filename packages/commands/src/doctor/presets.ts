@@ -69,10 +69,10 @@ function overrideFault(name: string, fault: string): Finding {
 	return { level: "problem", text: `agentOverrides.${name}: ${fault}`, fix: "Fix it in your settings." };
 }
 
-export function checkModels(survey: PresetReport, { models }: Facts, parent: ParentFields): Finding[] {
+export function checkModels(report: PresetReport, { models }: Facts, parent: ParentFields): Finding[] {
 	if (models.length === 0) return [NO_MODELS];
 	const using = parent.model ? `; this session uses ${parent.model.provider}/${parent.model.id}` : "";
-	const findings = usable(survey).flatMap((preset) => modelFindings(preset, survey, models, parent));
+	const findings = usable(report).flatMap((preset) => modelFindings(preset, report, models, parent));
 	return [{ level: "ok", text: `${formatCount(models.length, "model")} available${using}` }, ...capped(findings)];
 }
 
@@ -82,10 +82,10 @@ const NO_MODELS: Finding = {
 	fix: "Log in with /login, or set the API key of a provider.",
 };
 
-function modelFindings(preset: Preset, survey: PresetReport, models: Facts["models"], parent: ParentFields): Finding[] {
+function modelFindings(preset: Preset, report: PresetReport, models: Facts["models"], parent: ParentFields): Finding[] {
 	const { name, path, source } = preset;
-	const fields = survey.overrideOf(preset).fields;
-	const wanted = fields.model ?? preset.model ?? survey.config.settings.defaultModel;
+	const fields = report.overrideOf(preset).fields;
+	const wanted = fields.model ?? preset.model ?? report.config.settings.defaultModel;
 	const isFromFile = fields.model === undefined && preset.model !== undefined;
 	if (wanted.trim() !== "" && wanted.toLowerCase() !== "inherit") {
 		let hint: string | undefined;
@@ -106,20 +106,20 @@ function modelFindings(preset: Preset, survey: PresetReport, models: Facts["mode
 
 /** The user's own description of the `Agent` tool, read as at session start. */
 export function checkDescription(
-	survey: PresetReport,
+	report: PresetReport,
 	{ agentDir, ...session }: { cwd: string; agentDir: string; trust: StoredTrust },
 ): Finding[] {
-	const facts = { presets: usable(survey), agentDir, ...survey.config.settings };
+	const facts = { presets: usable(report), agentDir, ...report.config.settings };
 	const { path, problems } = agentDescription(session, facts);
 	const text = path === undefined ? "Agent uses its default text" : `Agent uses the text in ${path}`;
 	const fix = "Fix the file, then /reload.";
 	return [{ level: "ok", text }, ...problems.map((problem): Finding => ({ level: "problem", text: problem, fix }))];
 }
 
-export function checkTools(survey: PresetReport, { tools }: Facts): Finding[] {
-	const findings = usable(survey).flatMap((preset) => {
+export function checkTools(report: PresetReport, { tools }: Facts): Finding[] {
+	const findings = usable(report).flatMap((preset) => {
 		const { name, path, source } = preset;
-		const asked = { ...preset, ...survey.overrideOf(preset).fields, preset: name, isFromProject: source.inProject };
+		const asked = { ...preset, ...report.overrideOf(preset).fields, preset: name, isFromProject: source.inProject };
 		return problemsOf(
 			() => resolveTools(asked, tools),
 			(text) => ({ text, fix: `Change \`tools\` in ${path}.` }),

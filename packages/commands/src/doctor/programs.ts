@@ -43,13 +43,13 @@ export async function checkGit(cwd: string): Promise<Finding[]> {
 }
 
 /** Needed only for the tmux runner. */
-export async function checkTmux(survey: PresetReport, env: NodeJS.ProcessEnv): Promise<Finding[]> {
+export async function checkTmux(report: PresetReport, env: NodeJS.ProcessEnv): Promise<Finding[]> {
 	const version = await ask("tmux", ["-V"], env);
 	if (version !== undefined) {
 		const where = env.TMUX ? "; pi runs inside it" : "; pi does not run inside it";
 		return [{ level: "ok", text: `${version}${where}` }];
 	}
-	const { config, presets, overrideOf } = survey;
+	const { config, presets, overrideOf } = report;
 	const wanting = presets.filter((preset) => (overrideOf(preset).fields.runner ?? preset.runner) === "tmux");
 	const who = [...(config.settings.runner === "tmux" ? ["your settings"] : []), ...wanting.map(({ name }) => name)];
 	if (who.length === 0) return [{ level: "ok", text: "not installed, not needed" }];

@@ -33,10 +33,14 @@ export function menuCommand(pi: ExtensionAPI, { states, ...deps }: MenuDeps): Pi
 	const { host, launcher, manager } = deps;
 	return {
 		handler: (_args, ctx) =>
-			bestEffort("The menu", host.tell, async () => {
+			bestEffort("The menu", host.warn, async () => {
 				if (ctx.hasUI) return states.whileAsking(() => topMenu(menuFor(ctx, deps)));
 				const agents = listBlocks(manager.store.snapshot().records, systemClock.now());
-				show(pi, ctx, [...agents, ...presetBlocks(await launcher.survey(ctx)), { text: NEEDS_SCREEN, tone: "muted" }]);
+				show(pi, ctx, [
+					...agents,
+					...presetBlocks(await launcher.presetReport(ctx)),
+					{ text: NEEDS_SCREEN, tone: "muted" },
+				]);
 			}),
 	};
 }
@@ -50,7 +54,7 @@ function menuFor(ctx: ExtensionCommandContext, { dialogs, ...parts }: Omit<MenuD
 		...parts,
 		ctx,
 		clock,
-		screen: tuiScreen(ctx, dialogs, parts.host.tell),
+		screen: tuiScreen(ctx, dialogs, parts.host.warn),
 		view: (agentId) => openViewer(ctx, { ...parts, dialogs, clock }, agentId),
 	};
 }
@@ -60,7 +64,7 @@ export function topMenu(menu: Menu): Promise<void> {
 	return runMenu(
 		screen,
 		async () => {
-			const { presets, config } = await launcher.survey(ctx);
+			const { presets, config } = await launcher.presetReport(ctx);
 			const jobs = config.settings.scheduling ? (await schedules.list(ctx)).length : undefined;
 			return { title: "Agents", items: () => topItems(manager, presets.length, jobs), isLive: true };
 		},

@@ -59,14 +59,14 @@ export function createQuestions(
 		const message = isIdle ? messageOfOpen(undeliveredToUser, adviceToUser) : undefined;
 		if (!message) return;
 		undeliveredToUser.splice(0);
-		void bestEffort("showing a question to the user", host.tell, () => pi.sendMessage(message, { triggerTurn: false }));
+		void bestEffort("showing a question to the user", host.warn, () => pi.sendMessage(message, { triggerTurn: false }));
 	};
 	/** A question still undelivered when the session is idle again was lost and is sent again. */
 	const sendToSession = () => {
 		const message = isIdle ? nextMessage() : undefined;
 		if (!message) return;
 		isIdle = false; // a turn begins; new questions wait for its end
-		void bestEffort("sending a question to the session", host.tell, () =>
+		void bestEffort("sending a question to the session", host.warn, () =>
 			pi.sendMessage(message, { triggerTurn: true, deliverAs: "followUp" }),
 		);
 	};
@@ -111,7 +111,7 @@ export function createQuestions(
 				if (!isIdle) notifyUser(question, manager, host.session());
 				return sendToUser();
 			}
-			void bestEffort("asking the user", host.tell, () =>
+			void bestEffort("asking the user", host.warn, () =>
 				dialogs.inTurn(() => askUser(question, manager, host.session())),
 			);
 		},

@@ -11,7 +11,7 @@ export function agentsCommand({ launcher }: CommandDeps): Subcommand {
 		name: "agents",
 		args: "",
 		about: "list the presets",
-		run: async (_rest, ctx) => presetBlocks(await launcher.survey(ctx)),
+		run: async (_rest, ctx) => presetBlocks(await launcher.presetReport(ctx)),
 	};
 }
 

@@ -16,7 +16,7 @@ export function startCommand({ launcher, manager }: CommandDeps): Subcommand {
 		about: `start an agent on a task in the background; ${DEFAULT_PRESET} unless a preset is named`,
 		completions: () => presetCompletions(launcher.known()),
 		async run(rest, ctx) {
-			const { preset, task } = parseStart(rest, namesIn(await launcher.survey(ctx)));
+			const { preset, task } = parseStart(rest, namesIn(await launcher.presetReport(ctx)));
 			if (task === "") throw new AgentError("no_task", missingTask(preset));
 			const { spec } = await launcher.resolve({ preset, task }, ctx);
 			const record = manager.spawn(spec, { isBackground: true, launchedBy: "user" });

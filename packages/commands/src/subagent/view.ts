@@ -68,7 +68,7 @@ export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 	}
 
 	async function findPreset(name: string, ctx: ExtensionCommandContext): Promise<Block[] | undefined> {
-		const [library, { presets }] = await Promise.all([loadPresets(), launcher.survey(ctx)]);
+		const [library, { presets }] = await Promise.all([loadPresets(), launcher.presetReport(ctx)]);
 		const preset = library.findPreset(presets, name);
 		return preset && presetDetails(preset, library.fields);
 	}

@@ -34,7 +34,7 @@ import { type AgentConversation, openConversation } from "./viewer-source.ts";
 
 export interface ViewerDeps {
 	manager: Manager;
-	host: Pick<CommandHost, "session" | "sessionDir" | "tell">;
+	host: Pick<CommandHost, "session" | "sessionDir" | "warn">;
 	dialogs: Dialogs;
 	clock: Clock;
 	/** Lines above the conversation; by default the agent's position in the tree. */
@@ -71,7 +71,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	const { manager, host } = deps;
 	const record = manager.store.record(id);
 	if (!record) return undefined;
-	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.tell });
+	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.warn });
 	let stop = () => {};
 	try {
 		return await ctx.ui.custom<string | undefined>(
@@ -130,7 +130,7 @@ function follow(
 		}
 		redraw();
 		const record = manager.store.record(id);
-		void bestEffort("reading a conversation", host.tell, () => record && conversation.refresh(record));
+		void bestEffort("reading a conversation", host.warn, () => record && conversation.refresh(record));
 	};
 	const tick = () => {
 		cancelTick = undefined;

@@ -16,7 +16,7 @@ import { checkModels, checkPresets, checkSettings, checkTools } from "../../src/
 import { checkGit, checkSearch, checkTmux, checkVersions } from "../../src/doctor/programs.ts";
 import { agent, preset, text } from "../fixture.ts";
 
-function survey(
+function report(
 	presets: Preset[],
 	settings: Record<string, unknown> = {},
 	problems: PresetReport["problems"] = [],
@@ -107,20 +107,20 @@ test("presets are counted by where they come from, and their problems named", ()
 		{ path: "/p/a.md", line: 4, severity: "error" as const, message: "bad" },
 		{ path: "/p/b.md", severity: "warning" as const, message: "odd" },
 	];
-	expect(checkPresets(survey([builtin, preset(), preset({ name: "x", enabled: false })], {}, problems))).toEqual([
+	expect(checkPresets(report([builtin, preset(), preset({ name: "x", enabled: false })], {}, problems))).toEqual([
 		{ level: "ok", text: "3 presets: 1 builtin, 2 project; 1 switched off" },
 		{ level: "problem", text: "/p/a.md:4: bad" },
 		{ level: "hint", text: "/p/b.md: odd" },
 	]);
-	expect(checkPresets(survey([]))[0]).toMatchObject({ level: "problem", text: "There are no presets." });
+	expect(checkPresets(report([]))[0]).toMatchObject({ level: "problem", text: "There are no presets." });
 	const many = Array.from({ length: 12 }, () => problems[0] ?? []).flat();
-	expect(checkPresets(survey([builtin], {}, many)).at(-1)).toEqual({ level: "problem", text: "and 2 more" });
+	expect(checkPresets(report([builtin], {}, many)).at(-1)).toEqual({ level: "problem", text: "and 2 more" });
 });
 
 test("settings are checked, with what they say about presets", () => {
-	expect(checkSettings(survey([builtin]))).toEqual([{ level: "ok", text: "no problems" }]);
+	expect(checkSettings(report([builtin]))).toEqual([{ level: "ok", text: "no problems" }]);
 	const settings = { maxConcurent: 3, agentOverrides: { Explore: { max_turns: "many" }, Ghost: {} } };
-	expect(checkSettings(survey([builtin], settings)).map((finding) => finding.text)).toEqual([
+	expect(checkSettings(report([builtin], settings)).map((finding) => finding.text)).toEqual([
 		expect.stringContaining('"maxConcurent" is not a setting'),
 		expect.stringMatching(/^agentOverrides\.Explore: "max_turns" must be/),
 		"agentOverrides.Ghost: there is no such preset",
@@ -130,7 +130,7 @@ test("settings are checked, with what they say about presets", () => {
 test("a preset whose model is not there is found, also when the settings gave it that model", () => {
 	const pinned = preset({ name: "pinned", model: "gone/model" });
 	const parent = { model: { provider: "fake", id: "one" } };
-	const all = survey([preset({ model: "one" }), pinned, preset({ name: "off", model: "gone/model", enabled: false })]);
+	const all = report([preset({ model: "one" }), pinned, preset({ name: "off", model: "gone/model", enabled: false })]);
 	expect(checkModels(all, facts, parent)).toEqual([
 		{ level: "ok", text: "1 model available; this session uses fake/one" },
 		{
@@ -139,22 +139,22 @@ test("a preset whose model is not there is found, also when the settings gave it
 			fix: "Change `model` in /project/.pi/subagents/scout.md.",
 		},
 	]);
-	const overridden = survey([builtin], { agentOverrides: { Explore: { model: "haiku" } } });
+	const overridden = report([builtin], { agentOverrides: { Explore: { model: "haiku" } } });
 	expect(checkModels(overridden, facts, parent)[1]).toMatchObject({
 		level: "problem",
 		text: expect.stringContaining("haiku"),
 	});
-	expect(checkModels(survey([preset()]), facts, parent)[1]).toMatchObject({
+	expect(checkModels(report([preset()]), facts, parent)[1]).toMatchObject({
 		level: "hint",
 		text: expect.stringContaining("names no model"),
 	});
-	expect(checkModels(survey([preset()], { defaultModel: "fake/one" }), facts, parent)).toHaveLength(1);
-	expect(checkModels(survey([builtin]), { ...facts, models: [] }, {})).toMatchObject([{ level: "problem" }]);
+	expect(checkModels(report([preset()], { defaultModel: "fake/one" }), facts, parent)).toHaveLength(1);
+	expect(checkModels(report([builtin]), { ...facts, models: [] }, {})).toMatchObject([{ level: "problem" }]);
 });
 
 test("tools that a preset names and nobody has are found", () => {
 	const findings = checkTools(
-		survey([preset({ tools: ["raed"] }), builtin, preset({ name: "x", tools: ["ls"] })]),
+		report([preset({ tools: ["raed"] }), builtin, preset({ name: "x", tools: ["ls"] })]),
 		facts,
 	);
 	expect(findings).toEqual([
@@ -209,9 +209,9 @@ test.skipIf(process.platform === "win32")(
 );
 
 test("a missing tmux is a problem only where something asks for it", async () => {
-	const wanting = survey([preset({ runner: "tmux" })]);
+	const wanting = report([preset({ runner: "tmux" })]);
 	const PATH = await directory();
-	expect(await checkTmux(survey([]), { PATH })).toEqual([{ level: "ok", text: "not installed, not needed" }]);
+	expect(await checkTmux(report([]), { PATH })).toEqual([{ level: "ok", text: "not installed, not needed" }]);
 	expect(await checkTmux(wanting, { PATH })).toMatchObject([
 		{ level: "problem", text: "tmux is not installed, but requested by scout." },
 	]);
@@ -285,7 +285,7 @@ test("runs whose process is gone without a result are counted, and no others", a
 });
 
 test("the doctor lists what is read under another name, and what has no effect, and finds nothing wrong with it", () => {
-	expect(checkSettings(survey([], { defaultJoinMode: "async", fleetView: true }))).toEqual([
+	expect(checkSettings(report([], { defaultJoinMode: "async", fleetView: true }))).toEqual([
 		{ level: "ok", text: "no problems" },
 		{ level: "ok", text: "subagents.json: `defaultJoinMode` is read as `join`" },
 		{

@@ -34,7 +34,7 @@ function setUp({ arrives = (): boolean => true } = {}) {
 	const notify = (text: string) => notified.push(text);
 	const host = {
 		session: () => ({ hasUI: true, ui: { input, notify } }),
-		tell: () => undefined,
+		warn: () => undefined,
 	} as unknown as CommandHost;
 	let sayState: (state: SessionState) => void = () => undefined;
 	const states = {

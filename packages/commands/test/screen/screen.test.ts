@@ -121,9 +121,9 @@ function command(ui: Ui, mode: string) {
 	const manager = new Manager({ runners: { session: fakeRunner() }, clock: handClock(), newId: () => "agent1" });
 	manager.spawn(spec);
 	const told: string[] = [];
-	const host = { tell: (text: string) => told.push(text) } as unknown as CommandHost;
+	const host = { warn: (text: string) => told.push(text) } as unknown as CommandHost;
 	const launcher = {
-		survey: async () => ({ presets: [preset()], problems: [], config: { settings: defaultSettings() } }),
+		presetReport: async () => ({ presets: [preset()], problems: [], config: { settings: defaultSettings() } }),
 	} as unknown as Launcher<ExtensionContext>;
 	const schedules = { list: async () => [] } as unknown as Schedules<ExtensionContext>;
 	const states = { whileAsking: <Result>(ask: () => Promise<Result>) => ask() };

@@ -24,7 +24,10 @@ function command({ mode = "rpc" }: { mode?: string } = {}) {
 	const launcher = {
 		known: () => presets,
 		latest: () => ({ maxConcurrent: 8 }),
-		survey: async () => ({ presets, problems: [{ path: "/p", severity: "error", preset: "broken", message: "bad" }] }),
+		presetReport: async () => ({
+			presets,
+			problems: [{ path: "/p", severity: "error", preset: "broken", message: "bad" }],
+		}),
 		async resolve({ preset: type, task }: { preset: string; task: string }) {
 			if (type === "broken") throw new AgentError("unknown_preset", 'Preset "broken" cannot be used: bad.');
 			return { preset: presets[0], spec: { ...spec, type, task } };

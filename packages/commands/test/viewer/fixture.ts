@@ -46,7 +46,7 @@ export async function world() {
 		manager,
 		clock,
 		dialogs: createDialogs(),
-		host: { session: () => session, sessionDir: () => sessionDir, tell: (text) => void told.push(text) },
+		host: { session: () => session, sessionDir: () => sessionDir, warn: (text) => void told.push(text) },
 		copy: async (text) => void copied.push(text),
 	};
 	const overlays: Shown[] = [];

@@ -5,7 +5,7 @@
 import { type BlockDelta, blockDelta } from "@pi-subagents/progress";
 import { type Clock, steadyClock } from "../base/clock.ts";
 import { isObject } from "../base/values.ts";
-import type { LivePiece, TellLive } from "../model/live-piece.ts";
+import type { LivePiece, PieceListener } from "../model/live-piece.ts";
 
 const PAUSE_MS = 250;
 /** More than a model writes in that time. What exceeds it is left out. */
@@ -22,12 +22,12 @@ interface OpenBlock extends Pick<LivePiece, "block" | "kind" | "offset"> {
 
 export class LiveText {
 	readonly #clock: Clock;
-	readonly #listeners = new Set<TellLive>();
+	readonly #listeners = new Set<PieceListener>();
 	#open: OpenBlock | undefined;
 	#blocks = 0;
 	/** The places of the blocks of this message that were told. */
 	readonly #seen = new Set<number>();
-	#toldAt = Number.NEGATIVE_INFINITY;
+	#emittedAt = Number.NEGATIVE_INFINITY;
 	#cancel: (() => void) | undefined;
 
 	constructor(clock: Clock) {
@@ -39,8 +39,8 @@ export class LiveText {
 	}
 
 	/** Returns a function that ends it. A watcher that comes in the middle of a block may miss its beginning. */
-	watch(tell: TellLive): () => void {
-		const listener: TellLive = (piece) => tell(piece); // the same function may watch twice
+	watch(onPiece: PieceListener): () => void {
+		const listener: PieceListener = (piece) => onPiece(piece); // the same function may watch twice
 		this.#listeners.add(listener);
 		return () => {
 			this.#listeners.delete(listener);
@@ -55,7 +55,7 @@ export class LiveText {
 		const delta = blockDelta(raw);
 		if (!delta || this.#isLateEnd(delta)) return;
 		this.#add(delta);
-		if (delta.whole === undefined) this.#tellSoon();
+		if (delta.whole === undefined) this.#emitSoon();
 		else this.#end();
 	}
 
@@ -84,15 +84,15 @@ export class LiveText {
 		if (whole !== undefined && open.sawStart) open.pending += whole.slice(open.offset + open.pending.length);
 	}
 
-	#tellSoon(): void {
+	#emitSoon(): void {
 		if (this.#cancel || !this.#open?.pending) return;
-		const waitMs = this.#toldAt + PAUSE_MS - this.#clock.now();
-		if (waitMs <= 0) this.#tell({});
-		else this.#cancel = this.#clock.after(waitMs, () => this.#tell({}));
+		const waitMs = this.#emittedAt + PAUSE_MS - this.#clock.now();
+		if (waitMs <= 0) this.#emit({});
+		else this.#cancel = this.#clock.after(waitMs, () => this.#emit({}));
 	}
 
 	#end(): void {
-		if (this.#open) this.#tell({ isFinal: true });
+		if (this.#open) this.#emit({ isFinal: true });
 		this.#open = undefined;
 	}
 
@@ -101,7 +101,7 @@ export class LiveText {
 		this.#seen.clear();
 	}
 
-	#tell(last: Pick<LivePiece, "isFinal">): void {
+	#emit(last: Pick<LivePiece, "isFinal">): void {
 		this.#cancel?.();
 		this.#cancel = undefined;
 		const open = this.#open;
@@ -109,9 +109,9 @@ export class LiveText {
 		const { block, kind, offset, pending } = open;
 		open.offset += pending.length;
 		open.pending = "";
-		this.#toldAt = this.#clock.now();
+		this.#emittedAt = this.#clock.now();
 		const piece: LivePiece = { block, kind, offset, text: pending.slice(0, MAX_PIECE_LENGTH), ...last };
-		for (const tell of this.#listeners) tell(piece);
+		for (const listener of this.#listeners) listener(piece);
 	}
 
 	#forget(): void {

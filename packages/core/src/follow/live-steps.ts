@@ -153,8 +153,8 @@ class AgentSteps {
 		switch (event.type) {
 			case "assistant_text":
 				this.#closeBlock(at);
-				if (event.text.trim() !== "") this.#tell({ at, kind: "text", text: event.text, ...this.#blockOf(event.text) });
-				if (event.error !== undefined) this.#tell({ at, kind: "error", text: event.error, isError: true });
+				if (event.text.trim() !== "") this.#emit({ at, kind: "text", text: event.text, ...this.#blockOf(event.text) });
+				if (event.error !== undefined) this.#emit({ at, kind: "error", text: event.error, isError: true });
 				break;
 			case "tool_call":
 				this.#calls.set(event.callId ?? event.tool, { at, args: event.args });
@@ -164,7 +164,7 @@ class AgentSteps {
 				const call = this.#calls.get(callId ?? tool);
 				this.#calls.delete(callId ?? tool);
 				const known = call && { args: call.args, durationMs: Math.max(0, at - call.at) };
-				this.#tell({ at, kind: "tool", text: line ?? tool, tool, ...known, isError });
+				this.#emit({ at, kind: "tool", text: line ?? tool, tool, ...known, isError });
 				break;
 			}
 			case "agent_settled":
@@ -184,19 +184,19 @@ class AgentSteps {
 		block.end = offset + text.length;
 		if (block.text.length < MAX_BLOCK_LENGTH) block.text += text;
 		if (isFinal) this.#closeBlock(this.#clock.now(), { offset, text });
-		else this.#tellDelta(block, { offset, text, isFinal: false });
+		else this.#emitDelta(block, { offset, text, isFinal: false });
 	}
 
 	#closeBlock(at: number, last?: { offset: number; text: string }): void {
 		const block = this.#block;
 		if (!block?.isOpen) return;
 		block.isOpen = false;
-		this.#tellDelta(block, { offset: block.end, text: "", ...last, isFinal: true });
+		this.#emitDelta(block, { offset: block.end, text: "", ...last, isFinal: true });
 		if (block.kind === "thinking" && block.text.trim() !== "")
-			this.#tell({ at, kind: "thinking", text: block.text, block: block.number });
+			this.#emit({ at, kind: "thinking", text: block.text, block: block.number });
 	}
 
-	#tellDelta({ number: block, kind }: Block, piece: Pick<LiveDelta, "offset" | "text" | "isFinal">): void {
+	#emitDelta({ number: block, kind }: Block, piece: Pick<LiveDelta, "offset" | "text" | "isFinal">): void {
 		this.#listener.onDelta?.({ agentId: this.#id, block, kind, ...piece });
 	}
 
@@ -205,7 +205,7 @@ class AgentSteps {
 		return this.#block?.kind === "text" && this.#block.text === text ? { block: this.#block.number } : {};
 	}
 
-	#tell(entry: Omit<LiveEntry, "agentId" | "seq">): void {
+	#emit(entry: Omit<LiveEntry, "agentId" | "seq">): void {
 		this.#listener.onEntry?.({ agentId: this.#id, seq: this.#entries++, ...entry });
 	}
 }

@@ -9,7 +9,7 @@ import { visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
 import { isYes } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
-import { type TellLive, watchWhenStarted } from "../model/live-piece.ts";
+import { type PieceListener, watchWhenStarted } from "../model/live-piece.ts";
 import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
@@ -199,10 +199,10 @@ export class Manager {
 	 * Tells what a live agent writes in its current run, until the returned function is called. Costs nothing while
 	 * nobody watches; `followLive` has it in order with the agent's other steps.
 	 */
-	watch(id: string, tell: TellLive): () => void {
+	watch(id: string, listener: PieceListener): () => void {
 		const live = this.#lifecycle.live(id);
 		if (!live) return () => undefined;
-		return watchWhenStarted((say) => this.#lifecycle.whenRunning(live, say), tell);
+		return watchWhenStarted((say) => this.#lifecycle.whenRunning(live, say), listener);
 	}
 
 	/** Stops the agent and its descendants. They have settled when this returns; cleanup continues in the background. */

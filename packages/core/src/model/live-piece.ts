@@ -17,14 +17,14 @@ export interface LivePiece {
 }
 
 /** Must not throw. */
-export type TellLive = (piece: LivePiece) => void;
+export type PieceListener = (piece: LivePiece) => void;
 
 /** Watches a run that may not have started yet. The returned function ends that. */
-export function watchWhenStarted(whenStarted: (say: (run: Run) => void) => void, tell: TellLive): () => void {
+export function watchWhenStarted(whenStarted: (say: (run: Run) => void) => void, listener: PieceListener): () => void {
 	let stop: (() => void) | undefined;
 	let isOver = false;
 	whenStarted((run) => {
-		if (!isOver) stop = run.watch?.(tell);
+		if (!isOver) stop = run.watch?.(listener);
 	});
 	return () => {
 		isOver = true;

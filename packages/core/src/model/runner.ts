@@ -1,7 +1,7 @@
 /** The port behind which children run, and the contract of every runner. */
 import type { AbortedBy, ChildEvent, Outcome, WorktreeReport } from "@pi-subagents/progress";
 import type { AgentIdentity, RunnerName } from "./event.ts";
-import type { TellLive } from "./live-piece.ts";
+import type { PieceListener } from "./live-piece.ts";
 
 /**
  * The key under which a spec carries the inherited conversation. Specs are stored as JSON in several places where
@@ -198,7 +198,7 @@ export interface Run {
 	/** The child's conversation while it is open, if the child lives in this process. */
 	readonly session?: ChildSession | undefined;
 	/** Tells what the child is writing until the returned function is called. Absent if that is not known here. */
-	watch?(tell: TellLive): () => void;
+	watch?(listener: PieceListener): () => void;
 	/**
 	 * Detaches from a child that continues without us: nothing is emitted any more, and `settled` stays pending.
 	 * Resolves when nothing is left to do here.

@@ -1,8 +1,8 @@
 export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
+export { listRuns, type OpenQuestion, type RunList, type RunOverview, type RunState } from "../overview/list-runs.ts";
 export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
-export { type OpenQuestion, type RunOverview, type RunState, type Survey, surveyRuns } from "../overview/survey.ts";
-export { type RunWords, wordsOf } from "../overview/words.ts";
+export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { identityOf, isAlive } from "./identity.ts";
 export { type EventLine, type Meta, type ResultFile, RUN_FILES, type RunLauncher } from "./layout.ts";

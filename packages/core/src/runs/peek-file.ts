@@ -35,7 +35,7 @@ export async function readLineRange(path: string, wanted: Wanted, signal?: Abort
 	const file = await openFile(path);
 	if (!file) return { texts: [], first: 1, total: 0, isMissing: true };
 	try {
-		const { total, end, start } = await survey(file, wanted, signal);
+		const { total, end, start } = await measure(file, wanted, signal);
 		const texts = await readTexts(file, { from: start.offset, end, bytes: wanted.bytes }, signal);
 		return { texts, first: start.number, total, isMissing: false };
 	} finally {
@@ -60,7 +60,7 @@ interface LineStart {
 }
 
 /** The number of complete lines, the end of the last one, and the start of the range. */
-async function survey(file: FileHandle, { after, bytes }: Wanted, signal: AbortSignal | undefined) {
+async function measure(file: FileHandle, { after, bytes }: Wanted, signal: AbortSignal | undefined) {
 	const { size } = await file.stat(); // later lines come with the next look
 	let total = 0;
 	let end = 0;

@@ -116,7 +116,7 @@ async function prune({ dir, now, isLive, keep, ...bounds }: PruneOptions, kind: 
 	const found: Leftover[] = [];
 	for (const path of paths) {
 		await attempt(path, async () => {
-			const leftover = await survey(path, kind.isOurFile);
+			const leftover = await inspect(path, kind.isOurFile);
 			if (await kind.isOurs(leftover)) found.push(leftover);
 		});
 	}
@@ -144,7 +144,7 @@ function outOfBounds(found: Leftover[], { days, megabytes, now }: Pick<PruneOpti
 	return gone.reverse();
 }
 
-async function survey(path: string, isOurFile: (name: string) => boolean): Promise<Leftover> {
+async function inspect(path: string, isOurFile: (name: string) => boolean): Promise<Leftover> {
 	const leftover = { id: basename(path), path, files: [] as string[], bytes: 0, touchedAt: 0 };
 	for (const entry of await readdir(path, { withFileTypes: true })) {
 		if (!entry.isFile() || !isOurFile(entry.name)) continue; // a link is never ours

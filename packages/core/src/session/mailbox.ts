@@ -14,13 +14,13 @@ export class Mailbox {
 	}
 
 	say(session: AgentSession | undefined, text: string): void {
-		if (session?.isStreaming) this.#tell(session, text);
+		if (session?.isStreaming) this.#steer(session, text);
 		else this.#waiting.push(text);
 	}
 
 	/** The child is running now. */
 	deliver(session: AgentSession): void {
-		for (const text of this.#waiting.splice(0)) this.#tell(session, text);
+		for (const text of this.#waiting.splice(0)) this.#steer(session, text);
 	}
 
 	/** A message to a child that has just finished is its next prompt. */
@@ -36,7 +36,7 @@ export class Mailbox {
 	}
 
 	/** Queued immediately, unlike with `session.steer`, so that pi finds it after this turn. */
-	#tell(session: AgentSession, text: string): void {
+	#steer(session: AgentSession, text: string): void {
 		this.#told.push(text);
 		session.agent.steer({ role: "user", content: [{ type: "text", text }], timestamp: this.#clock.now() });
 	}

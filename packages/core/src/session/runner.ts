@@ -8,7 +8,7 @@ import { AnswerCheck } from "../conversation/answer-check.ts";
 import { LiveText } from "../conversation/live-text.ts";
 import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
 import { FinalMessage } from "../model/final-message.ts";
-import type { TellLive } from "../model/live-piece.ts";
+import type { PieceListener } from "../model/live-piece.ts";
 import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { SharedTap } from "../providers/response-tap.ts";
@@ -95,8 +95,8 @@ class SessionRun implements Run {
 		this.#limit.hurry();
 	}
 
-	watch(tell: TellLive): () => void {
-		return this.#liveText.watch(tell);
+	watch(listener: PieceListener): () => void {
+		return this.#liveText.watch(listener);
 	}
 
 	get partial(): string | undefined {

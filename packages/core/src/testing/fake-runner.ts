@@ -1,7 +1,7 @@
 /** A runner without children: a test decides what each says and how it ends. */
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
-import type { LivePiece, TellLive } from "../model/live-piece.ts";
+import type { LivePiece, PieceListener } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 
@@ -82,7 +82,7 @@ interface FakeRunOptions {
 
 function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRun {
 	const { promise: settled, resolve } = Promise.withResolvers<Outcome>();
-	const watchers = new Set<TellLive>();
+	const watchers = new Set<PieceListener>();
 	const steers: string[] = [];
 	const stops: Stop[] = [];
 	const wrapUps: (string | undefined)[] = [];
@@ -111,11 +111,11 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		settle,
 		emit: say,
 		write(piece) {
-			if (!isOver && !isDetached) for (const tell of watchers) tell(piece);
+			if (!isOver && !isDetached) for (const listener of watchers) listener(piece);
 		},
-		watch(tell) {
-			watchers.add(tell);
-			return () => watchers.delete(tell);
+		watch(listener) {
+			watchers.add(listener);
+			return () => watchers.delete(listener);
 		},
 		answer(text) {
 			say({ type: "assistant_text", text, stopReason: "stop" });

@@ -134,7 +134,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		},
 		steer: (message) => whenStarted((run) => run.steer(message)),
 		wrapUp: (reason) => whenStarted((run) => run.wrapUp(reason)),
-		watch: (tell) => watchWhenStarted(whenStarted, tell),
+		watch: (listener) => watchWhenStarted(whenStarted, listener),
 		get granted() {
 			return child ? child.granted : granted;
 		},

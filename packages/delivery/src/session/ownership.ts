@@ -13,10 +13,10 @@ import type { Ownership } from "./ports.ts";
 export interface OwnershipDeps {
 	/** Where those that have the open session say so. Undefined if no other process can open it. */
 	dir: () => string | undefined;
-	tell: (notice: string) => void;
+	warn: (notice: string) => void;
 }
 
-export function createOwnership({ dir: current, tell }: OwnershipDeps): Ownership {
+export function createOwnership({ dir: current, warn }: OwnershipDeps): Ownership {
 	let owned: string | undefined;
 	/** Made, perhaps on a disk that then had no room for more. */
 	let tried: string | undefined;
@@ -34,7 +34,7 @@ export function createOwnership({ dir: current, tell }: OwnershipDeps): Ownershi
 		if (dir === undefined) return true;
 		tried = dir;
 		const claim = await claimIn(dir).catch(() => claimIn(dir)); // who has just left took the directory along
-		if (!claim.isOurs) return isElsewhere(claim, tell);
+		if (!claim.isOurs) return isElsewhere(claim, warn);
 		owned = dir;
 		abandoned().delete(dir);
 		if (isReleased) release(); // the session was closed meanwhile
@@ -77,9 +77,9 @@ async function claimIn(dir: string): Promise<Claim> {
 }
 
 /** Whether a pi on another machine still lives cannot be seen from here, and it must not silence us for ever. */
-function isElsewhere({ owner }: Claim & { isOurs: false }, tell: OwnershipDeps["tell"]): boolean {
+function isElsewhere({ owner }: Claim & { isOurs: false }, warn: OwnershipDeps["warn"]): boolean {
 	if (owner.host !== hostname()) return true;
-	tell(
+	warn(
 		`This session is also open in another pi (process ${owner.pid}), which tells of its agents. When that has ended, this one does.`,
 	);
 	return false;

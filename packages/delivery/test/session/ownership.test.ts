@@ -17,7 +17,7 @@ const openDir = () => join(agentDir, "state", "subagents", "open");
 function pi(id = "s1") {
 	const told: string[] = [];
 	const dir = () => (id === "" ? undefined : join(openDir(), id));
-	return { told, ...createOwnership({ dir, tell: (text) => told.push(text) }) };
+	return { told, ...createOwnership({ dir, warn: (text) => told.push(text) }) };
 }
 
 async function ownedBy(owner: object): Promise<void> {

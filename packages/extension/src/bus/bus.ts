@@ -26,7 +26,7 @@ import { agentNewsOf, compactionOf, settledAgentOf } from "./payloads.ts";
 
 export interface BusDeps {
 	manager: Manager;
-	host: Pick<Host, "tell">;
+	host: Pick<Host, "warn">;
 	clock?: Clock;
 }
 
@@ -48,7 +48,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 	const liveAgents = new Set<string>();
 	let known: string | undefined;
 	const publish = <Event extends LifecycleEvent>(event: Event, payload: LifecycleEvents[Event]) =>
-		void bestEffort(`publishing "${event}"`, host.tell, () => events.emit(lifecycleChannels[event], payload));
+		void bestEffort(`publishing "${event}"`, host.warn, () => events.emit(lifecycleChannels[event], payload));
 	/** Events of earlier processes are restored into the store. Of a rejoined run, only new events count. */
 	const isNew = ({ type, agentId, at }: AgentEvent, { outlives = false }: AgentRecord) => {
 		if (type === "agent_queued" && manager.specOf(agentId)) liveAgents.add(agentId);
@@ -66,7 +66,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 				const { outlives = false } = manager.store.record(agentId) ?? {};
 				return liveAgents.has(agentId) && (!outlives || at >= processStart());
 			},
-			attempt: (what, work) => void bestEffort(what, host.tell, work),
+			attempt: (what, work) => void bestEffort(what, host.warn, work),
 		},
 	);
 

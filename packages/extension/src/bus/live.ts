@@ -1,7 +1,7 @@
 /**
  * Publishes each step of an agent, and what it is writing, to other extensions. pi's bus does not say whether anyone
  * listens, but a listener that uses a payload reads its `agentId`. So runs and turns begin with an empty block: once one
- * is read, agents tell what they write, until nobody reads that any more.
+ * is read, agents report what they write, until nobody reads that any more.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type Clock, followLive, type LiveDelta, type Manager } from "@pi-subagents/core";

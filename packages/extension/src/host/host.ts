@@ -30,10 +30,10 @@ export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "a
 	extensionOfModel: NonNullable<ProcessHost["extensionOfModel"]>;
 	/** The session that is open now. */
 	session(): ExtensionContext | undefined;
-	/** Like `tell`, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
+	/** Like `warn`, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
 	warnLater(notice: string): void;
 	/** Tells the user something that is good to know. */
-	inform(notice: string): void;
+	notify(notice: string): void;
 }
 
 export function createHost(pi: ExtensionAPI): Host {
@@ -46,7 +46,7 @@ export function createHost(pi: ExtensionAPI): Host {
 	pi.on("session_start", (_event, ctx) => {
 		session = ctx;
 		wasAsked = hasTrustRequiringProjectResources(ctx.cwd);
-		for (const notice of untold().splice(0)) tell(notice);
+		for (const notice of untold().splice(0)) warn(notice);
 	});
 	pi.on("session_shutdown", () => {
 		session = undefined; // every use of it would throw from now on
@@ -60,7 +60,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		session && wasAsked && isWithin(cwd, realpathSync.native(session.cwd))
 			? session.isProjectTrusted()
 			: storedTrust(cwd) === "yes";
-	const tell = (text: string) => {
+	const warn = (text: string) => {
 		const notice = sanitize(text);
 		if (told.has(notice) || !session) return;
 		told.add(notice);
@@ -69,15 +69,15 @@ export function createHost(pi: ExtensionAPI): Host {
 	};
 	const host: Host = {
 		agentDir,
-		tell,
+		warn,
 		warnLater: (notice) => {
-			if (session) tell(notice);
+			if (session) warn(notice);
 			else if (untold().length < MAX_UNTOLD) untold().push(notice);
 		},
-		inform: (notice) => {
+		notify: (notice) => {
 			if (session?.hasUI) session.ui.notify(sanitize(notice), "info");
 		},
-		report: tell,
+		report: warn,
 		events: pi.events,
 		parentSessionId: () => session?.sessionManager.getSessionId(),
 		sessionDir: () => session && stateDir(agentDir, "sessions", session),

@@ -19,16 +19,16 @@ export function createWorktrees(
 			sessionCwd: () => host.session()?.cwd,
 			onClosed: (agentId, report) => {
 				const isWorthAWord = report.branch !== undefined || report.path !== undefined;
-				if (isWorthAWord) host.inform(`Agent ${agentId}: ${worktreeLines(report).join(" ")}`);
+				if (isWorthAWord) host.notify(`Agent ${agentId}: ${worktreeLines(report).join(" ")}`);
 			},
 			beforeClose: (agentId, root) => beforeCleanup.get(agentId)?.(root),
-			report: host.tell,
+			report: host.warn,
 			allows,
 		});
 }
 
 /** Work of this checkout's agents that a crash left behind exists only there, and the user would not look for it. */
-export async function tellOfLeftWorktrees({ agentDir, tell }: Host, { cwd }: ExtensionContext): Promise<void> {
+export async function warnOfLeftWorktrees({ agentDir, warn }: Host, { cwd }: ExtensionContext): Promise<void> {
 	const here = await realpath(cwd);
 	const left = (await listWorktrees({ dir: worktreesDir(agentDir) })).filter(
 		({ state, isChanged, record }) => state === "left" && isChanged && isWithin(here, record.main),
@@ -37,5 +37,5 @@ export async function tellOfLeftWorktrees({ agentDir, tell }: Host, { cwd }: Ext
 		left.length === 1
 			? "An agent has ended without closing its worktree"
 			: `${left.length} agents have ended without closing their worktrees`;
-	if (left.length > 0) tell(`${whose}. What was changed there is nowhere else: see /agents, under Worktrees.`);
+	if (left.length > 0) warn(`${whose}. What was changed there is nowhere else: see /agents, under Worktrees.`);
 }

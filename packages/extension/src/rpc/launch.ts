@@ -11,7 +11,7 @@ import type { Host } from "../host/host.ts";
 export interface RpcDeps {
 	manager: Manager;
 	launcher: Pick<Launcher<ExtensionContext>, "resolve">;
-	host: Pick<Host, "session" | "tell">;
+	host: Pick<Host, "session" | "warn">;
 	delivery: Pick<Delivery, "apart" | "claim">;
 	runtimePresets: RuntimePresets;
 	/** What callers gave for later, by agent. */

@@ -22,12 +22,12 @@ const KEY = Symbol.for("pi-subagents:manager");
 /** Whether the owner of a registry has opened a session. Other copies of this code read it, too. */
 const IS_OPEN = Symbol.for("@pi-subagents/extension:open");
 
-type Place = { [KEY]?: ManagerRegistry & { [IS_OPEN]?: boolean } };
+type SharedGlobal = { [KEY]?: ManagerRegistry & { [IS_OPEN]?: boolean } };
 
 export function provideRegistry(pi: ExtensionAPI, deps: RpcDeps & { bus: EventPublisher }): RegistryServer {
 	const server = registryFor(deps);
 	const { registry } = server;
-	const place = globalThis as Place;
+	const place = globalThis as SharedGlobal;
 	const markOpen = (value: boolean) => Object.defineProperty(registry, IS_OPEN, { value, configurable: true });
 	markOpen(false);
 	place[KEY] ??= registry;
@@ -91,7 +91,7 @@ function stateOf(record: AgentRecord): RegistryState {
 function sessionOf(id: string, { manager, host }: RpcDeps): RegistrySession | undefined {
 	const session = manager.sessionOf(id);
 	if (!session) return undefined;
-	const ask = (what: string, work: () => void) => bestEffort(`${what} agent ${id}`, host.tell, work);
+	const ask = (what: string, work: () => void) => bestEffort(`${what} agent ${id}`, host.warn, work);
 	const view = {
 		sessionId: session.sessionId,
 		get messages() {

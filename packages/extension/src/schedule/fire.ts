@@ -8,7 +8,7 @@ import { outcomeText } from "@pi-subagents/progress";
 import type { Job } from "@pi-subagents/schedule";
 import type { Host } from "../host/host.ts";
 import type { PublishScheduleEvent } from "./events.ts";
-import { assertTrusted } from "./place.ts";
+import { assertTrusted } from "./job-storage.ts";
 
 export interface FireDeps {
 	manager: Manager;
@@ -41,7 +41,7 @@ export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: Fi
 		publish({ type: "error", jobId: job.id, error: messageOf(error) });
 		// A failed agent is reported by delivery; a failed launch is not.
 		if (!(error instanceof Failed))
-			host.tell(`The scheduled job "${job.name}" (${job.id}) could not launch its agent: ${messageOf(error)}`);
+			host.warn(`The scheduled job "${job.name}" (${job.id}) could not launch its agent: ${messageOf(error)}`);
 		throw error;
 	}
 }

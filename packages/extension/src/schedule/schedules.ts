@@ -22,7 +22,7 @@ import type { JobSpec, Scheduler } from "@pi-subagents/schedule";
 import type { AgentCall } from "@pi-subagents/tools";
 import { scheduleEvents } from "./events.ts";
 import { type FireDeps, fire } from "./fire.ts";
-import { assertTrusted, directoryOf, isTrusted } from "./place.ts";
+import { assertTrusted, directoryOf, isTrusted } from "./job-storage.ts";
 
 export type SchedulesDeps = Omit<FireDeps, "publish" | "notBegun"> & { clock?: Clock };
 
@@ -41,7 +41,7 @@ export function createSchedules(
 	{ clock = systemClock, ...deps }: SchedulesDeps,
 ): Schedules<ExtensionContext> {
 	const { host, launcher } = deps;
-	const { publish, ready } = scheduleEvents(pi, host.tell);
+	const { publish, ready } = scheduleEvents(pi, host.warn);
 	const opened = new Map<Scope, Promise<Opened>>();
 	let isOn = false;
 	let isReady = false;
@@ -51,12 +51,12 @@ export function createSchedules(
 		const { Scheduler, NotBegun, fileJobStore, memoryJobStore } = await loadSchedule();
 		const notBegun = (why: string) => new NotBegun(why);
 		const dir = await directoryOf(scope, ctx, deps);
-		const store = dir === undefined ? memoryJobStore() : fileJobStore(dir, { onProblem: host.tell });
+		const store = dir === undefined ? memoryJobStore() : fileJobStore(dir, { onProblem: host.warn });
 		const scheduler = new Scheduler({
 			store,
 			clock,
 			onDue: (job, _runKey, signal) => fire(job, scope, signal, { ...deps, publish, notBegun }),
-			onProblem: host.tell,
+			onProblem: host.warn,
 		});
 		const close = async () => {
 			await scheduler.stop();
@@ -87,7 +87,7 @@ export function createSchedules(
 		const dir = await directoryOf(scope, ctx, deps);
 		if (dir === undefined || !(await holdsJobs(dir))) return false;
 		if (scope === "session" || isTrusted(host, ctx)) return true;
-		host.tell(`This project has scheduled jobs, which run only if you trust it: use /trust.`);
+		host.warn(`This project has scheduled jobs, which run only if you trust it: use /trust.`);
 		return false;
 	};
 	const list = async (ctx: ExtensionContext): Promise<ScheduledJob[]> => {
@@ -100,7 +100,7 @@ export function createSchedules(
 		return found;
 	};
 	const checkForJobs = () =>
-		bestEffort("looking for scheduled jobs", host.tell, async () => {
+		bestEffort("looking for scheduled jobs", host.warn, async () => {
 			const ctx = host.session();
 			if (!ctx || !isOn || !firesIn(ctx)) return;
 			const unopened = SCOPES.filter((scope) => !opened.has(scope));
@@ -122,7 +122,7 @@ export function createSchedules(
 		const left = [...opened.values()];
 		opened.clear();
 		await Promise.all(
-			left.map((each) => bestEffort("stopping the scheduler", host.tell, async () => (await each).close())),
+			left.map((each) => bestEffort("stopping the scheduler", host.warn, async () => (await each).close())),
 		);
 	};
 	// Before the agents are stopped: otherwise their jobs could launch them again.

@@ -9,7 +9,7 @@ import { pruneConversations, pruneRuns } from "@pi-subagents/core/runs";
 import type { Journal } from "@pi-subagents/delivery";
 import { type Launcher, pruneSchedules } from "@pi-subagents/launch";
 import type { Host } from "../host/host.ts";
-import { tellOfLeftWorktrees } from "../host/worktrees.ts";
+import { warnOfLeftWorktrees } from "../host/worktrees.ts";
 
 export interface TidyDeps {
 	store: Store;
@@ -26,7 +26,7 @@ export function cleanUp(pi: ExtensionAPI, { store, journal, launcher, host, cloc
 	pi.on("session_start", (_event, ctx) => {
 		cancel = clock.after(
 			PATIENCE_MS,
-			() => void bestEffort("deleting old files of agents", host.tell, () => tidy(ctx)),
+			() => void bestEffort("deleting old files of agents", host.warn, () => tidy(ctx)),
 		);
 	});
 	pi.on("session_shutdown", () => cancel());
@@ -43,6 +43,6 @@ export function cleanUp(pi: ExtensionAPI, { store, journal, launcher, host, cloc
 		const isLive = (sessionId: string) => sessionId === host.parentSessionId?.();
 		await pruneConversations({ ...limits, dir: join(state, "sessions"), isLive });
 		await pruneSchedules({ ...limits, dir: join(state, "schedules"), isLive });
-		await tellOfLeftWorktrees(host, ctx);
+		await warnOfLeftWorktrees(host, ctx);
 	};
 }

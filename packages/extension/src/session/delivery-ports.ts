@@ -11,12 +11,12 @@ import {
 } from "@pi-subagents/delivery";
 import type { Host } from "../host/host.ts";
 
-export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | "tell">): SessionLog {
+export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | "warn">): SessionLog {
 	const manager = () => host.session()?.sessionManager;
 	return {
 		append(customType, data) {
 			// pi holds an entry in memory even if it could not write it, so the entry has its id either way.
-			void bestEffort("remembering an agent in the session", host.tell, () => pi.appendEntry(customType, data));
+			void bestEffort("remembering an agent in the session", host.warn, () => pi.appendEntry(customType, data));
 			return manager()?.getLeafId() ?? undefined;
 		},
 		entries: () => manager()?.getEntries() ?? [],

@@ -15,7 +15,7 @@ export interface DrainDeps {
 	seconds: () => number;
 	mode: () => ExtensionContext["mode"] | undefined;
 	/** Tells the user whom it did not wait for any longer. */
-	tell: (notice: string) => void;
+	warn: (notice: string) => void;
 	clock?: Clock;
 }
 
@@ -51,7 +51,7 @@ export function drainBeforeTheEnd(pi: ExtensionAPI, deps: DrainDeps): void {
 	// something to wait for.
 	const leave = deps.manager.store.subscribe(() => {
 		leave();
-		if (isBrief(deps.mode())) void bestEffort("waiting for agents before the end", deps.tell, listen);
+		if (isBrief(deps.mode())) void bestEffort("waiting for agents before the end", deps.warn, listen);
 	});
 }
 
@@ -62,12 +62,12 @@ function isBrief(mode: ExtensionContext["mode"] | undefined): boolean {
 
 const NOTHING = { messages: [], missing: [] };
 
-function giveUp(runId: string, { manager, seconds, tell }: DrainDeps): void {
+function giveUp(runId: string, { manager, seconds, warn }: DrainDeps): void {
 	const { records } = manager.store.snapshot();
 	const agent = records.find(({ id: agentId, run }) => runIdOf({ agentId, run }) === runId);
 	if (!agent) return;
 	manager.abort(agent.id, { by: "timeout", reason: `pi waited ${seconds()}s for it` });
-	tell(
+	warn(
 		`Agent ${agent.id} (${agent.type}, "${agent.description}") was stopped: pi waited ${seconds()}s for it (setting drainSeconds).`,
 	);
 }

@@ -20,16 +20,16 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 	let dialogs = 0;
 	let isInterrupted = false;
 	let cancelPreparation: (() => void) | undefined;
-	const tell = (state: SessionState) => {
+	const publish = (state: SessionState) => {
 		for (const listener of listeners) listener(state);
 	};
 	const announce = () => {
 		const session = host.session();
 		if (!session) return;
-		if (dialogs > 0) return tell("waiting_for_user");
+		if (dialogs > 0) return publish("waiting_for_user");
 		const isPreparing = cancelPreparation !== undefined;
-		if (isPreparing || !session.isIdle() || session.hasPendingMessages()) return tell("busy");
-		tell(isInterrupted ? "waiting_for_user" : "idle");
+		if (isPreparing || !session.isIdle() || session.hasPendingMessages()) return publish("busy");
+		publish(isInterrupted ? "waiting_for_user" : "idle");
 	};
 	const prepared = () => {
 		cancelPreparation?.();
@@ -48,7 +48,7 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 		return undefined;
 	});
 	pi.on("session_before_compact", () => {
-		tell("busy");
+		publish("busy");
 		return undefined;
 	});
 	pi.on("session_compact", () => void setImmediate(announce));
@@ -57,7 +57,7 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 	pi.on("agent_start", () => {
 		prepared();
 		isInterrupted = false;
-		tell(dialogs > 0 ? "waiting_for_user" : "busy");
+		publish(dialogs > 0 ? "waiting_for_user" : "busy");
 	});
 	pi.on("agent_end", (_event, ctx) => {
 		isInterrupted = isBrokenOff(ctx);

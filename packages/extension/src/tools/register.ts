@@ -58,7 +58,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	let ownText: string | undefined;
 	const offer = async (ctx: ExtensionContext) => {
 		const settings = await launcher.settings(ctx).catch((error: unknown) => {
-			host.tell(`The settings could not be read: ${messageOf(error)}`);
+			host.warn(`The settings could not be read: ${messageOf(error)}`);
 			return launcher.latest();
 		});
 		const models = ctx.modelRegistry.getAvailable();
@@ -81,7 +81,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const readPresets = async (ctx: ExtensionContext) => {
 		({ version } = runtimePresets.current());
 		presets = await launcher.presets(ctx).catch((error: unknown) => {
-			host.tell(`The presets could not be read: ${messageOf(error)}`);
+			host.warn(`The presets could not be read: ${messageOf(error)}`);
 			return []; // the tools themselves still work, and say what is wrong when they are called
 		});
 		ownText = describeAgent(ctx, presets, deps);
@@ -105,12 +105,12 @@ function describeAgent(
 	presets: readonly Preset[],
 	{ host, launcher }: ToolDeps,
 ): string | undefined {
-	const { agentDir, storedTrust, tell } = host;
+	const { agentDir, storedTrust, warn } = host;
 	const { text, problems } = agentDescription(
 		{ cwd, trust: storedTrust(cwd) },
 		{ presets, agentDir, ...launcher.latest() },
 	);
-	for (const problem of problems) tell(`Text of the Agent tool: ${problem}`);
+	for (const problem of problems) warn(`Text of the Agent tool: ${problem}`);
 	return text;
 }
 

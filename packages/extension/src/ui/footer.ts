@@ -13,7 +13,7 @@ const KEY = "subagents";
 export function showCounts(pi: ExtensionAPI, deps: { store: Store; journal: Journal; host: Host }): void {
 	const { store, journal, host } = deps;
 	const active = new Map<string, Status>();
-	const show = debounce("counting agents", host.tell, () => {
+	const show = debounce("counting agents", host.warn, () => {
 		const session = host.session();
 		if (!session?.hasUI) return;
 		const { running, total } = countsOf(backgroundRecords(store, journal));

@@ -75,7 +75,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 			const lines = drawn.slice(0, drawn.findLastIndex((line) => line !== "") + 1); // padding only keeps a terminal from jumping
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
-		const requestRender = debounce("showing the agents", host.tell, draw);
+		const requestRender = debounce("showing the agents", host.warn, draw);
 		const widget: AgentWidget = new AgentWidget(source, options({ requestRender }));
 		return () => {
 			widget.dispose();
@@ -99,7 +99,7 @@ function safeComponent(widget: AgentWidget, host: Host): Component & { dispose()
 			try {
 				return widget.render(width);
 			} catch (error) {
-				host.tell(`Cannot show the agents: ${messageOf(error)}`);
+				host.warn(`Cannot show the agents: ${messageOf(error)}`);
 				return [];
 			}
 		},

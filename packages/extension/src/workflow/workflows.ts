@@ -71,7 +71,7 @@ export function followWorkflows(
 		const file = pi.getFlag(FLAG);
 		if (typeof file !== "string" || file === "") return;
 		const isBrief = ctx.mode === "print" || ctx.mode === "json";
-		await bestEffort(`running ${file}`, isBrief ? fail : host.tell, async () => {
+		await bestEffort(`running ${file}`, isBrief ? fail : host.warn, async () => {
 			const { runFile } = await loadWorkflow();
 			const result = await runFile({ file, isBrief }, { workflows: await load(), manager }, ctx);
 			if (!result) return;

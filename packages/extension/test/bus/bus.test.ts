@@ -127,7 +127,7 @@ test("a clock that is set back keeps nothing from being told", async () => {
 	const events = createEventBus();
 	const clock = handClock(5_000);
 	const manager = new Manager({ runners: { session: fakeRunner() }, clock: handClock(1_000), newId: () => "a1" });
-	publishEvents({ events }, { manager, host: { tell: () => undefined }, clock });
+	publishEvents({ events }, { manager, host: { warn: () => undefined }, clock });
 	const heard: unknown[] = [];
 	events.on("subagents:created", (news) => void heard.push(news));
 	manager.spawn(spec);
@@ -139,7 +139,7 @@ test("nor does it keep the end of one that outlives the session from being told"
 	const clock = handClock(10_000_000);
 	const runner = fakeRunner();
 	const manager = new Manager({ runners: { session: runner }, clock, newId: () => "a1" });
-	publishEvents({ events }, { manager, host: { tell: () => undefined }, clock });
+	publishEvents({ events }, { manager, host: { warn: () => undefined }, clock });
 	const heard: unknown[] = [];
 	for (const what of ["created", "completed"]) events.on(`subagents:${what}`, () => void heard.push(what));
 	manager.spawn({ ...spec, outlives: true }, { isBackground: true });

@@ -13,7 +13,7 @@ function setUp() {
 	const clock = handClock(1_000);
 	let ids = 0;
 	const manager = new Manager({ runners: { session: runner }, clock, newId: () => `a${++ids}` });
-	publishEvents({ events }, { manager, host: { tell: () => undefined }, clock });
+	publishEvents({ events }, { manager, host: { warn: () => undefined }, clock });
 	const launch = () => {
 		const { id } = manager.spawn(spec);
 		const run = runner.runs.at(-1);

@@ -21,7 +21,7 @@ test("what could not be kept of an agent that a reload ended is said after it", 
 	expect(before.shown).toEqual(["at once"]);
 	before.say("session_shutdown");
 	before.host.warnLater("Nothing of run a1 is kept: the disk is full.");
-	before.host.tell("nobody hears this");
+	before.host.warn("nobody hears this");
 
 	const after = pi();
 	after.say("session_start");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { world } from "../../../commands/test/menu/fixture.ts";
 import { repository } from "../../../commands/test/menu/worktree-fixture.ts";
 import type { Host } from "../../src/host/host.ts";
-import { tellOfLeftWorktrees } from "../../src/host/worktrees.ts";
+import { warnOfLeftWorktrees } from "../../src/host/worktrees.ts";
 
 const TIMEOUT = 60_000;
 
@@ -12,14 +12,14 @@ test(
 		await using it = await world();
 		const { left, kept } = await repository(it);
 		const told: string[] = [];
-		const host = { agentDir: it.agentDir, tell: (text: string) => told.push(text) } as unknown as Host;
+		const host = { agentDir: it.agentDir, warn: (text: string) => told.push(text) } as unknown as Host;
 		await kept("a1", "kept\n");
-		await tellOfLeftWorktrees(host, it.ctx);
+		await warnOfLeftWorktrees(host, it.ctx);
 		expect(told).toEqual([]);
 		await left("a2", "left\n");
-		await tellOfLeftWorktrees(host, { ...it.ctx, cwd: it.agentDir });
+		await warnOfLeftWorktrees(host, { ...it.ctx, cwd: it.agentDir });
 		expect(told).toEqual([]);
-		await tellOfLeftWorktrees(host, it.ctx);
+		await warnOfLeftWorktrees(host, it.ctx);
 		expect(told).toEqual([expect.stringMatching(/^An agent has ended without closing its worktree\./)]);
 	},
 	TIMEOUT,

@@ -78,7 +78,7 @@ async function openSession(
 	let isOpen = true;
 	const host: Host & LaunchHost<ExtensionContext> = {
 		...hostIn<ExtensionContext>({ cwd, agentDir, trust }),
-		tell: (notice: string) => told.push(notice),
+		warn: (notice: string) => told.push(notice),
 		session: () => (isOpen ? ctx : undefined),
 		isProjectTrusted: () => trust === "yes",
 		requireResources: (spec: RunSpec) => requireResources(host, spec),

@@ -24,7 +24,7 @@ test.each([
 		questions: { onMessage: () => undefined } as never,
 		seconds: () => 60,
 		mode: () => mode,
-		tell: (text) => told.push(text),
+		warn: (text) => told.push(text),
 	});
 	expect(heard).toEqual([]);
 	manager.spawn(spec);

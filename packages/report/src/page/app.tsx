@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PathStep, Report, Span } from "../model/types.ts";
 import { SPAN_KINDS } from "../model/types.ts";
 import { Details } from "./details.tsx";
+import { durationText, formatCost, formatTokens, KIND_TEXTS, tickText } from "./page-text.ts";
 import { Rows } from "./rows.tsx";
 import { costsBelow, panned, ticksOf, type View, visibleRows, zoomed } from "./view.ts";
-import { durationText, formatCost, formatTokens, KIND_WORDS, tickText } from "./words.ts";
 
 interface Hover {
 	span: Span;
@@ -230,7 +230,7 @@ function Legend() {
 		<footer class="legend">
 			{SPAN_KINDS.map((kind) => (
 				<span key={kind}>
-					<i class={`span-${kind}`} /> {KIND_WORDS[kind]}
+					<i class={`span-${kind}`} /> {KIND_TEXTS[kind]}
 				</span>
 			))}
 			<span>
@@ -248,7 +248,7 @@ function Tip({ span, x, y }: Hover) {
 	return (
 		<div class="tip" role="tooltip" style={{ top: `${Math.min(y + 12, innerHeight - 90)}px`, ...place }}>
 			<b>
-				{KIND_WORDS[kind]} · {durationText(end - start)}
+				{KIND_TEXTS[kind]} · {durationText(end - start)}
 			</b>
 			<span>{label}</span>
 			{model === undefined ? null : <span class="about">{model}</span>}

@@ -2,9 +2,17 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ReportAgent } from "../model/types.ts";
+import {
+	durationText,
+	formatCost,
+	formatTokens,
+	KIND_TEXTS,
+	launcherText,
+	STATUS_SIGNS,
+	titleOf,
+} from "./page-text.ts";
 import { Transcript } from "./transcript.tsx";
 import { timeByKind } from "./view.ts";
-import { durationText, formatCost, formatTokens, KIND_WORDS, launcherText, STATUS_SIGNS, titleOf } from "./words.ts";
 
 interface DetailsProps {
 	agent: ReportAgent;
@@ -95,7 +103,7 @@ function Breakdown({ agent: { spans } }: { agent: ReportAgent }) {
 			<ul>
 				{times.map(([kind, ms]) => (
 					<li key={kind}>
-						<i class={`span-${kind}`} /> {KIND_WORDS[kind]} <b>{durationText(ms)}</b>
+						<i class={`span-${kind}`} /> {KIND_TEXTS[kind]} <b>{durationText(ms)}</b>
 					</li>
 				))}
 			</ul>

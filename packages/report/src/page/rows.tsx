@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PathStep, Span } from "../model/types.ts";
 import { Lane } from "./lane.tsx";
+import { durationText, formatCost, STATUS_SIGNS, titleOf } from "./page-text.ts";
 import type { View, VisibleRow } from "./view.ts";
-import { durationText, formatCost, STATUS_SIGNS, titleOf } from "./words.ts";
 
 export interface RowsProps {
 	rows: readonly VisibleRow[];

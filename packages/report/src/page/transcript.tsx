@@ -1,7 +1,7 @@
 /** What a run said and did. Long ones are shown in portions. */
 import { useState } from "preact/hooks";
 import type { ReportAgent, TranscriptEntry } from "../model/types.ts";
-import { tickText } from "./words.ts";
+import { tickText } from "./page-text.ts";
 
 const PORTION = 200;
 

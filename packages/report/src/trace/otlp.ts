@@ -75,13 +75,13 @@ export function otlpTraces(report: Report, options: OtlpOptions = {}): OtlpTrace
 	};
 }
 
-interface Place {
+interface SpanContext {
 	traceId: string;
 	above: string | undefined;
 	hasContent: boolean;
 }
 
-function spansOf(agent: ReportAgent, { traceId, above, hasContent }: Place): OtlpSpan[] {
+function spansOf(agent: ReportAgent, { traceId, above, hasContent }: SpanContext): OtlpSpan[] {
 	const { id, preset, name, status, model, usage, queuedAt, endedAt, error, stoppedBy } = agent;
 	const title = name ?? preset;
 	const content = hasContent

@@ -92,14 +92,14 @@ function followAll(launched: readonly Launched[], options: ForegroundOptions): {
 	const { agents, store, onProgress } = options;
 	const lines = launched.map((): readonly string[] => []);
 	const isAlone = launched.length === 1;
-	const tell = () => {
+	const report = () => {
 		const shown = isAlone ? lines.flat() : launched.map(({ record }, index) => labelled(index, record, lines[index]));
 		onProgress(
 			shown,
 			launched.map(({ record }) => detailsOf(store.record(record.id) ?? record, agents.elapsedMs(record.id))),
 		);
 	};
-	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, tell);
+	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, report);
 	const feeds = launched.map(({ record }, index) =>
 		followProgress(
 			store,

@@ -8,8 +8,8 @@ import type { Workflows } from "./workflows.ts";
 
 export interface PausedDeps {
 	autoResume: boolean;
-	inform(notice: string): void;
-	tell(notice: string): void;
+	notify(notice: string): void;
+	warn(notice: string): void;
 	/** Its result is still to come: that it was interrupted need not be told. */
 	silence(record: AgentRecord): void;
 }
@@ -19,15 +19,15 @@ export async function openPaused<Context extends SessionContext>(
 	paused: readonly AgentRecord[],
 	workflows: Workflows<Context>,
 	ctx: Context,
-	{ autoResume, inform, tell, silence }: PausedDeps,
+	{ autoResume, notify, warn, silence }: PausedDeps,
 ): Promise<void> {
 	for (const record of paused) {
 		const { id, description, launchedBy = "model" } = record;
 		if (!autoResume) {
-			inform(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
+			notify(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
 			continue;
 		}
-		await bestEffort(`resuming workflow ${id}`, tell, async () => {
+		await bestEffort(`resuming workflow ${id}`, warn, async () => {
 			await workflows.resume(id, {}, ctx, { isBackground: true, launchedBy });
 			silence(record);
 		});

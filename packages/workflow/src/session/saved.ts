@@ -30,7 +30,7 @@ export interface SavedPlaces {
 	manifests: readonly string[];
 }
 
-interface Place {
+interface WorkflowFolder {
 	root: string;
 	dir: string;
 	from: SavedWorkflow["from"];
@@ -41,8 +41,8 @@ const IN_PROJECT = [join(".pi", "workflows"), join(".agents", "workflows")];
 export async function savedWorkflows(places: SavedPlaces): Promise<SavedWorkflows> {
 	const { cwd, agentDir, trust } = places;
 	const problems: string[] = [];
-	const project = IN_PROJECT.map((folder): Place => ({ root: cwd, dir: join(cwd, folder), from: "project" }));
-	const own: Place = { root: agentDir, dir: join(agentDir, "workflows"), from: "user" };
+	const project = IN_PROJECT.map((folder): WorkflowFolder => ({ root: cwd, dir: join(cwd, folder), from: "project" }));
+	const own: WorkflowFolder = { root: agentDir, dir: join(agentDir, "workflows"), from: "user" };
 	const shipped = (await Promise.all(places.manifests.map((path) => shippedBy(path, problems)))).flat();
 	const found: SavedWorkflow[] = [];
 	for (const place of [...project, own, ...shipped]) {
@@ -96,7 +96,11 @@ export async function scriptAt(path: string, { cwd, agentDir, trust }: SavedPlac
 	return text;
 }
 
-async function read(path: string, { root, from }: Place, problems: string[]): Promise<SavedWorkflow | undefined> {
+async function read(
+	path: string,
+	{ root, from }: WorkflowFolder,
+	problems: string[],
+): Promise<SavedWorkflow | undefined> {
 	try {
 		if (!leadsInto(root, path)) throw new Error("it is a link that leads elsewhere");
 		const source = await readSmallFile(path);
@@ -109,13 +113,13 @@ async function read(path: string, { root, from }: Place, problems: string[]): Pr
 }
 
 /** `pi.subagents.workflows` of a manifest: directories inside the package. */
-async function shippedBy(manifest: string, problems: string[]): Promise<Place[]> {
+async function shippedBy(manifest: string, problems: string[]): Promise<WorkflowFolder[]> {
 	try {
 		const { pi } = JSON.parse((await readSmallFile(manifest)) ?? "{}") as { pi?: unknown };
 		const named = isObject(pi) && isObject(pi.subagents) ? pi.subagents.workflows : undefined;
 		const root = dirname(manifest);
 		const dirs = (Array.isArray(named) ? named : [named]).filter((dir) => typeof dir === "string");
-		return dirs.flatMap((dir): Place[] => {
+		return dirs.flatMap((dir): WorkflowFolder[] => {
 			const path = resolve(root, dir);
 			if (isWithin(path, root)) return [{ root, dir: path, from: "package" }];
 			problems.push(`${manifest}: "pi.subagents.workflows" names ${quoted(dir)}, which is outside the package`);

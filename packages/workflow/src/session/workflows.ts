@@ -27,7 +27,7 @@ import { ORDER, type Order, type WorkflowSpec, workflowRunner } from "./runner.t
 import { findSaved, type SavedPlaces, type SavedWorkflows, savedWorkflows, scriptAt } from "./saved.ts";
 
 export interface WorkflowHost<Context extends SessionContext>
-	extends Pick<LaunchEnvironment, "agentDir" | "storedTrust" | "packageManifests" | "tell">,
+	extends Pick<LaunchEnvironment, "agentDir" | "storedTrust" | "packageManifests" | "warn">,
 		Pick<LaunchSession<Context>, "parent"> {
 	/** The session that is open now. */
 	session(): Context | undefined;
@@ -121,10 +121,10 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 	const runner = workflowRunner({
 		live,
 		portsFor,
-		warn: host.tell,
+		warn: host.warn,
 		onEvent(event, state, id) {
 			if (event.type === "diverged")
-				host.tell(
+				host.warn(
 					`Workflow ${id}: the script has changed. The journal holds "${event.recorded}" where it now calls "${event.called}"; what matches is replayed.`,
 				);
 			publish(event, state, id);
@@ -160,7 +160,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 	};
 	const journalOf = ({ id, artifacts }: AgentRecord) => {
 		if (artifacts === undefined) throw new AgentError("wrong_state", `Workflow ${id} kept no files.`);
-		return fileJournal(journalPath(dirname(artifacts), id), host.tell);
+		return fileJournal(journalPath(dirname(artifacts), id), host.warn);
 	};
 	const list = () => manager.store.snapshot().records.filter(isWorkflow);
 	const find = (wanted: string | undefined) =>

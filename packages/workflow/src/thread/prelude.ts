@@ -179,7 +179,7 @@ export const PRELUDE = `"use strict";
 	return {
 		install: (argsJson) => Object.assign(globalThis, globals, { args: JSON.parse(argsJson) }),
 		follow: (promise, done, failed) => {
-			const tell = (error) => {
+			const fail = (error) => {
 				const isError = typeof error?.message === "string";
 				const line = isError ? /workflow\\.js:(\\d+)/.exec(error.stack)?.[1] : undefined;
 				failed(JSON.stringify({
@@ -193,9 +193,9 @@ export const PRELUDE = `"use strict";
 				try {
 					done(JSON.stringify(value === undefined ? null : value) ?? "null");
 				} catch (error) {
-					tell(new WorkflowMistake("The workflow's return value is not JSON: " + error.message));
+					fail(new WorkflowMistake("The workflow's return value is not JSON: " + error.message));
 				}
-			}, tell);
+			}, fail);
 		},
 	};
 })`;

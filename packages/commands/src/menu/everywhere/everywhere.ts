@@ -2,11 +2,11 @@
 import {
 	answerRun,
 	findRunsDirs,
+	listRuns,
 	type RunOverview,
 	readResult,
+	runTextOf,
 	stopRun,
-	surveyRuns,
-	wordsOf,
 } from "@pi-subagents/core/runs";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Item } from "@pi-subagents/widget/dialogs";
@@ -35,12 +35,12 @@ export function everywhereMenu(menu: Menu): Promise<void> {
 
 async function look({ host, ctx, clock }: Menu): Promise<readonly RunOverview[]> {
 	const dirs = await findRunsDirs({ agentDir: host.agentDir, cwd: ctx.cwd });
-	return (await surveyRuns(dirs, { now: clock.now() })).runs;
+	return (await listRuns(dirs, { now: clock.now() })).runs;
 }
 
 /** Pure. */
 export function runItem(run: RunOverview, at: number): Item {
-	const { icon, preset, who, about, now, age } = wordsOf(run, at);
+	const { icon, preset, who, about, now, age } = runTextOf(run, at);
 	const { group } = run.state;
 	return {
 		value: run.dir,
@@ -69,7 +69,7 @@ export function runActions({ state, hasOwnProcess, dir }: RunOverview): (Item & 
 }
 
 function runMenuOf(menu: Menu, run: RunOverview): Promise<void> {
-	const { who, now, reach } = wordsOf(run, menu.clock.now());
+	const { who, now, reach } = runTextOf(run, menu.clock.now());
 	return runMenu(
 		menu.screen,
 		() => ({

@@ -20,8 +20,8 @@ export async function draftByAgent(menu: Menu): Promise<void> {
 	const wish = await screen.input({ title: TITLE, intro });
 	if (wish === undefined || wish.trim() === "") return;
 	const spec = await specFor(menu, wish.trim());
-	const outcome = await screen.busy(breadcrumb(TITLE, "an agent is writing it"), (signal, tell) =>
-		run(menu, spec, signal, tell),
+	const outcome = await screen.busy(breadcrumb(TITLE, "an agent is writing it"), (signal, show) =>
+		run(menu, spec, signal, show),
 	);
 	if (outcome.status !== "completed") throw new Error(`No preset was written. ${outcomeText(outcome)}.`);
 	const isWritten = await approveNew(menu, `${TITLE}: review, edit and accept it`, fileIn(outcome.text));
@@ -38,11 +38,11 @@ async function run(
 	{ manager }: Menu,
 	spec: RunSpec,
 	signal: AbortSignal,
-	tell: (lines: readonly string[]) => void,
+	show: (lines: readonly string[]) => void,
 ): Promise<Outcome> {
 	const { store } = manager;
 	const { id } = manager.spawn(spec, { launchedBy: "user" });
-	const feed = followProgress(store, id, (lines) => tell(lines));
+	const feed = followProgress(store, id, (lines) => show(lines));
 	// The user is in this dialog and cannot answer another one.
 	const unsubscribe = store.subscribe(({ event }) => {
 		if (event.agentId === id && event.type === "agent_asked") queueMicrotask(() => manager.decline(id));

@@ -19,7 +19,7 @@ export async function editPreset(menu: Menu, path: string, source = sourceOf(pat
 		if (edited === undefined) return;
 		if (edited.trim() === shown.trim()) return screen.notify("Nothing was changed.");
 		text = edited;
-		const { presets } = await launcher.survey(ctx);
+		const { presets } = await launcher.presetReport(ctx);
 		const checked = await checkPreset(withEnd(text), { path, source }, presets);
 		const next = checked.preset ? "save" : await askAboutErrors(screen, checked, "Save it as it is");
 		if (next === "discard") return;

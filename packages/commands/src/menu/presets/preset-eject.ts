@@ -50,7 +50,7 @@ export async function notifyWhetherUsed(
 ): Promise<void> {
 	const { findPreset } = await loadPresets();
 	await launcher.presets(ctx); // refreshes the completions
-	const { presets, config } = await launcher.survey(ctx);
+	const { presets, config } = await launcher.presetReport(ctx);
 	const used = findPreset(presets, name);
 	if (used?.path === target.path) screen.notify(`Wrote ${target.path}. It is now in use.`);
 	else screen.notify(`Wrote ${target.path}, but it is not used: ${reason(target, config, used)}`, "warning");

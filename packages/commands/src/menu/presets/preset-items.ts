@@ -8,12 +8,12 @@ import { isError, problemText } from "./preset-file.ts";
 /** Not valid as preset names, so they cannot collide. */
 export const [NEW, DESCRIBE, FILE] = ["(new)", "(describe)", "(file)"];
 
-type Surveyed = Pick<PresetReport, "presets" | "problems" | "overrideOf">;
+type Reported = Pick<PresetReport, "presets" | "problems" | "overrideOf">;
 
-export function presetItems(survey: Surveyed): Item[] {
+export function presetItems(report: Reported): Item[] {
 	return [
-		...survey.presets.map((preset) => presetItem(preset, survey)),
-		...brokenFiles(survey).map(([path, problems]) => brokenItem(path, problems)),
+		...report.presets.map((preset) => presetItem(preset, report)),
+		...brokenFiles(report).map(([path, problems]) => brokenItem(path, problems)),
 		{ value: NEW, mark: { text: "+", tone: "accent" }, label: "New preset", about: "create one step by step" },
 		{
 			value: DESCRIBE,
@@ -37,10 +37,10 @@ const KINDS: Record<SourceKind, string> = {
 	project: "project",
 };
 
-function presetItem(preset: Preset, survey: Surveyed): Item {
+function presetItem(preset: Preset, report: Reported): Item {
 	const { name, description, source, path } = preset;
-	const { faults } = survey.overrideOf(preset);
-	const on = isOn(preset, survey);
+	const { faults } = report.overrideOf(preset);
+	const on = isOn(preset, report);
 	return {
 		value: name,
 		mark: faults.length > 0 ? { text: "!", tone: "warn" } : { text: on ? "●" : "○", tone: on ? "good" : "muted" },
@@ -66,7 +66,7 @@ function brokenItem(path: string, problems: readonly Problem[]): Item {
 }
 
 /** Files that could not be parsed, each with its problems. */
-function brokenFiles({ presets, problems }: Surveyed): [path: string, problems: Problem[]][] {
+function brokenFiles({ presets, problems }: Reported): [path: string, problems: Problem[]][] {
 	const used = new Set(presets.map(({ path }) => path));
 	const broken = problems.filter(
 		(problem) => isError(problem) && /\.md$/i.test(problem.path) && !used.has(problem.path),

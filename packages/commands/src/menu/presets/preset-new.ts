@@ -34,7 +34,7 @@ export async function writeAsNew(
 }
 
 export async function checkNew({ launcher, ctx }: Menu, text: string): Promise<CheckedPreset> {
-	const { presets } = await launcher.survey(ctx);
+	const { presets } = await launcher.presetReport(ctx);
 	const target = { path: "new.md", source: { kind: "global", flavour: "agents", inProject: false } } as const;
 	const checked = await checkPreset(withEnd(text), target, presets);
 	if (!checked.preset) return checked;
@@ -49,6 +49,6 @@ export async function checkNew({ launcher, ctx }: Menu, text: string): Promise<C
 
 /** Includes the names of broken files, which come back once fixed. */
 export async function takenNames({ launcher, ctx }: Pick<Menu, "launcher" | "ctx">): Promise<string[]> {
-	const { presets, problems } = await launcher.survey(ctx);
+	const { presets, problems } = await launcher.presetReport(ctx);
 	return [...presets.map(({ name }) => name), ...problems.flatMap(({ preset }) => preset ?? [])];
 }

@@ -22,7 +22,7 @@ export function presetsMenu(menu: Menu): Promise<void> {
 	return runMenu(
 		screen,
 		async () => {
-			const items = presetItems(await launcher.survey(ctx));
+			const items = presetItems(await launcher.presetReport(ctx));
 			return { title: TITLE, items: () => items, isSearchable: true };
 		},
 		async (value) => {
@@ -36,27 +36,27 @@ export function presetsMenu(menu: Menu): Promise<void> {
 
 function presetMenu(menu: Menu, name: string): Promise<void> {
 	const { screen, launcher, ctx } = menu;
-	const find = async (): Promise<{ preset: Preset; survey: PresetReport }> => {
-		const [{ findPreset }, survey] = await Promise.all([loadPresets(), launcher.survey(ctx)]);
-		const preset = findPreset(survey.presets, name);
+	const find = async (): Promise<{ preset: Preset; report: PresetReport }> => {
+		const [{ findPreset }, report] = await Promise.all([loadPresets(), launcher.presetReport(ctx)]);
+		const preset = findPreset(report.presets, name);
 		if (!preset) throw new Error(`The preset "${name}" no longer exists.`);
-		return { preset, survey };
+		return { preset, report };
 	};
 	return runMenu(
 		screen,
 		async () => {
-			const { preset, survey } = await find();
-			const items = presetActions(preset, isOn(preset, survey));
+			const { preset, report } = await find();
+			const items = presetActions(preset, isOn(preset, report));
 			return { title: breadcrumb(TITLE, preset.name), intro: preset.description, items: () => items };
 		},
 		async (action) => {
-			const { preset, survey } = await find();
-			await runAction(menu, action as PresetAction, preset, survey);
+			const { preset, report } = await find();
+			await runAction(menu, action as PresetAction, preset, report);
 		},
 	);
 }
 
-async function runAction(menu: Menu, action: PresetAction, preset: Preset, survey: PresetReport): Promise<void> {
+async function runAction(menu: Menu, action: PresetAction, preset: Preset, report: PresetReport): Promise<void> {
 	const { screen, ctx } = menu;
 	const title = breadcrumb(TITLE, preset.name);
 	switch (action) {
@@ -69,7 +69,7 @@ async function runAction(menu: Menu, action: PresetAction, preset: Preset, surve
 		case "eject":
 			return ejectPreset(menu, preset);
 		case "toggle":
-			return togglePreset(menu, preset, !isOn(preset, survey));
+			return togglePreset(menu, preset, !isOn(preset, report));
 		default:
 			throw new Error(`unknown action: ${JSON.stringify(action satisfies never)}`);
 	}
@@ -114,7 +114,7 @@ async function save({ host, launcher, ctx }: Menu, name: string, fields: Record<
 }
 
 async function state({ launcher, ctx }: Menu, name: string): Promise<boolean | undefined> {
-	const [{ findPreset }, survey] = await Promise.all([loadPresets(), launcher.survey(ctx)]);
-	const preset = findPreset(survey.presets, name);
-	return preset && isOn(preset, survey);
+	const [{ findPreset }, report] = await Promise.all([loadPresets(), launcher.presetReport(ctx)]);
+	const preset = findPreset(report.presets, name);
+	return preset && isOn(preset, report);
 }

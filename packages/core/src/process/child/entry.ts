@@ -29,7 +29,7 @@ export default function childEntry(pi: ExtensionAPI): void {
 	offerToBeginAnew(pi);
 	requireModel(pi);
 	pi.on("before_provider_headers", ({ headers }, ctx) => countAsAgent(ctx.model?.provider, headers));
-	tellRetryAfter(pi);
+	reportRetryAfter(pi);
 	const { PI_CODING_AGENT_DIR: agentDir, [RUN_DIR_VARIABLE]: own, [RUNS_DIR_VARIABLE]: all } = process.env;
 	guardOwnFiles(pi, { agentDir, dirs: [own, all] });
 	guardCheckout(pi, process.env);
@@ -115,7 +115,7 @@ type Execute = (
 
 type Tail<T extends unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
 
-function tellRetryAfter(pi: ExtensionAPI): void {
+function reportRetryAfter(pi: ExtensionAPI): void {
 	const retryAfter = new RetryAfter();
 	/** Posts while pi waits for its model are requests to the provider: no tool runs meanwhile. */
 	let isAsking = false;

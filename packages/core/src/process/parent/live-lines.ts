@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
-import type { TellLive } from "../../model/live-piece.ts";
+import type { PieceListener } from "../../model/live-piece.ts";
 import { type ControlLine, RUN_FILES } from "../../runs/layout.ts";
 import { parseLive } from "../../runs/read.ts";
 
@@ -16,7 +16,7 @@ export interface LiveLinesOptions {
 
 export class LiveLines {
 	readonly #options: LiveLinesOptions;
-	readonly #listeners = new Set<TellLive>();
+	readonly #listeners = new Set<PieceListener>();
 	#id: string | undefined;
 	#lines: LineFollower | undefined;
 
@@ -28,8 +28,8 @@ export class LiveLines {
 		return this.#id !== undefined;
 	}
 
-	watch(tell: TellLive): () => void {
-		const listener: TellLive = (piece) => tell(piece);
+	watch(onPiece: PieceListener): () => void {
+		const listener: PieceListener = (piece) => onPiece(piece);
 		this.#listeners.add(listener);
 		if (this.#id === undefined) this.#begin();
 		return () => {
@@ -69,6 +69,6 @@ export class LiveLines {
 		const line = parseLive(text);
 		if (!line || line.for !== this.#id) return;
 		const { for: _id, ...piece } = line;
-		for (const tell of this.#listeners) tell(piece);
+		for (const listener of this.#listeners) listener(piece);
 	}
 }

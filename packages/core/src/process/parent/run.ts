@@ -4,7 +4,7 @@ import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { checkAnswer } from "../../conversation/answer-check.ts";
-import type { TellLive } from "../../model/live-piece.ts";
+import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
 import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/layout.ts";
@@ -107,8 +107,8 @@ export class DetachedRun implements Run {
 		this.#send({ type: "wrap_up", ...defined({ reason }) }, "The request to finish for");
 	}
 
-	watch(tell: TellLive): () => void {
-		return this.#isOver ? () => undefined : this.#live.watch(tell);
+	watch(listener: PieceListener): () => void {
+		return this.#isOver ? () => undefined : this.#live.watch(listener);
 	}
 
 	/** One that is being started must start first: no one else would do it. */

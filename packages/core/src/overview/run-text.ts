@@ -1,8 +1,8 @@
 /** The overview of a run in words, the same in a shell and in a menu. Sanitized: the files may hold anything. Pure. */
 import { formatDuration, outcomeText, sanitize } from "@pi-subagents/progress";
-import type { RunOverview, RunState } from "./survey.ts";
+import type { RunOverview, RunState } from "./list-runs.ts";
 
-export interface RunWords {
+export interface RunText {
 	icon: string;
 	/** One of: running, queued, waiting for you, waiting, done, failed, stopped. */
 	status: string;
@@ -30,7 +30,7 @@ const STATUS: Record<RunState["status"], { icon: string; word: string }> = {
 	lost: { icon: "■", word: "stopped" },
 };
 
-export function wordsOf(run: RunOverview, now: number): RunWords {
+export function runTextOf(run: RunOverview, now: number): RunText {
 	const { state, name, agentId, preset, description, task, createdAt, result } = run;
 	const { icon, word } = STATUS[state.status];
 	const since = Math.max(0, now - (result?.completedAt ?? createdAt));

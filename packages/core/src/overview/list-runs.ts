@@ -58,7 +58,7 @@ export interface OpenQuestion {
 	defaultAnswer?: string;
 }
 
-export interface Survey {
+export interface RunList {
 	/** Those that need input first, then the working ones, then the ended ones; the newest first in each group. */
 	runs: RunOverview[];
 	/** Older runs that were not read. */
@@ -81,26 +81,26 @@ const STARTING_MS = 60_000;
  * @example
  * ```ts
  * const dirs = await findRunsDirs({ agentDir, cwd: process.cwd() });
- * const { runs } = await surveyRuns(dirs, { now: Date.now() });
+ * const { runs } = await listRuns(dirs, { now: Date.now() });
  * const waiting = runs.filter(({ state }) => state.group === "needs-input");
  * ```
  */
-export async function surveyRuns(
+export async function listRuns(
 	dirs: readonly string[],
 	{ now, perDirectory = 200 }: { now: number; perDirectory?: number },
-): Promise<Survey> {
-	const survey: Survey = { runs: [], leftOut: 0, problems: [] };
+): Promise<RunList> {
+	const list: RunList = { runs: [], leftOut: 0, problems: [] };
 	for (const dir of dirs) {
 		const found = await newestIn(dir);
-		survey.leftOut += Math.max(0, found.length - perDirectory);
+		list.leftOut += Math.max(0, found.length - perDirectory);
 		const read = await inBatches(found.slice(0, perDirectory), (path) => readOverview(path, now));
 		for (const each of read) {
-			if (typeof each === "string") survey.problems.push(each);
-			else if (each) survey.runs.push(each);
+			if (typeof each === "string") list.problems.push(each);
+			else if (each) list.runs.push(each);
 		}
 	}
-	survey.runs = latestRuns(survey.runs).toSorted(byUrgency);
-	return survey;
+	list.runs = latestRuns(list.runs).toSorted(byUrgency);
+	return list;
 }
 
 /** The last run of each agent. */

@@ -4,7 +4,7 @@ import type { AgentStatus, ReportAgent, SpanKind } from "../model/types.ts";
 
 export { formatCost, formatTokens };
 
-export const KIND_WORDS: Record<SpanKind, string> = {
+export const KIND_TEXTS: Record<SpanKind, string> = {
 	queued: "in the queue",
 	model: "model",
 	tool: "tools",
