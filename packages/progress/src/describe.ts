@@ -111,6 +111,8 @@ export function describeAll(events: Iterable<ChildEvent>, options?: DescribeOpti
 
 const EMPTY: Memory = /* @__PURE__ */ Object.freeze({ pending: /* @__PURE__ */ Object.freeze([]) });
 const MAX_PENDING = 64;
+/** Items of a list that a line may name; more would not fit. */
+const MAX_ITEMS = 20;
 
 /** It may come from a damaged file. Its texts are sanitized again when they are used. */
 function isMemory(memory: Memory | undefined): memory is Memory {
@@ -142,13 +144,23 @@ function failureLine({ stopReason, error }: AssistantText, wording: Wording): st
 function describeCall(memory: Memory, event: ToolCall, wording: Wording): Description {
 	const tool = toolName(event, wording);
 	const args: Record<string, unknown> = Object(event.args);
-	const lookup: Lookup = (name) => (name === "tool" ? tool : Object.hasOwn(args, name) ? args[name] : undefined);
+	const lookup: Lookup = (name) => (name === "tool" ? tool : argument(args, name));
 	const say = (moment: keyof Phrase) => phrase(wording, event.tool, moment, lookup);
 	const callId = callKey(event.callId);
 	const call = { tool, done: say("done"), failed: say("failed") };
 	const others = memory.pending.filter((other) => callId === undefined || other.callId !== callId);
 	const pending = [...others.slice(-(MAX_PENDING - 1)), callId === undefined ? call : { callId, ...call }];
 	return withLine({ pending }, say("call"));
+}
+
+/** An argument by its name, or `tasks.preset`: what the items of a list have there, each value once. */
+function argument(args: Record<string, unknown>, name: string): unknown {
+	if (Object.hasOwn(args, name)) return args[name];
+	const [list, ...rest] = name.split(".");
+	const items = rest.length === 1 && list !== undefined && Object.hasOwn(args, list) ? args[list] : undefined;
+	if (!Array.isArray(items)) return undefined;
+	const values = items.slice(0, MAX_ITEMS).map((item) => argument(Object(item), rest[0] ?? ""));
+	return [...new Set(values)].filter((value) => typeof value === "string").join(", ");
 }
 
 function describeResult(memory: Memory, event: ToolResult, wording: Wording): Description {

@@ -5,7 +5,9 @@
 
 /**
  * The texts for one tool. `{path}` is the argument of that name, `{path|file_path}` the first of the two that exists,
- * `{tool}` the name of the tool. If a template cannot be filled, the one for `*` is used; a blank one gives no line.
+ * `{tasks.preset}` what each item of a list has there (each value once), `{name|"an agent"}` the quoted text where there
+ * is no name, `{tool}` the name of the tool. If a template cannot be filled, the one for `*` is used; a blank one gives no
+ * line.
  */
 export interface Phrase {
 	/** While it runs. */
@@ -59,8 +61,8 @@ export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
 	// The command itself says what happens, so it needs no verb.
 	bash: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 	// Our own tools. What they are given says more than their names.
-	Agent: /* @__PURE__ */ delegation("{subagent_type}", "{description|prompt}"),
-	subagent: /* @__PURE__ */ delegation("{preset}", "{task}"),
+	Agent: /* @__PURE__ */ delegation('{subagent_type|"an agent"}', "{description|prompt}"),
+	subagent: /* @__PURE__ */ delegation("{preset|tasks.preset}", "{task|tasks.task}"),
 	background_agent: /* @__PURE__ */ delegation("{preset}", "{task}"),
 	start_subagent: /* @__PURE__ */ delegation("{role}", "{task}"),
 	steer_subagent: {
@@ -72,6 +74,26 @@ export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
 		call: "Asking what {agent_id} found",
 		done: "Heard from {agent_id}",
 		failed: "Asking {agent_id} failed",
+	},
+	stop_subagent: {
+		call: 'Stopping {id|"the agent"}',
+		done: 'Stopped {id|"the agent"}',
+		failed: 'Stopping {id|"the agent"} failed',
+	},
+	reply_subagent: {
+		call: 'Answering {id|"the agent"}: {feedback}',
+		done: 'Answered {id|"the agent"}',
+		failed: 'Answering {id|"the agent"} failed',
+	},
+	background_agent_status: {
+		call: 'Checking {runId|"background agents"}',
+		done: 'Checked {runId|"background agents"}',
+		failed: 'Checking {runId|"background agents"} failed',
+	},
+	workflow: {
+		call: 'Running workflow {name|path|resume|"script"}',
+		done: 'Called workflow {name|path|resume|"script"}',
+		failed: 'Workflow {name|path|resume|"script"} failed',
 	},
 	powershell: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 };

@@ -20,6 +20,8 @@ interface Detail {
 	name: string;
 	maxLength: number;
 	keepsEnd: boolean;
+	/** What stands there instead of a value: `"an agent"` in `{preset|"an agent"}`. */
+	literal?: string;
 }
 
 /** Parses a template once, so that filling it is only concatenation. Braces without a name stay as they are. */
@@ -48,7 +50,7 @@ export function fillTemplate(template: Template, lookup: Lookup): string | undef
 	return text;
 }
 
-const PLACEHOLDER = /\{([\w-]+(?:\|[\w-]+)*)\}/;
+const PLACEHOLDER = /\{([\w.-]+(?:\|(?:[\w.-]+|"[^"{}|]+"))*)\}/;
 
 /** The start of a command or tool name matters most; for a path it is the end. */
 function detail(name: string): Detail {
@@ -56,6 +58,7 @@ function detail(name: string): Detail {
 		name,
 		maxLength: name === "command" || name === "tool" ? 80 : 200,
 		keepsEnd: /path|file|dir|cwd/i.test(name),
+		...(name.startsWith('"') && { literal: name.slice(1, -1) }),
 	};
 }
 
@@ -65,8 +68,8 @@ function withoutCd(command: string): string {
 }
 
 function firstValue(names: readonly Detail[], lookup: Lookup): string {
-	for (const { name, maxLength, keepsEnd } of names) {
-		const value = lookup(name);
+	for (const { name, maxLength, keepsEnd, literal } of names) {
+		const value = literal ?? lookup(name);
 		if (typeof value === "number" && Number.isFinite(value)) return String(value);
 		if (typeof value !== "string") continue;
 		const said = name === "command" ? withoutCd(value) : value;

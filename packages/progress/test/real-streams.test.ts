@@ -37,12 +37,46 @@ test.each([
 	["subagent", { preset: "repo-scout", task: "Find the door." }, "repo-scout: Find the door."],
 	["background_agent", { preset: "writer", task: "Write." }, "writer: Write."],
 	["start_subagent", { role: "reviewer", task: "Review." }, "reviewer: Review."],
+	["Agent", { description: "look around", prompt: "Look around." }, "an agent: look around"],
+	[
+		"subagent",
+		{
+			tasks: [
+				{ preset: "Explore", task: "Find the door." },
+				{ preset: "Plan", task: "Plan the way." },
+				{ preset: "Explore", task: "Find the key." },
+			],
+		},
+		"Explore, Plan: Find the door., Plan the way., Find the key.",
+	],
 ])("our own tool %s says who does what", (tool, args, text) => {
 	expect(describeAll([call(tool, args)])).toEqual([`Delegating to ${text}`]);
 });
 
-test("a call of ours that names nobody says what runs", () => {
-	expect(describeAll([call("subagent", { tasks: [] })])).toEqual(["Running subagent"]);
+test.each([
+	["stop_subagent", { id: "ab12" }, "Stopping ab12", "Stopped ab12"],
+	["stop_subagent", {}, "Stopping the agent", "Stopped the agent"],
+	["reply_subagent", { id: "ab12", feedback: "Yes." }, "Answering ab12: Yes.", "Answered ab12"],
+	["background_agent_status", {}, "Checking background agents", "Checked background agents"],
+	["workflow", { name: "audit" }, "Running workflow audit", "Called workflow audit"],
+	["workflow", { script: "agent('x')" }, "Running workflow script", "Called workflow script"],
+])("our own tool %s with %j says what it does", (tool, args, during, after) => {
+	const end: ChildEvent = { type: "tool_result", callId: "1", tool, isError: false };
+	expect(describeAll([call(tool, args), end])).toEqual([during, after]);
+});
+
+test.each([[[]], ["all"], [[null, 1, { preset: 7 }, { task: "x" }]], [{ preset: "Explore" }]])(
+	"a call of ours that names nobody (%j) says what runs",
+	(tasks) => {
+		expect(describeAll([call("subagent", { tasks })])).toEqual(["Running subagent"]);
+	},
+);
+
+test("many tasks give one line of bounded length", () => {
+	const tasks = Array.from({ length: 5_000 }, (_, index) => ({ preset: `preset-${index}`, task: "x".repeat(500) }));
+	const [line = ""] = describeAll([call("subagent", { tasks })]);
+	expect(line).toMatch(/^Delegating to preset-0, preset-1, /);
+	expect(line.length).toBeLessThanOrEqual(400);
 });
 
 test.each([

@@ -71,8 +71,8 @@ test("a session names its runs: with files they are read, without them the entri
 	});
 	const entries = [
 		launched("a1", { artifacts: join(dir, "a1") }),
-		launched("gone", { artifacts: "/etc/gone", task: "Lost." }),
-		{ ...launched("kid", { parentAgentId: "gone" }), customType: "subagents:nested" },
+		launched("gone", { artifacts: "/etc/gone", task: "Lost.", runner: "workflow" }),
+		{ ...launched("kid", { parentAgentId: "gone", runner: "cluster" }), customType: "subagents:nested" },
 		{
 			type: "custom",
 			customType: "subagents:record",
@@ -88,6 +88,7 @@ test("a session names its runs: with files they are read, without them the entri
 		["gone", undefined, "failed", 3_000],
 		["kid", "gone", "queued", 5_000],
 	]);
+	expect(agents.map(({ runner }) => runner)).toEqual(["session", "workflow", "cluster"]);
 });
 
 test("keys of the environment and of pi's auth are known, ordinary words are not", async () => {

@@ -40,7 +40,10 @@ export type RunFacts = Pick<
 	| "task"
 	| "cwd"
 	| "resolvedModel"
-> & { spec: Pick<Meta["spec"], "description" | "runner"> };
+> & {
+	/** The runner may be one that this version does not know. */
+	spec: Pick<Meta["spec"], "description"> & { runner: string };
+};
 
 /** The part of `result.json` that a report uses. */
 export type RunResult = Pick<

@@ -1,4 +1,5 @@
 /** What the entries of a pi session say about runs. Entries may have been edited: everything is checked. Pure. */
+import { defined, isObject } from "@pi-subagents/core";
 import type { Outcome, Usage } from "@pi-subagents/progress";
 import type { RunInput, RunResult } from "../model/build.ts";
 
@@ -31,8 +32,7 @@ function launchedIn(data: Record<string, unknown>): SessionRun | undefined {
 	if (typeof runId !== "string" || typeof agentId !== "string" || !isTime(startedAt)) return undefined;
 	const launchedBy = {
 		who: textIn(data.launchedBy) ?? "model",
-		...optional("agentId", textIn(data.parentAgentId)),
-		...optional("callId", textIn(data.callId)),
+		...defined({ agentId: textIn(data.parentAgentId), callId: textIn(data.callId) }),
 	};
 	return {
 		run: {
@@ -42,17 +42,17 @@ function launchedIn(data: Record<string, unknown>): SessionRun | undefined {
 				run: Number.isInteger(data.run) ? Number(data.run) : 1,
 				createdAt: startedAt,
 				launchedBy,
-				...optional("name", textIn(data.name)),
+				...defined({ name: textIn(data.name) }),
 				isBackground: data.isBackground === true,
 				preset: textIn(data.preset) ?? "",
 				task: textIn(data.task) ?? "",
 				cwd: textIn(data.cwd) ?? "",
 				resolvedModel: textIn(data.resolvedModel) ?? "",
-				spec: { description: textIn(data.description) ?? "", runner: runnerIn(data.runner) },
+				spec: { description: textIn(data.description) ?? "", runner: textIn(data.runner) ?? "" },
 			},
 			lines: [],
 		},
-		...optional("artifacts", textIn(data.artifacts)),
+		...defined({ artifacts: textIn(data.artifacts) }),
 	};
 }
 
@@ -66,7 +66,7 @@ function resultIn(data: Record<string, unknown>, { meta }: RunInput): RunResult 
 		turns: isTime(data.turns) ? data.turns : 0,
 		toolUses: isTime(data.toolUses) ? data.toolUses : 0,
 		usage: usageIn(data.usage),
-		...optional("resolvedModel", textIn(data.resolvedModel)),
+		...defined({ resolvedModel: textIn(data.resolvedModel) }),
 	};
 }
 
@@ -89,10 +89,6 @@ function usageIn(value: unknown): Usage {
 	};
 }
 
-function runnerIn(value: unknown): "session" | "process" | "tmux" {
-	return value === "process" || value === "tmux" ? value : "session";
-}
-
 function textIn(value: unknown): string | undefined {
 	return typeof value === "string" ? value : undefined;
 }
@@ -100,12 +96,4 @@ function textIn(value: unknown): string | undefined {
 /** A finite amount that is not negative. */
 function isTime(value: unknown): value is number {
 	return typeof value === "number" && Number.isFinite(value) && value >= 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): { [Key in K]?: V } {
-	return value === undefined ? {} : ({ [key]: value } as { [Key in K]?: V });
 }
