@@ -95,9 +95,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await moveTo(tui, "Make it yours");
 		await tui.waitForText("Where should the file go?");
 		tui.press("enter");
-		const path = join(it.env.cwd, ".pi/agents/Explore.md");
+		const path = join(it.env.cwd, ".pi/subagents/Explore.md");
 		await tui.waitForText(/Wrote [\s\S]*It is now in use\./);
 		expect(existsSync(path)).toBe(true);
+		expect(tui.scrollback()).not.toContain("replaces the one you had");
 		await moveTo(tui, "Edit");
 		await tui.waitForText("external editor");
 		tui.type("You are my own explorer.");

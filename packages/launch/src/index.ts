@@ -21,7 +21,7 @@ export type {
 } from "./ports.ts";
 export { presetList } from "./preset-list.ts";
 export { loadPresets } from "./presets.lazy.ts";
-export { type PresetReport, projectCounts } from "./presets.ts";
+export { type PresetReport, projectCounts, usablePaths } from "./presets.ts";
 export {
 	createRuntimePresets,
 	type RegisteredPresets,

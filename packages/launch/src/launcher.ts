@@ -21,6 +21,8 @@ export interface Launcher<Context extends SessionContext> {
 	presets(ctx: Context): Promise<readonly Preset[]>;
 	/** All presets, and what is wrong with their files. */
 	presetReport(ctx: Context): Promise<PresetReport>;
+	/** The user wrote this preset file just now, so that it replaces another preset is no news. */
+	acknowledge(path: string): void;
 	/** The current settings, read again if a file has changed. */
 	settings(ctx: Context): Promise<Settings>;
 	/** The settings as they were last read. */
@@ -93,6 +95,7 @@ export function createLauncher<Context extends SessionContext>(
 		known: () => known,
 		latest: () => latest,
 		settings: async (ctx) => configFor(ctx).settings,
+		acknowledge: presets.acknowledge,
 		presetReport: async (ctx) => presets.presetReport(ctx.cwd, configFor(ctx)),
 		async presets(ctx) {
 			known = await presets.list(ctx.cwd, configFor(ctx));

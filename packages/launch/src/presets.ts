@@ -13,6 +13,8 @@ export interface Presets {
 	/** Throws an error that names the known ones. `fallback` counts instead of the setting. */
 	find(name: string, cwd: string, config: Config, fallback?: string | false): Promise<FoundPreset>;
 	presetReport(cwd: string, config: Config): Promise<PresetReport>;
+	/** The user wrote this file just now, so that it replaces another preset is no news. */
+	acknowledge(path: string): void;
 }
 
 /** Every preset, those that are switched off included, and every file that could not be used as it stands. */
@@ -51,6 +53,7 @@ const MAX_MATCHES = 8;
 
 export function createPresets({ agentDir, manifests, registered, warn }: PresetsOptions): Presets {
 	const catalogues = new Map<string, Pick<Catalogue, "read">>();
+	const acknowledged = new Set<string>();
 	let version = 0;
 	const read = async (cwd: string, config: Config): Promise<PresetList> => {
 		const library = await loadPresets();
@@ -69,7 +72,7 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 		const catalogue = catalogues.get(key) ?? create();
 		catalogues.set(key, catalogue);
 		const list = await catalogue.read();
-		for (const notice of noticesFor(list, config)) warn(notice);
+		for (const notice of noticesFor(list, config, acknowledged)) warn(notice);
 		return list;
 	};
 	const exclusiveNote = () =>
@@ -77,6 +80,7 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 			? " Preset files are not used: another extension registered its presets as the only ones."
 			: "";
 	return {
+		acknowledge: (path) => acknowledged.add(path),
 		async list(cwd, config) {
 			const library = await loadPresets();
 			const { presets } = await read(cwd, config);
@@ -144,11 +148,12 @@ export function projectCounts({ settings, trust }: Pick<Config, "settings" | "tr
 	return settings.projectPresets === "allow" || trust === "yes";
 }
 
-function noticesFor({ presets, problems }: PresetList, config: Config): string[] {
+function noticesFor({ presets, problems }: PresetList, config: Config, acknowledged: ReadonlySet<string>): string[] {
 	const replacing = presets.filter(
-		({ source, replaces }) => source.inProject && replaces?.some((other) => !other.source.inProject),
+		({ source, replaces, path }) =>
+			source.inProject && !acknowledged.has(path) && replaces?.some((other) => !other.source.inProject),
 	);
-	const usable = new Set(presets.map(({ path }) => path));
+	const usable = usablePaths(presets);
 	const isUsable = ({ path }: Problem) => usable.has(path); // then only a field of it was wrong
 	return [
 		...replacing.map(({ name, path }) => `This project's preset "${name}" replaces the one you had: ${sanitize(path)}`),
@@ -158,6 +163,11 @@ function noticesFor({ presets, problems }: PresetList, config: Config): string[]
 		...(config.trust === "no" ? ["Presets of this project are not used: you declined to trust it."] : []),
 		...config.problems.map((problem) => `Settings: ${sanitize(problem)}`),
 	];
+}
+
+/** The files without a mistake that keeps them from being used, also those that another preset of the name replaces. */
+export function usablePaths(presets: PresetList["presets"]): ReadonlySet<string> {
+	return new Set(presets.flatMap(({ path, replaces = [] }) => [path, ...replaces.map((other) => other.path)]));
 }
 
 /** Not for a name with a broken file: that file may exist to remove tools. */

@@ -30,6 +30,8 @@ export interface World extends AsyncDisposable {
 	runner: ReturnType<typeof fakeRunner>;
 	schedules: PiSchedules;
 	ctx: ExtensionCommandContext;
+	/** The warnings. */
+	told: string[];
 	/** The settings that whoever listens heard of. */
 	heard: Settings[];
 	/** Opens the menu and goes through it; what is left of it is left with Escape. Everything that was shown. */
@@ -66,9 +68,11 @@ export async function world({ trust = "unasked", schedule = () => noSchedules }:
 		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },
 	});
 	const heard: Settings[] = [];
+	const told: string[] = [];
 	const ctx = contextIn(cwd);
 	const host: TestHost = {
 		...hostIn<ExtensionContext>({ cwd, agentDir, trust }),
+		warn: (notice: string) => !told.includes(notice) && told.push(notice),
 		session: () => ctx,
 		isProjectTrusted: () => trust === "yes",
 		requireResources: (spec: RunSpec) => requireResources(host, spec),
@@ -86,6 +90,7 @@ export async function world({ trust = "unasked", schedule = () => noSchedules }:
 		runner,
 		schedules,
 		ctx,
+		told,
 		heard,
 		async runMenu(...steps) {
 			const shown: string[] = [];

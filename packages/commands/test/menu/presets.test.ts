@@ -47,16 +47,16 @@ test("a built-in is ejected to where the person says, used from then on, and nev
 	await using it = await world();
 	const eject = [presets, { choose: "Explore" }, { choose: "Make it yours" }] as const;
 	const shown = await it.runMenu(...eject, { choose: "All my projects" });
-	const path = join(it.agentDir, "agents/Explore.md");
+	const path = join(it.agentDir, "subagents/Explore.md");
 	expect(shown).toContain(`info: Wrote ${path}. It is now in use.`);
 	expect(shown.at(-3)).toMatch(/View \| Explain \| Edit \| Switch off$/); // it is one's own now
-	expect(await it.read("agent/agents/Explore.md")).toMatch(/^---\nname: Explore\n/);
+	expect(await it.read("agent/subagents/Explore.md")).toMatch(/^---\nname: Explore\n[\s\S]*\nmodel: inherit\n---\n/);
 
-	await it.write("project/.pi/agents/Plan.md", "kept");
+	await it.write("project/.pi/subagents/Plan.md", "kept");
 	await it.write("agent/subagents.json", '{ "projectPresets": "off" }');
 	const again = await it.runMenu(presets, { choose: "Plan" }, { choose: "Make it yours" }, { choose: "This project" });
-	expect(again).toContain(`error: ${join(it.cwd, ".pi/agents/Plan.md")} already exists; it was not changed.`);
-	expect(await it.read("project/.pi/agents/Plan.md")).toBe("kept");
+	expect(again).toContain(`error: ${join(it.cwd, ".pi/subagents/Plan.md")} already exists; it was not changed.`);
+	expect(await it.read("project/.pi/subagents/Plan.md")).toBe("kept");
 	const unused = await it.runMenu(
 		presets,
 		{ choose: "worker" },
@@ -66,14 +66,48 @@ test("a built-in is ejected to where the person says, used from then on, and nev
 	expect(unused).toContainEqual(
 		expect.stringMatching(/^warning: Wrote .*but it is not used: your settings exclude project presets\./),
 	);
-	expect(await readdir(join(it.cwd, ".pi/agents"))).toEqual(["Plan.md", "worker.md"]);
+	expect(await readdir(join(it.cwd, ".pi/subagents"))).toEqual(["Plan.md", "worker.md"]);
+});
+
+test("a copy is not answered with a warning that it replaces what it is a copy of", async () => {
+	await using it = await world();
+	const copied = [presets, { choose: "Explore" }, { choose: "Make it yours" }, { choose: "This project" }] as const;
+	expect(await it.runMenu(...copied)).toContainEqual(expect.stringMatching(/^info: Wrote .*It is now in use\.$/));
+	expect(it.told).toEqual([]);
+	await it.write("project/.pi/subagents/Plan.md", file("Plan")); // not by the user's hand, as far as we know
+	await it.runMenu(presets);
+	expect(it.told).toEqual([expect.stringContaining('This project\'s preset "Plan" replaces the one you had')]);
+});
+
+test("no message says of one file both that it is not used and that a field of it is ignored", async () => {
+	await using it = await world();
+	const thinking = "thinking: hihg\n";
+	await it.write("agent/subagents/mine.md", file("mine", thinking)); // replaced by the project's
+	await it.write("project/.pi/subagents/mine.md", file("mine", thinking));
+	await it.write("project/.pi/subagents/worker.md", file("worker", `${thinking}tools: {a: b}\n`));
+	expect(await listOf(it)).toEqual(expect.arrayContaining(["● mine project", "✗ worker not used"]));
+	expect(await listOf(it)).not.toContain("✗ mine not used");
+	expect(it.told.filter((notice) => /^Preset.*mine\.md/.test(notice))).toEqual([
+		expect.stringMatching(/^Preset: .*agent.*mine\.md:5: "thinking" must be .*; the field is ignored$/),
+		expect.stringMatching(/^Preset: .*project.*mine\.md:5: "thinking" must be .*; the field is ignored$/),
+	]);
+	const broken = it.told.filter((notice) => notice.includes("worker.md")).join("\n");
+	expect(broken).toMatch(/Preset not used: .*worker\.md:5: "thinking" must be .*/);
+	expect(broken).not.toContain("ignored");
+	const typo = { edit: (text: string) => text.replace("hihg", "lwo") };
+	const shown = await it.runMenu(presets, { choose: "mine" }, { choose: "Edit" }, typo, { choose: "Save it as it is" });
+	expect(shown).toContainEqual(
+		expect.stringMatching(
+			/^Parts of this preset would be ignored\nline 5: "thinking" must be .*; the field is ignored/,
+		),
+	);
 });
 
 test("a new file of the project goes beside those that are there, in a directory further up", async () => {
 	await using it = await world();
 	await it.write(".pi/subagents/above.md", file("above"));
 	await it.runMenu(presets, { choose: "scout" }, { choose: "Make it yours" }, { choose: "This project" });
-	expect(await it.read(".pi/agents/scout.md")).toMatch(/^---\nname: scout\n/);
+	expect(await it.read(".pi/subagents/scout.md")).toMatch(/^---\nname: scout\n/);
 });
 
 test("switching off is a word in the user's settings; the file, and what else is said there, stay", async () => {
@@ -190,12 +224,11 @@ test("the wizard makes a preset step by step, and Escape goes one step back", as
 		'"nul" is not a valid file name on every system: choose another',
 	]);
 	expect(shown).toContainEqual(expect.stringMatching(/^Agents › Presets › New › Name\n.*\n> api-reviewer$/));
-	expect(await it.read("project/.pi/agents/api-reviewer.md")).toBe(`---
+	expect(await it.read("project/.pi/subagents/api-reviewer.md")).toBe(`---
 name: api-reviewer
 description: "Reviews HTTP handlers: choose it before a release"
 model: inherit
 tools: read, grep, find, ls
-prompt_mode: append
 ---
 You are api-reviewer. Report path:line.
 `);
@@ -241,7 +274,7 @@ test("an agent writes a preset from a description; it is seen, and only then wri
 	expect(run?.spec).not.toHaveProperty("subagents");
 	expect(run?.spec.task).toContain("<wish>\nReview handlers\n</wish>");
 	expect(shown).toContainEqual(expect.stringMatching(/review, edit and accept it\n---\nname: handler-check\n/));
-	expect(await it.read("agent/agents/handler-check.md")).toBe(`${file("handler-check")}Be brief.\n`);
+	expect(await it.read("agent/subagents/handler-check.md")).toBe(`${file("handler-check")}Be brief.\n`);
 });
 
 test("what it returns is never written unseen, nor under a taken name, nor with mistakes", async () => {
@@ -253,7 +286,9 @@ test("what it returns is never written unseen, nor under a taken name, nor with 
 	const faulty = await describe(it, drafted("other", "disallowed_tools: raed\n"), same, { choose: "discard" });
 	expect(faulty).toContainEqual(expect.stringMatching(/cannot be used as it is\n.*unknown tool "raed"/));
 	const nameless = await describe(it, "I could not do it.", same, { choose: "discard" });
-	expect(nameless).toContainEqual(expect.stringMatching(/cannot be used as it is\nthe name is missing/));
+	expect(nameless).toContainEqual(
+		expect.stringMatching(/cannot be used as it is\nline 1: the file has no frontmatter/),
+	);
 	expect((await readdir(it.agentDir)).filter((name) => name !== "state")).toEqual([]);
 	expect(await readdir(join(it.cwd, ".pi", "subagents"))).toEqual(["runs"]); // of the agents that wrote them
 });

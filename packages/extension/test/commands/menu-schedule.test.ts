@@ -55,8 +55,9 @@ const way = [{ choose: "jobs" }, { choose: "Look around." }] as const;
 test("the wizard asks for all that a job needs, and the list shows it", async () => {
 	const shown = await it.runMenu(...newJob);
 	expect(shown).toContain(
-		"Agents › Scheduled jobs › New › Save it?\nExplore: Look around.\n30m; zone=UTC, for this session",
+		"Agents › Scheduled jobs › New › Save it?\nExplore: Look around.\nevery 30 minutes, for this session",
 	);
+	expect(shown).toContainEqual(expect.stringMatching(/It runs every 30 minutes\.\nWhere does it belong\?/));
 	expect(shown.find((text) => text.startsWith("info:"))).toMatch(
 		/"Look around\." is scheduled, every 30 minutes\. First run: Thu 1970-01-01 00:31/,
 	);
@@ -74,7 +75,7 @@ test("Escape goes one step back, and what was wrong is said where it can be mend
 		{ type: "sometimes" },
 		{ type: "10m" },
 		"back",
-		{ type: "+10m" },
+		{ type: "0 9 * * 1; zone=Europe/Berlin" },
 		{ choose: "This project" },
 		{ choose: "Failures only" },
 		{ say: "yes" },
@@ -82,7 +83,9 @@ test("Escape goes one step back, and what was wrong is said where it can be mend
 	expect(shown.some((text) => text.includes("! A task is required."))).toBe(true);
 	expect(shown.some((text) => /! .*sometimes/.test(text))).toBe(true);
 	expect(shown).toContain("Agents › Scheduled jobs\n● Look around. project | + New job");
-	expect(shown.some((text) => text.includes("for this project, failures only"))).toBe(true);
+	expect(
+		shown.some((text) => text.includes("every Monday at 09:00 (Europe/Berlin), for this project, failures only")),
+	).toBe(true);
 });
 
 test("a job is paused, resumed and run, and its runs and history can be read", async () => {

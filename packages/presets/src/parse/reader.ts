@@ -46,6 +46,8 @@ export class Reader {
 	readonly #context: ParseContext;
 	readonly #stem: string;
 	readonly #problems: Problem[] = [];
+	/** Those that cost the field, if the file is used at all. */
+	readonly #dropped = new Set<Problem>();
 	readonly #notes: ImportNote[] = [];
 	readonly #values = new Map<FieldKey, unknown>();
 	readonly #origins: { [Key in FieldKey]?: Origin } = {};
@@ -56,10 +58,13 @@ export class Reader {
 		this.#stem = stem;
 	}
 
-	report({ line, column, severity, message, field }: Fault): void {
-		if (this.#isFull(severity)) return;
-		const problem = { path: this.#context.path, line, column, severity, message };
-		this.#problems.push(field === undefined ? problem : { ...problem, field });
+	/** The problem, unless there are too many already. */
+	report({ line, column, severity, message, field }: Fault): Problem | undefined {
+		if (this.#isFull(severity)) return undefined;
+		const { path } = this.#context;
+		const problem: Problem = { path, line, column, severity, message, ...(field === undefined ? {} : { field }) };
+		this.#problems.push(problem);
+		return problem;
 	}
 
 	build(written: readonly Entry[], body: string): ParseResult {
@@ -89,7 +94,11 @@ export class Reader {
 			return { ...this.refuse(reservedNames), draft: this.#draft(reservedNames[0]) };
 		}
 		const text = body.trim() === "" ? prompt : body;
-		return { preset: this.#preset(name, description, text), problems: this.#withPreset(name) };
+		const problems = this.#withPreset(name).map((problem, index) => {
+			const isDropped = this.#dropped.has(this.#problems[index] as Problem);
+			return isDropped ? { ...problem, message: `${problem.message}; the field is ignored` } : problem;
+		});
+		return { preset: this.#preset(name, description, text), problems };
 	}
 
 	/** The result without a preset: the problems and the names to reserve. */
@@ -120,11 +129,12 @@ export class Reader {
 		const { line, column } = entry;
 		const isRefused = field.onError === "refuse";
 		if (isRefused) this.#refused = true;
-		const cost = isRefused ? "the preset is not used until this is fixed" : "the field is ignored";
 		// The user need not fix a file of another program as long as it works.
 		const isMinor = field.onError === "warn" || (!isRefused && isImported(this.#context.source.flavour));
 		const severity = isMinor ? "warning" : "error";
-		this.report({ line, column, severity, field: writtenKey(entry), message: `${problem}; ${cost}` });
+		const message = isRefused ? `${problem}; the preset is not used until this is fixed` : problem;
+		const reported = this.report({ line, column, severity, field: writtenKey(entry), message });
+		if (reported && !isRefused) this.#dropped.add(reported);
 	}
 
 	#hint(field: Field, entry: Entry): string {

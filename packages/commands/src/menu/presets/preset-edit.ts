@@ -40,22 +40,24 @@ function sourceOf(path: string): PresetSource {
 /** `save` is the label of the save option; without it the text cannot be saved as it is. */
 export async function askAboutErrors(
 	screen: Screen,
-	{ problems }: CheckedPreset,
+	{ problems, isUsable }: CheckedPreset,
 	save?: string,
 ): Promise<"edit" | "save" | "discard"> {
 	const chosen = await screen.choose({
-		title: "This preset cannot be used as it is",
+		title: isUsable ? "Parts of this preset would be ignored" : "This preset cannot be used as it is",
 		intro: problems.filter(isError).map(problemText).join("\n"),
 		items: () => [
 			{ value: "edit", label: "Edit it again" },
-			...(save === undefined ? [] : [{ value: "save", label: save, about: "it is not used until fixed" }]),
+			...(save === undefined
+				? []
+				: [{ value: "save", label: save, about: isUsable ? "without these fields" : "it is not used until fixed" }]),
 			{ value: "discard", label: "Discard the text" },
 		],
 	});
 	return chosen === "save" || chosen === "discard" ? chosen : "edit";
 }
 
-export function notifyProblems(screen: Screen, done: string, { problems }: CheckedPreset): void {
+export function notifyProblems(screen: Screen, done: string, { problems }: Pick<CheckedPreset, "problems">): void {
 	const lines = [done, ...problems.map((problem) => `- ${problemText(problem)}`)];
 	screen.notify(lines.join("\n"), problems.length === 0 ? "info" : "warning");
 }

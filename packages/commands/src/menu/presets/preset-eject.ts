@@ -11,16 +11,26 @@ import { presetText } from "./preset-text.ts";
 export async function ejectPreset(menu: Menu, preset: Preset): Promise<void> {
 	const target = await chooseTarget(menu, preset.name, breadcrumb("Make it yours", preset.name));
 	if (!target) return;
-	await writeNew(target.path, await textFor(preset, target));
+	const { defaultModel } = await menu.launcher.settings(menu.ctx);
+	await writeNew(target.path, await textFor(preset, { source: target.source, mustNameModel: defaultModel === "" }));
 	await notifyWhetherUsed(menu, preset.name, target);
 }
 
-/** Built-ins are copied verbatim; others are written from their parsed fields. */
-export async function textFor(preset: Preset, { source }: Pick<PresetTarget, "source">): Promise<string> {
+/**
+ * Built-ins are copied with their own line breaks; others are written from their parsed fields. `mustNameModel`: in the
+ * directory of the copy a preset without a model can't be started by every tool, and no setting names one.
+ */
+export async function textFor(
+	preset: Preset,
+	{ source, mustNameModel }: Pick<PresetTarget, "source"> & { mustNameModel: boolean },
+): Promise<string> {
 	const { builtins, fields } = await loadPresets();
 	const texts = builtins().flatMap((each) => (each.type === "texts" ? each.files : []));
 	const original = preset.source.kind === "builtin" ? texts.find(({ path }) => path === preset.path)?.text : undefined;
-	return original ?? presetText(preset, fields, source);
+	const isInherited = mustNameModel && preset.model === undefined;
+	if (original === undefined)
+		return presetText({ ...preset, ...(isInherited ? { model: "inherit" } : {}) }, fields, source);
+	return isInherited ? original.replace(/\n---\n/, "\nmodel: inherit\n---\n") : original;
 }
 
 export async function chooseTarget(
@@ -49,6 +59,7 @@ export async function notifyWhetherUsed(
 	target: PresetTarget,
 ): Promise<void> {
 	const { findPreset } = await loadPresets();
+	launcher.acknowledge(target.path);
 	await launcher.presets(ctx); // refreshes the completions
 	const { presets, config } = await launcher.presetReport(ctx);
 	const used = findPreset(presets, name);

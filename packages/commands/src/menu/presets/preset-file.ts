@@ -12,6 +12,9 @@ export interface PresetTarget {
 	source: PresetSource;
 }
 
+/** The rules that a new file follows, wherever it goes. */
+export const NEW_SOURCE: PresetSource = { kind: "global", flavour: "subagents", inProject: false };
+
 /** Where a new preset can go: the project or the user's directory. */
 export async function presetTargets(
 	name: string,
@@ -19,24 +22,22 @@ export async function presetTargets(
 ): Promise<PresetTarget[]> {
 	const { findPresetRoot } = await loadPresets();
 	// Next to the existing ones: a nearer directory would hide them.
-	const root = (await findPresetRoot(cwd, join(".pi", "agents"))) ?? (await findPresetRoot(cwd)) ?? cwd;
+	const root = (await findPresetRoot(cwd)) ?? (await findPresetRoot(cwd, join(".pi", "agents"))) ?? cwd;
 	return [
 		{
 			scope: "project",
-			path: join(root, ".pi", "agents", `${name}.md`),
-			source: { kind: "project", flavour: "agents", inProject: true },
+			path: join(root, ".pi", "subagents", `${name}.md`),
+			source: { kind: "project", flavour: "subagents", inProject: true },
 		},
-		{
-			scope: "global",
-			path: join(agentDir, "agents", `${name}.md`),
-			source: { kind: "global", flavour: "agents", inProject: false },
-		},
+		{ scope: "global", path: join(agentDir, "subagents", `${name}.md`), source: NEW_SOURCE },
 	];
 }
 
 export interface CheckedPreset {
 	/** Absent when the text has errors. */
 	preset?: Preset;
+	/** Whether it could be used in spite of its errors: then they concern fields that would be ignored. */
+	isUsable: boolean;
 	/** Errors first. */
 	problems: readonly Problem[];
 }
@@ -48,9 +49,11 @@ export async function checkPreset(
 ): Promise<CheckedPreset> {
 	const { parsePreset, lintPreset } = await loadPresets();
 	const { preset, problems } = parsePreset(text, { path, source });
-	const found = [...problems, ...(preset ? lintPreset(preset, all) : [])];
+	const linted = preset ? lintPreset(preset, all) : [];
+	const found = [...problems, ...linted];
 	const sorted = [...found.filter(isError), ...found.filter((problem) => !isError(problem))];
-	return preset && !found.some(isError) ? { preset, problems: sorted } : { problems: sorted };
+	const isUsable = preset !== undefined && !linted.some(isError);
+	return preset && !found.some(isError) ? { preset, problems: sorted, isUsable } : { problems: sorted, isUsable };
 }
 
 /** Atomic, and never overwrites an existing file. */
@@ -73,8 +76,7 @@ export async function replaceText(path: string, before: string, after: string): 
 /** Why this cannot be the name of a new preset. `taken` includes the names of broken files. */
 export async function nameFault(name: string, taken: readonly string[]): Promise<string | undefined> {
 	const text = `---\nname: ${JSON.stringify(name)}\ndescription: x\n---\n`;
-	const source: PresetSource = { kind: "global", flavour: "subagents", inProject: false };
-	const { preset, problems } = (await loadPresets()).parsePreset(text, { path: "new.md", source });
+	const { preset, problems } = (await loadPresets()).parsePreset(text, { path: "new.md", source: NEW_SOURCE });
 	if (!preset) return problems.map(problemText)[0] ?? "the name cannot be used";
 	if (isDevice(name)) return `"${name}" is not a valid file name on every system: choose another`;
 	const key = nameKey(name);

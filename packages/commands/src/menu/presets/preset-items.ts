@@ -1,6 +1,6 @@
 /** Presets as menu items, and the actions of each. Pure. */
 
-import type { PresetReport } from "@pi-subagents/launch";
+import { type PresetReport, usablePaths } from "@pi-subagents/launch";
 import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import { isError, problemText } from "./preset-file.ts";
@@ -67,9 +67,9 @@ function brokenItem(path: string, problems: readonly Problem[]): Item {
 
 /** Files that could not be parsed, each with its problems. */
 function brokenFiles({ presets, problems }: Reported): [path: string, problems: Problem[]][] {
-	const used = new Set(presets.map(({ path }) => path));
+	const usable = usablePaths(presets);
 	const broken = problems.filter(
-		(problem) => isError(problem) && /\.md$/i.test(problem.path) && !used.has(problem.path),
+		(problem) => isError(problem) && /\.md$/i.test(problem.path) && !usable.has(problem.path),
 	);
 	return [...Map.groupBy(broken, ({ path }) => path)];
 }

@@ -3,7 +3,7 @@ import type { Problem } from "@pi-subagents/presets";
 import type { Menu } from "../../screen/navigation.ts";
 import { askAboutErrors, notifyProblems, withEnd } from "./preset-edit.ts";
 import { chooseTarget, notifyWhetherUsed } from "./preset-eject.ts";
-import { type CheckedPreset, checkPreset, nameFault, writeNew } from "./preset-file.ts";
+import { type CheckedPreset, checkPreset, NEW_SOURCE, nameFault, writeNew } from "./preset-file.ts";
 
 /** Opens the text in the editor and writes the result once it is valid. False when nothing was written. */
 export async function approveNew(menu: Menu, title: string, draft: string): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function writeAsNew(
 	menu: Menu,
 	title: string,
 	text: string,
-	{ preset, problems }: CheckedPreset,
+	{ preset, problems }: Pick<CheckedPreset, "preset" | "problems">,
 ): Promise<boolean> {
 	const target = preset && (await chooseTarget(menu, preset.name, title));
 	if (!target) return false;
@@ -35,16 +35,13 @@ export async function writeAsNew(
 
 export async function checkNew({ launcher, ctx }: Menu, text: string): Promise<CheckedPreset> {
 	const { presets } = await launcher.presetReport(ctx);
-	const target = { path: "new.md", source: { kind: "global", flavour: "agents", inProject: false } } as const;
+	const target = { path: "new.md", source: NEW_SOURCE };
 	const checked = await checkPreset(withEnd(text), target, presets);
 	if (!checked.preset) return checked;
-	const isNamed = checked.preset.origins.name !== "default";
-	const fault = isNamed
-		? await nameFault(checked.preset.name, await takenNames({ launcher, ctx }))
-		: "the name is missing: add a line `name: …`";
+	const fault = await nameFault(checked.preset.name, await takenNames({ launcher, ctx }));
 	if (fault === undefined) return checked;
 	const problem: Problem = { path: target.path, severity: "error", field: "name", message: fault };
-	return { problems: [problem, ...checked.problems] };
+	return { problems: [problem, ...checked.problems], isUsable: false };
 }
 
 /** Includes the names of broken files, which come back once fixed. */

@@ -4,7 +4,7 @@ import { loadPresets } from "@pi-subagents/launch";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";
 import { askText, breadcrumb, runWizard, type Step as WizardStep } from "../../screen/navigation.ts";
-import { nameFault } from "./preset-file.ts";
+import { NEW_SOURCE, nameFault } from "./preset-file.ts";
 import { approveNew, checkNew, takenNames, writeAsNew } from "./preset-new.ts";
 import { type PresetDraft, presetText } from "./preset-text.ts";
 
@@ -87,7 +87,7 @@ const askPrompt: Step = async (draft, { screen }) => {
 
 const summarize: Step = async (draft, menu) => {
 	const { fields } = await loadPresets();
-	const text = presetText(draft, fields, { kind: "global", flavour: "agents", inProject: false });
+	const text = presetText(draft, fields, NEW_SOURCE);
 	const chosen = await menu.screen.choose({
 		title: title("Write it?"),
 		intro: text

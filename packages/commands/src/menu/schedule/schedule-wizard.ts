@@ -46,7 +46,8 @@ const askTask: Step = (draft, menu) =>
 const askWhen: Step = async (draft, menu) => {
 	const isSaid = await askText(menu, draft, "when", {
 		title: title("When"),
-		intro: 'Such as "0 9 * * 1" (cron), "@daily", "30m" (every half hour), "+10m" (once), "2027-01-31 09:00".',
+		intro:
+			'Such as "0 9 * * 1" (cron: every Monday at 09:00), "@daily", "30m" (every 30 minutes), "+10m" (once, in 10 minutes), "2027-01-31 09:00" (once).',
 		check: (when) => whenFault(when, menu),
 	});
 	if (!isSaid) return false;
@@ -57,21 +58,26 @@ const askWhen: Step = async (draft, menu) => {
 	return true;
 };
 
-async function whenFault(when: string, { clock }: Menu): Promise<string | undefined> {
-	const { parseSchedule } = await loadSchedule();
+async function whenFault(when: string, menu: Menu): Promise<string | undefined> {
 	try {
-		const { when: time, timeZone } = parseRequest(when);
-		parseSchedule(time, { now: clock.now(), ...defined({ timeZone }) });
+		await ruleText(when, menu);
 		return undefined;
 	} catch (error) {
 		return messageOf(error);
 	}
 }
 
-const askScope: Step = async (draft, { screen }) => {
-	const chosen = await screen.choose({
+/** `every Monday at 09:00 (Europe/Berlin)`. Throws what is wrong with a text that is no schedule. */
+async function ruleText(text: string, { clock }: Menu): Promise<string> {
+	const { describeSchedule, parseSchedule } = await loadSchedule();
+	const { when, timeZone } = parseRequest(text);
+	return describeSchedule(parseSchedule(when, { now: clock.now(), ...defined({ timeZone }) }));
+}
+
+const askScope: Step = async (draft, menu) => {
+	const chosen = await menu.screen.choose({
 		title: title("Where"),
-		intro: "Where does it belong?",
+		intro: `It runs ${await ruleText(draft.when, menu)}.\nWhere does it belong?`,
 		items: () => [
 			{ value: "session", label: "This session", about: "it runs while this session is open" },
 			{ value: "project", label: "This project", about: "it runs in any pi open here; needs your trust" },
@@ -97,8 +103,10 @@ const askQuiet: Step = async (draft, { screen }) => {
 };
 
 /** Errors are shown here; the user can go back to fix them. */
-const confirm: Step = async ({ preset, task, when, scope, quiet }, { screen, schedules, ctx }) => {
-	const intro = `${preset}: ${task}\n${when}, for this ${scope}${quiet ? ", failures only" : ""}`;
+const confirm: Step = async ({ preset, task, when, scope, quiet }, menu) => {
+	const { screen, schedules, ctx } = menu;
+	const rule = await ruleText(when, menu);
+	const intro = `${preset}: ${task}\n${rule}, for this ${scope}${quiet ? ", failures only" : ""}`;
 	const decision = { title: title("Save it?"), intro, yes: "Save it", no: "Go back" };
 	if (!(await screen.confirm(decision))) return false;
 	try {
