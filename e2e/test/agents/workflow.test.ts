@@ -162,7 +162,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 		const id = /as (\S+)\./.exec(await command(rpc, "/workflow run three"))?.[1] ?? "";
 		await it.server.nextRequest(({ lastUserText }) => lastUserText.startsWith("Second"));
 		expect(await command(rpc, `/workflow stop ${id}`)).toContain("is stopped");
-		expect(await command(rpc, "/workflow list")).toMatch(/three +aborted/);
+		expect(await command(rpc, "/workflow list")).toMatch(/three +stopped/);
 		gate.open();
 		expect(await command(rpc, `/workflow resume ${id}`)).toContain("continues");
 		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");

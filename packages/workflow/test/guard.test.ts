@@ -32,6 +32,70 @@ describe("there is nothing but the language and the globals", () => {
 	});
 });
 
+describe("attacks", () => {
+	test("an error that Node throws into the script leads nowhere", async () => {
+		// The stack overflows in different frames, some of them on Node's side of the bridge.
+		const script = `
+			const tried = new Set()
+			const told = (error) => { try { return String(error.constructor.constructor("return typeof process")()) } catch { return "no" } }
+			const dig = () => { Math.random(); dig() }
+			for (let pad = 0; pad < 60; pad++) try { ((...rest) => dig())(...Array(pad)) } catch (error) { tried.add(told(error)) }
+			return [...tried]`;
+		expect(await resultOf(script)).toEqual({ status: "completed", value: ["no"] });
+	});
+
+	test.each([
+		["JSON.stringify = () => 'garbage'; JSON.parse = () => process.exit(); return agent('a')", "did a"],
+		["Array.prototype.map = () => 1; Promise.prototype.finally = null; return agent('a')", "did a"],
+		["Object.prototype.__proto__ === null && Object.freeze(Object.prototype); return agent('a')", "did a"],
+		["delete globalThis.agent; return typeof agent", "undefined"],
+	])("%s: only the script itself is affected", async (script, value) => {
+		expect(await resultOf(script)).toEqual({ status: "completed", value });
+	});
+
+	test.each([
+		["Object.prototype.toJSON = () => 1; return agent('a')", "options of a call must be an object"],
+		["return () => 1", "it is a function"],
+		["return { a: { b: Symbol('s') } }", "`b` is a symbol"],
+		["return { n: 1n }", "`n` is a BigInt"],
+		["return [0 / 0]", "`0` is NaN"],
+		["return { all: parallel([() => agent('a')]) }", "`all` is a promise: await it"],
+		["return { seen: new Set([1]) }", "`seen` is a Set"],
+		["const a = {}; a.a = a; return a", "is not JSON: Converting circular structure"],
+		["let a = []; for (let i = 0; i < 100000; i++) a = [a]; return a", "is not JSON: Maximum call stack"],
+		["return 'x'.repeat(5e6)", "What the workflow returns is too long"],
+		["return agent('x'.repeat(5e6))", "What agent() is given is too long"],
+		["return workflow('w', { f() {} })", "What workflow() passes on is not JSON: `f` is a function"],
+		["await new Promise(() => {})", "waits for something that never comes"],
+		["return { then() {} }", "waits for something that never comes"],
+		["await agent('a'); await new Promise(() => {})", "waits for something that never comes"],
+		["for (;;) log('again')", "may log 10000 lines"],
+		["for (let i = 0; ; i++) phase('p' + i)", "may log 10000 lines"],
+		["throw { get message() { throw new Error('in the getter') } }", "in the getter"],
+		["throw null", "threw null"],
+		["return pipeline(Array(5000).fill(1), (n) => n)", "at most 4096 items"],
+		["return Promise.all(Array.from({ length: 20000 }, (_, i) => agent('a' + i)))", "may launch 1000 agents"],
+		["/(a+)+$/.test('a'.repeat(60) + 'b')", "endless loop"],
+		["let s = 'x'; for (;;) s += s + s", "Invalid string length"],
+	])("%s: a clear error", async (script, says) => {
+		const { run, result } = start(script, { limits: { cpuMs: 2_000, memoryMb: 64 } });
+		expect(await result).toEqual({ status: "failed", error: expect.stringContaining(says) });
+		expect(run.state.logs.length).toBeLessThanOrEqual(200);
+	});
+
+	test("a log line is cut, and what cannot be written as JSON is logged as a text", async () => {
+		const { run, result } = start("const a = {}; a.a = a; log('x'.repeat(1e6)); log(a, 1n, Symbol('s')); return 1");
+		expect(await result).toMatchObject({ status: "completed" });
+		expect(run.state.logs.map((line) => line.slice(-40))).toEqual(["x".repeat(40), "[object Object] 1 Symbol(s)"]);
+		expect(run.state.logs[0]).toHaveLength(2_000);
+	});
+
+	test("a list that grows while it is walked has the items that it had", async () => {
+		const script = "const list = [1, 2]; await map(list, (n) => { list.push(n) }, { concurrency: 1 }); return list";
+		expect(await resultOf(script)).toMatchObject({ value: [1, 2, 1, 2] });
+	});
+});
+
 describe("bounds", () => {
 	test("an endless loop ends with an error, awaits in it or not", async () => {
 		const limits = { cpuMs: 300 };
@@ -46,9 +110,9 @@ describe("bounds", () => {
 	test("an agent may take longer than the script may compute", async () => {
 		const agent = () =>
 			new Promise<{ status: "completed"; text: string; tokens: number }>((done) =>
-				setTimeout(() => done({ status: "completed", text: "late", tokens: 0 }), 400),
+				setTimeout(() => done({ status: "completed", text: "late", tokens: 0 }), 1_500),
 			);
-		expect(await resultOf("return agent('a')", { agent, limits: { cpuMs: 200 } })).toMatchObject({ value: "late" });
+		expect(await resultOf("return agent('a')", { agent, limits: { cpuMs: 1_000 } })).toMatchObject({ value: "late" });
 	});
 
 	test("a memory bomb ends with an error", async () => {

@@ -30,6 +30,9 @@ return { rest }`);
 	test.each([
 		["a call", withMeta("{ name: title(), description: 'x' }"), "uses `title`"],
 		["a template", withMeta(`{ name: \`a\${1}\`, description: 'x' }`), "computes a value"],
+		["a getter", withMeta("{ get name() { return 'a' }, description: 'x' }"), "has no value for `get`"],
+		["a method", withMeta("{ name() {}, description: 'x' }"), "has no value for `name`"],
+		["a computed key", withMeta("{ ['name']: 'a', description: 'x' }"), "not a plain name"],
 		["a spread", withMeta("{ ...base }"), "not a plain name"],
 		["something behind it", withMeta("{ name: 'a', description: 'x' }.name"), "pure literal"],
 		["no name", withMeta("{ description: 'x' }"), "`meta.name`"],

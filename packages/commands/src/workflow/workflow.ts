@@ -1,14 +1,14 @@
 /** `/workflow`: run saved workflows, and see, pause, resume and change those of this session. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type Manager, messageOf } from "@pi-subagents/core";
-import { outcomeText } from "@pi-subagents/progress";
-import type { Block, Row } from "@pi-subagents/widget/dialogs";
+import { endText, lookOf } from "@pi-subagents/progress";
+import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CallState, WorkflowState } from "@pi-subagents/workflow";
 import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandCode } from "../host.ts";
 import { complete } from "../subagent/completions.ts";
 import type { Subcommand } from "../subcommand.ts";
-import { firstWord } from "../text/agent-text.ts";
+import { firstWord, statusCell, toneOf } from "../text/agent-text.ts";
 import { show } from "../text/note.ts";
 
 interface WorkflowCommandDeps {
@@ -76,14 +76,20 @@ function listCommand({ workflows }: WorkflowCommandDeps): Subcommand {
 }
 
 function runRow(record: AgentRecord, workflows: Workflows<ExtensionContext>): Row {
-	const { id, description, outcome, status } = record;
+	const { id, description, outcome } = record;
 	return {
-		lead: [{ text: id }, { text: description, tone: "accent" }, { text: isPaused(record) ? "paused" : status }],
+		lead: [{ text: id }, { text: description, tone: "accent" }, stateCell(record, workflows)],
 		body: [
 			{ text: progressText(workflows.state(record)) },
-			...(outcome ? [{ text: outcomeText(outcome), tone: "muted" as const }] : []),
+			...(outcome && !isPaused(record) ? [{ text: endText(outcome), tone: "muted" as const }] : []),
 		],
 	};
+}
+
+/** The word for its status; `paused` where a resume continues it. */
+function stateCell(record: AgentRecord, workflows: Workflows<ExtensionContext>): Cell {
+	const isHeld = !record.outcome && workflows.state(record)?.isPaused === true;
+	return isHeld || isPaused(record) ? { text: "paused", tone: "warn" } : statusCell(record.status);
 }
 
 /** It ended with its session, and can go on. */
@@ -131,7 +137,7 @@ function showCommand({ workflows }: WorkflowCommandDeps): Subcommand {
 			const calls = [...state.calls.values()].slice(-MAX_CALLS);
 			const groups = Map.groupBy(calls, ({ phase = "" }) => phase);
 			return [
-				{ text: `${record.description} ${record.id}: ${isPaused(record) ? "paused" : record.status}`, tone: "strong" },
+				{ text: `${record.description} ${record.id}: ${stateCell(record, workflows).text}`, tone: "strong" },
 				{ text: progressText(state) },
 				...[...groups].flatMap(([phase, each]): Block[] => [
 					...(phase === "" ? [] : [{ text: phase, tone: "accent" as const }]),
@@ -152,14 +158,10 @@ function showCommand({ workflows }: WorkflowCommandDeps): Subcommand {
 }
 
 function callRow({ label, agentId = "", answer }: CallState): Row {
-	const [mark, tone] = answer
-		? answer.ok
-			? (["✓", "good"] as const)
-			: (["✗", "bad"] as const)
-		: (["…", "muted"] as const);
+	const status = !answer ? "queued" : answer.ok ? "completed" : answer.status === "failed" ? "failed" : "aborted";
 	return {
 		lead: [
-			{ text: mark, tone },
+			{ text: lookOf(status).icon, tone: toneOf(status) },
 			{ text: agentId, tone: "muted" },
 		],
 		body: [{ text: label }, ...(answer && !answer.ok ? [{ text: answer.error, tone: "muted" as const }] : [])],
@@ -230,9 +232,11 @@ function decideCommand({ workflows }: WorkflowCommandDeps, what: "retry" | "skip
 }
 
 function idCompletions(workflows: Workflows<ExtensionContext>) {
-	return workflows
-		.list()
-		.map(({ id, description, status }) => ({ value: id, label: id, description: `${status}: ${description}` }));
+	return workflows.list().map(({ id, description, status }) => ({
+		value: id,
+		label: id,
+		description: `${lookOf(status).word}: ${description}`,
+	}));
 }
 
 function help(subcommands: readonly Subcommand[]): Block {

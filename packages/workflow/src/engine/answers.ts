@@ -5,9 +5,6 @@ import type { OpenCall, ScriptCall, ScriptFailure } from "../thread/messages.ts"
 import type { AgentRequest } from "./options.ts";
 import type { AgentResult } from "./ports.ts";
 
-/** A log line is for people; the whole is in the agents' own files. */
-export const MAX_NOTE = 2_000;
-
 export const SKIPPED: Answer = { ok: false, status: "skipped", error: "It was skipped." };
 
 export function answerOf(result: AgentResult): Answer {

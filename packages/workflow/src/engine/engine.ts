@@ -9,7 +9,7 @@ import { advance, type CallState, type WorkflowState, workflowState } from "../j
 import type { OnError } from "../script/meta.ts";
 import { type CheckedScript, checkScript } from "../script/script.ts";
 import type { FromThread, OpenCall, ScriptCall, ScriptFailure } from "../thread/messages.ts";
-import { answerOf, forgottenText, hashOf, MAX_NOTE, placed, SKIPPED, withoutLabels, worded } from "./answers.ts";
+import { answerOf, forgottenText, hashOf, placed, SKIPPED, withoutLabels, worded } from "./answers.ts";
 import { Lanes } from "./lanes.ts";
 import { type AgentRequest, agentRequest, askRequest, labelOf, workflowRequest } from "./options.ts";
 import {
@@ -58,7 +58,6 @@ class Engine implements WorkflowRun {
 	/** What a called workflow does with failures, by the beginning of its paths. */
 	readonly #nestedOnError = new Map<string, OnError>();
 	readonly #end: (result: WorkflowResult) => void;
-	#agents = 0;
 	#spent = 0;
 	#phase: string | undefined;
 	#isOver = false;
@@ -91,11 +90,15 @@ class Engine implements WorkflowRun {
 				seed: started.seed,
 				startedAt: started.at,
 				budget: options.budget ?? started.budget ?? null,
-				maxItems: this.#limits.maxItems,
+				...this.#limits,
 			},
 			this.#limits,
 			clock,
-			{ onMessage: (message) => this.#take(message), onBroken: (why) => this.#fail(why) },
+			{
+				onMessage: (message) => this.#take(message),
+				onRest: () => this.#notStuck(),
+				onBroken: (why) => this.#fail(why),
+			},
 		);
 	}
 
@@ -141,10 +144,9 @@ class Engine implements WorkflowRun {
 				return void this.#call(message);
 			case "phase":
 			case "log": {
-				const { type, path } = message;
-				if (type === "phase") this.#phase = message.title;
-				const text = type === "phase" ? message.title : message.text;
-				if (!this.state.noted.has(path)) this.#note({ type, path, text: text.slice(0, MAX_NOTE) });
+				const { type, path, text } = message;
+				if (type === "phase") this.#phase = text;
+				if (!this.state.noted.has(path)) this.#note({ type, path, text });
 				return;
 			}
 			case "nested":
@@ -157,6 +159,12 @@ class Engine implements WorkflowRun {
 				this.#fail(worded(message.error));
 				return;
 		}
+	}
+
+	/** A script that rests waits for an answer. Without an open call, none will come. */
+	#notStuck(): void {
+		if (this.#open.size === 0)
+			this.#fail("The script waits for something that never comes: a promise that nothing resolves.");
 	}
 
 	async #call(call: ScriptCall): Promise<void> {
@@ -177,8 +185,6 @@ class Engine implements WorkflowRun {
 		const called = call.kind === "workflow" ? workflowRequest(input) : undefined;
 		const phase = request?.phase ?? this.#phase;
 		const label = request ? labelOf(request) : (asked?.question ?? called?.name ?? "").slice(0, 80);
-		if (request && ++this.#agents > this.#limits.maxAgents)
-			throw new Error(`A workflow may launch ${this.#limits.maxAgents} agents, and this one wants more.`);
 		const { path } = call;
 		const hash = hashOf(call.kind, request ? withoutLabels(request) : (asked ?? called));
 		const { call: known, movedFrom, expected } = this.#replay.take(path, hash);

@@ -47,6 +47,8 @@ export interface WorkflowLimits {
 	maxAgents: number;
 	/** How many items a list may have. */
 	maxItems: number;
+	/** How many lines the script may log, phases included. */
+	maxNotes: number;
 	/** How many agents are launched at once; the others wait. */
 	concurrency: number;
 	/** How much memory the script may use. */
@@ -58,6 +60,7 @@ export interface WorkflowLimits {
 export const DEFAULT_LIMITS: WorkflowLimits = {
 	maxAgents: 1_000,
 	maxItems: 4_096,
+	maxNotes: 10_000,
 	concurrency: 16,
 	memoryMb: 256,
 	cpuMs: 10_000,
@@ -74,7 +77,7 @@ export interface WorkflowOptions {
 	budget?: number | undefined;
 	journal: Journal;
 	ports: WorkflowPorts;
-	/** Absent ones: 1,000 agents, lists of 4,096 items, 16 agents at once, 256 MB and 10 seconds. */
+	/** Absent ones: 1,000 agents, lists of 4,096 items, 10,000 log lines, 16 agents at once, 256 MB and 10 seconds. */
 	limits?: Partial<WorkflowLimits>;
 	clock?: Clock;
 	/** Called for each event, after the journal has it. */

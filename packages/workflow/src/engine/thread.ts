@@ -23,6 +23,8 @@ export interface ScriptThread {
 
 export interface ThreadEvents {
 	onMessage(message: Exclude<FromThread, { type: "rest" }>): void;
+	/** The script has computed what it could, with all answers that were posted. */
+	onRest(): void;
 	/** The thread is gone, and the script with it. */
 	onBroken(why: string): void;
 }
@@ -33,7 +35,7 @@ export function startThread(
 	data: ThreadData,
 	{ memoryMb, cpuMs }: ThreadLimits,
 	clock: Clock,
-	{ onMessage, onBroken }: ThreadEvents,
+	{ onMessage, onRest, onBroken }: ThreadEvents,
 ): ScriptThread {
 	const worker = new Worker(workerFile(import.meta.url, PROGRAM), {
 		workerData: data,
@@ -65,10 +67,11 @@ export function startThread(
 	worker.on("online", count); // before, only the machine was slow
 	worker.on("message", (message: FromThread) => {
 		if (isOver) return;
-		if (message.type !== "rest") onMessage(message);
-		if (message.type !== "rest" || message.seen < posted) return;
+		if (message.type !== "rest") return onMessage(message);
+		if (message.seen < posted) return;
 		stopClock?.();
 		stopClock = undefined;
+		onRest();
 	});
 	worker.on("error", (error: Error & { code?: string }) =>
 		breakOff(

@@ -15,6 +15,7 @@ import {
 } from "@pi-subagents/core";
 import { prepareRunsDir } from "@pi-subagents/core/runs";
 import type { LaunchEnvironment, Launcher, LaunchSession, SessionContext } from "@pi-subagents/launch";
+import { lookOf } from "@pi-subagents/progress";
 import type { WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { fileJournal, journalPath } from "../journal/file.ts";
@@ -171,7 +172,8 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 	};
 	const liveOf = (record: AgentRecord): WorkflowRun => {
 		const run = live.get(record.id);
-		if (!run) throw new AgentError("wrong_state", `Workflow ${record.id} is not running: it is ${record.status}.`);
+		if (!run)
+			throw new AgentError("wrong_state", `Workflow ${record.id} is not running: it is ${lookOf(record.status).word}.`);
 		return run;
 	};
 
@@ -194,7 +196,10 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 				record.outcome !== undefined && record.outcome.status !== "completed";
 			const record = findCandidate(list(), wanted, { is: isResumable, none: "No workflow is paused." });
 			if (!record.outcome)
-				throw new AgentError("wrong_state", `Workflow ${record.id} is ${record.status}: there is nothing to resume.`);
+				throw new AgentError(
+					"wrong_state",
+					`Workflow ${record.id} is ${lookOf(record.status).word}: there is nothing to resume.`,
+				);
 			const known = state(record);
 			if (!known) throw new AgentError("wrong_state", `The journal of workflow ${record.id} is gone: start it again.`);
 			const script = (await sourceOf(call, ctx)) ?? known.script;

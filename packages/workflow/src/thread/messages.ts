@@ -9,7 +9,10 @@ export interface ThreadData {
 	startedAt: number;
 	/** Null: no limit. */
 	budget: number | null;
+	maxAgents: number;
 	maxItems: number;
+	/** How many log lines and phases. */
+	maxNotes: number;
 }
 
 export type CallKind = "agent" | "ask" | "workflow";
@@ -29,8 +32,7 @@ export interface ScriptCall {
 
 export type FromThread =
 	| ({ type: "call" } & ScriptCall)
-	| { type: "phase"; path: string; title: string }
-	| { type: "log"; path: string; text: string }
+	| { type: "phase" | "log"; path: string; text: string }
 	/** A workflow that the script called has ended: its return value, or what it threw. */
 	| { type: "nested"; id: number; value?: string; error?: ScriptFailure }
 	/** Nothing is left to do until an answer comes. `seen` is the number of messages taken. */

@@ -17,8 +17,8 @@ export interface Bridge {
 	join(group: number): void;
 	/** An item failed and gives null. */
 	dropped(what: string, index: number, error: string): void;
-	phase(title: string): void;
-	log(text: string): void;
+	phase(title: string): string | undefined;
+	log(text: string): string | undefined;
 	now(): number;
 	random(): number;
 	spent(): number;
@@ -34,7 +34,9 @@ export interface Realm {
 
 export const PRELUDE = `"use strict";
 ((bridge) => {
-	const { Promise, Error, TypeError, JSON, Array, Object, String, Math, Reflect, Symbol } = globalThis;
+	const { Promise, Error, Array, Object, String, Number, Math, Map, Set, WeakMap, Reflect, Symbol } = globalThis;
+	// As they are now: a script may replace them, and the engine must still get JSON.
+	const { stringify, parse } = JSON;
 	const NativeDate = Date;
 	const marks = new WeakMap();
 
@@ -68,14 +70,38 @@ export const PRELUDE = `"use strict";
 			id = checked(
 				bridge.call(
 					kind,
-					JSON.stringify(input),
-					(json) => resolve(JSON.parse(json)),
-					(json) => reject(failure(JSON.parse(json))),
+					stringify(input),
+					(json) => resolve(parse(json)),
+					(json) => reject(failure(parse(json))),
 				),
 			);
 		});
 		if (id !== undefined) marks.set(promise, id);
 		return promise;
+	};
+	/** What JSON would leave out or change without a word, by where it is. */
+	const misfit = (value) => {
+		if (typeof value === "function") return "a function";
+		if (typeof value === "symbol") return "a symbol";
+		if (typeof value === "bigint") return "a BigInt";
+		if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+		if (value instanceof Promise) return "a promise: await it";
+		if (value instanceof Map || value instanceof Set || value instanceof WeakMap) return "a " + value.constructor.name;
+		return undefined;
+	};
+	const toJson = (what, value) => {
+		if (value === undefined) return "null";
+		let text;
+		try {
+			text = stringify(value, (key, each) => {
+				const found = misfit(each);
+				if (found !== undefined) throw new Error((key === "" ? "it is " : "\`" + key + "\` is ") + found);
+				return each;
+			});
+		} catch (error) {
+			throw new WorkflowMistake(what + " is not JSON: " + error.message);
+		}
+		return text === undefined ? "null" : text;
 	};
 	/** JSON leaves out functions, and an option that is one must be refused by its name. */
 	const given = (options) =>
@@ -99,16 +125,16 @@ export const PRELUDE = `"use strict";
 	};
 	const listOf = (what, items) => {
 		if (!Array.isArray(items)) throw new WorkflowMistake(what + "() takes a list first.");
-		return items;
+		return Array.from(items); // it may grow meanwhile
 	};
 	const functionOf = (what, work, where) => {
 		if (typeof work !== "function") throw new WorkflowMistake(what + "() takes functions: " + where + " is none. Write () => agent(…).");
 		return work;
 	};
 
-	const agent = (prompt, options) => call("agent", { prompt, ...given(options) });
-	const ask = (question, options) => call("ask", { question, ...given(options) });
-	const workflow = (name, args) => call("workflow", { name, args: args === undefined ? null : args });
+	const agent = (prompt, options) => call("agent", { __proto__: null, prompt, ...given(options) });
+	const ask = (question, options) => call("ask", { __proto__: null, question, ...given(options) });
+	const workflow = (name, args) => call("workflow", { name, args: parse(toJson("What workflow() passes on", args)) });
 	const parallel = async (thunks) => {
 		const list = listOf("parallel", thunks);
 		list.forEach((thunk, index) => functionOf("parallel", thunk, "item " + (index + 1)));
@@ -170,19 +196,28 @@ export const PRELUDE = `"use strict";
 	for (const name of gone) delete globalThis[name];
 	globalThis.Date = RecordedDate;
 	globalThis.eval = () => forbidden("eval");
-	const text = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? String(value));
-	const log = (...values) => bridge.log(values.map(text).join(" "));
-	const globals = { agent, ask, workflow, parallel, pipeline, map, budget, log, phase: (title) => bridge.phase(text(title)), AgentFailed };
+	const text = (value) => {
+		if (typeof value === "string") return value;
+		try {
+			return stringify(value) ?? String(value);
+		} catch {
+			return String(value); // it holds itself, or a BigInt
+		}
+	};
+	const log = (...values) => void checked(bridge.log(values.map(text).join(" ")));
+	const phase = (title) => void checked(bridge.phase(text(title)));
+	const globals = { agent, ask, workflow, parallel, pipeline, map, budget, log, phase, AgentFailed };
 	for (const name of ["setTimeout", "setInterval", "setImmediate", "fetch", "require", "process"])
 		globals[name] = name === "process" ? undefined : () => forbidden(name);
 	globals.console = { log, info: log, warn: log, error: log };
 	return {
-		install: (argsJson) => Object.assign(globalThis, globals, { args: JSON.parse(argsJson) }),
+		install: (argsJson) => Object.assign(globalThis, globals, { args: parse(argsJson) }),
 		follow: (promise, done, failed) => {
 			const fail = (error) => {
 				const isError = typeof error?.message === "string";
 				const line = isError ? /workflow\\.js:(\\d+)/.exec(error.stack)?.[1] : undefined;
-				failed(JSON.stringify({
+				failed(stringify({
+					__proto__: null, // no toJSON of the script's
 					name: isError ? String(error.name) : "Error",
 					message: isError ? error.message : "threw " + text(error),
 					line: line === undefined ? undefined : Number(line),
@@ -191,9 +226,9 @@ export const PRELUDE = `"use strict";
 			};
 			Promise.resolve(promise).then((value) => {
 				try {
-					done(JSON.stringify(value === undefined ? null : value) ?? "null");
+					done(toJson("What the workflow returns", value));
 				} catch (error) {
-					fail(new WorkflowMistake("The workflow's return value is not JSON: " + error.message));
+					fail(error);
 				}
 			}, fail);
 		},

@@ -23,14 +23,20 @@ interface Group {
 	items: Place[];
 }
 
-const { program, args, seed, startedAt, budget, maxItems }: ThreadData = workerData;
+const { program, args, seed, startedAt, budget, maxAgents, maxItems, maxNotes }: ThreadData = workerData;
 const places = new AsyncLocalStorage<Place>();
 const calls = new Map<number, PendingCall>();
 const groups = new Map<number, Group>();
 let lastId = 0;
 let seen = 0;
 let spent = 0;
+let agents = 0;
+let notes = 0;
 let isResting = true;
+
+/** A line that is longer is for no person; the whole is in the agents' own files. */
+const MAX_NOTE = 2_000;
+const MAX_MESSAGE = 4_000_000;
 
 const say = (message: FromThread): void => parentPort?.postMessage(message);
 const root = rootPlace(startedAt);
@@ -47,9 +53,13 @@ const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
 	call(kind, input, resolve, reject) {
 		if (kind === "workflow" && isNested)
 			return "A workflow that another one called cannot call a third: one level is allowed.";
+		if (kind === "agent" && ++agents > maxAgents)
+			return `A workflow may launch ${maxAgents} agents, and this one wants more.`;
+		const line = lineOfCall();
+		const why = tooLong(input, `What ${kind}() is given`);
+		if (why !== undefined) return why;
 		const place = open();
 		const id = ++lastId;
-		const line = lineOfCall();
 		calls.set(id, { place, line, isSeen: false, isAnswered: false, resolve, reject });
 		say({ type: "call", id, kind, path: pathOf(place), input, line });
 		return id;
@@ -77,15 +87,31 @@ const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
 		if (group) group.place.now = Math.max(group.place.now, ...group.items.map(({ now }) => now));
 		groups.delete(id);
 	},
-	dropped: (what, index, error) =>
-		say({ type: "log", path: notePath(here()), text: `${what}: item ${index + 1} failed: ${error}` }),
-	phase: (title) => say({ type: "phase", path: notePath(here()), title }),
-	log: (text) => say({ type: "log", path: notePath(here()), text }),
+	dropped(what, index, error) {
+		note("log", `${what}: item ${index + 1} failed: ${error}`);
+	},
+	phase: (title) => note("phase", title),
+	log: (text) => note("log", text),
 	now: () => here().now,
 	random: () => draw(here(), seed),
 	spent: () => spent,
 	budget,
 });
+
+/** Notes are for people, and each is a line of the journal. What comes back is a mistake of the script. */
+function note(type: "phase" | "log", text: string): string | undefined {
+	if (++notes > maxNotes)
+		return `A workflow may log ${maxNotes} lines and phases, and this one wants more. Is there an endless loop?`;
+	say({ type, path: notePath(here()), text: text.slice(0, MAX_NOTE) });
+	return undefined;
+}
+
+/** A message is copied into pi's own memory. */
+function tooLong(json: string, what: string): string | undefined {
+	return json.length > MAX_MESSAGE
+		? `${what} is too long: at most ${MAX_MESSAGE / 1_000_000} million characters.`
+		: undefined;
+}
 
 /** From the stack, of which only the script's own lines count. */
 function lineOfCall(): number | undefined {
@@ -110,7 +136,10 @@ function start(
 		const realm = makeRealm(bridgeFor({ isNested }));
 		realm.install(argsJson);
 		const promise: unknown = runInContext(text, context, { filename: "workflow.js" });
-		realm.follow(promise, ended.done, (json) => ended.failed(JSON.parse(json)));
+		realm.follow(promise, ended.done, (json) => {
+			const { name = "Error", message = "The script failed.", line, isFatal } = Object(JSON.parse(json));
+			ended.failed({ name, message: String(message).slice(0, MAX_NOTE), line, isFatal });
+		});
 	});
 }
 
@@ -163,9 +192,15 @@ process.on("unhandledRejection", (error) => {
 });
 
 const returned = (value: string): void => {
+	const why = tooLong(value, "What the workflow returns");
 	const left = [...calls.values()].map(({ isSeen, line }): OpenCall => ({ isAwaited: isSeen, line }));
-	say({ type: "returned", value, open: left });
+	if (why === undefined) say({ type: "returned", value, open: left });
+	else say({ type: "threw", error: { name: "WorkflowMistake", message: why, isFatal: true } });
 };
+
+// An error that Node throws into the script leads to Node's own `Function`, which makes code from texts.
+for (const kind of [() => {}, async () => {}, function* () {}, async function* () {}])
+	Object.defineProperty(Object.getPrototypeOf(kind), "constructor", { value: undefined });
 
 start(
 	program,
