@@ -31,7 +31,7 @@ const RULES = {
 	launch: { ours: ["core", "presets", "progress", "schedule"], others: ["nanoid", "typebox"], withoutPi: ["index.ts"] },
 	delivery: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts"] },
 	workflow: { ours: ["core", "launch", "progress"], others: [], withoutPi: ["index.ts", "session/index.ts"] },
-	report: { ours: ["core", "progress"], others: ["preact"], withoutPi: ["index.ts"] },
+	report: { ours: ["core", "progress"], others: ["preact"], withoutPi: ["index.ts", "dashboard/index.ts"] },
 	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"] },
 	tools: { ours: ["core", "delivery", "launch", "presets", "progress", "widget"], others: [...PI, "typebox"] },
 	commands: {

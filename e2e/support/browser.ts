@@ -1,4 +1,4 @@
-/** Debian's Chromium, driven by playwright: pages from `file://`, with every request, message and dialog on record. */
+/** Debian's Chromium, driven by playwright: pages with every request, message and dialog on record. */
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
@@ -27,13 +27,16 @@ export function startBrowser(): Promise<Browser> {
 	return chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
 }
 
-export async function openFile(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Watched> {
+export function openFile(browser: Browser, path: string, options: BrowserContextOptions = {}): Promise<Watched> {
+	return openPage(browser, pathToFileURL(path).href, options);
+}
+
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
 	const context = await browser.newContext({ deviceScaleFactor: 1, ...options });
 	const page = await context.newPage();
 	const [requests, incidents]: [string[], string[]] = [[], []];
-	const url = pathToFileURL(path).href;
 	page.on("request", (request) => {
-		if (request.url() !== url) requests.push(request.url());
+		if (request.url() !== url.split("#", 1)[0]) requests.push(request.url());
 	});
 	page.on("dialog", (dialog) => {
 		incidents.push(`dialog: ${dialog.message()}`);

@@ -12,6 +12,7 @@ import {
 	offersTool,
 	once,
 	type PiBinary,
+	type PiRpc,
 	type Rule,
 	say,
 	startRpc,
@@ -108,12 +109,20 @@ export async function reportScene(): Promise<ReportScene> {
 /** Lets it all happen, answers the question, and calls the command, which names the file that it wrote. */
 export async function runAndReport({ env }: Scene, pi: PiBinary, command = "/subagent report"): Promise<string> {
 	await using rpc = startRpc({ env, pi });
-	await rpc.send({ type: "prompt", message: "Please delegate." });
-	const request = await rpc.waitFor((event) => event.type === "extension_ui_request" && event.method === "input");
-	if (request.type !== "extension_ui_request") throw new Error("no dialog");
-	rpc.answer({ type: "extension_ui_response", id: request.id, value: "Yes, null is fine." });
-	await rpc.waitFor((event) => event.type === "agent_settled");
+	const answer = await runToQuestion(rpc);
+	await answer();
 	await rpc.send({ type: "prompt", message: command });
 	const written = await rpc.waitFor((event) => /\S+\.html/.test(JSON.stringify(event)));
 	return /(\/[^\s"\\]+\.html)/.exec(JSON.stringify(written))?.[1] ?? "";
+}
+
+/** Lets it happen until an agent asks the user; returns what answers and waits for the end. */
+export async function runToQuestion(rpc: PiRpc): Promise<() => Promise<void>> {
+	await rpc.send({ type: "prompt", message: "Please delegate." });
+	const request = await rpc.waitFor((event) => event.type === "extension_ui_request" && event.method === "input");
+	if (request.type !== "extension_ui_request") throw new Error("no dialog");
+	return async () => {
+		rpc.answer({ type: "extension_ui_response", id: request.id, value: "Yes, null is fine." });
+		await rpc.waitFor((event) => event.type === "agent_settled");
+	};
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
- * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first four get pi's
+ * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `dashboard.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first five get pi's
  * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
@@ -21,6 +21,7 @@ const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedu
 const lazyBorrowers = {
 	"@pi-subagents/commands": "./commands.cjs",
 	"@pi-subagents/report": "./report.cjs",
+	"@pi-subagents/report/dashboard": "./dashboard.cjs",
 	"@pi-subagents/workflow/session": "./workflow.cjs",
 };
 
@@ -157,6 +158,7 @@ export default defineConfig([
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
 	borrower({ report: "../report/src/index.ts" }),
+	borrower({ dashboard: "../report/src/dashboard/index.ts" }),
 	borrower({ workflow: "../workflow/src/session/index.ts" }),
 	{
 		...independent({ catalogue: "../presets/src/index.ts" }),

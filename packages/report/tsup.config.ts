@@ -3,6 +3,6 @@ import { defineConfig } from "tsup";
 import { browserScript, library } from "../../tsup.base.ts";
 
 export default defineConfig([
-	{ ...library(), clean: ["!page.*"] }, // both are built at the same time
+	{ ...library(["src/index.ts", "src/dashboard/index.ts"]), clean: ["!page.*"] }, // both are built at the same time
 	browserScript({ page: "src/page/main.tsx" }),
 ]);

@@ -13,7 +13,14 @@ export type {
 	StructuredAnswer,
 	TranscriptEntry,
 } from "./model/types.ts";
-export { type FoundRuns, type ReadOptions, readRunDirs, readSessionRuns, withDescendants } from "./read/read-runs.ts";
+export {
+	type FoundRuns,
+	type ReadOptions,
+	type RunCache,
+	readRunDirs,
+	readSessionRuns,
+	withDescendants,
+} from "./read/read-runs.ts";
 export { knownSecrets, type SecretSources } from "./read/secrets.ts";
 export { type ChromeEvent, type ChromeTrace, chromeTrace } from "./trace/chrome.ts";
 export {

@@ -1,11 +1,18 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, type RunSpec } from "@pi-subagents/core";
 import { recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { buildReport, knownSecrets, readRunDirs, readSessionRuns, withDescendants } from "../src/index.ts";
+import {
+	buildReport,
+	knownSecrets,
+	type RunCache,
+	readRunDirs,
+	readSessionRuns,
+	withDescendants,
+} from "../src/index.ts";
 import { calls, returns, said, spent } from "./fixtures/runs.ts";
 
 async function tempDir(): Promise<string> {
@@ -60,6 +67,29 @@ test("what cannot be read is a problem beside the rest", async () => {
 	await writeFile(join(dir, "broken", "meta.json"), "{");
 	const { runs, problems } = await readRunDirs(dir);
 	expect([runs.length, problems]).toEqual([2, [expect.stringContaining("meta.json is not the whole description")]]);
+});
+
+test("with a cache, only runs whose files changed are read again", async () => {
+	const dir = await recorded();
+	const cache: RunCache = new Map();
+	const first = await readRunDirs(dir, { cache });
+	await appendFile(join(dir, "a2", "events.jsonl"), `${JSON.stringify({ ...said("More."), at: 3_000, seq: 99 })}\n`);
+	const second = await readRunDirs(dir, { cache });
+	const byId = ({ runs }: typeof first, id: string) => runs.find(({ meta }) => meta.runId === id);
+	expect(byId(second, "a1")).toBe(byId(first, "a1"));
+	expect(byId(second, "a2")?.lines).toHaveLength((byId(first, "a2")?.lines.length ?? 0) + 1);
+});
+
+test("a run that was cut off ends as the session says, though its files do not", async () => {
+	const dir = await recorded();
+	await rm(join(dir, "a2", "result.json"));
+	const entry = (data: object) => ({ type: "custom", customType: "subagents:record", data });
+	const launched = { type: "launched", runId: "a2", agentId: "a2", startedAt: 1_000, artifacts: join(dir, "a2") };
+	const settled = { type: "settled", runId: "a2", agentId: "a2", status: "aborted", reason: "pi ended" };
+	const reportOf = async (...entries: object[]) =>
+		buildReport((await readSessionRuns(entries)).runs, { now: 9_999 }).agents.map(({ status }) => status);
+	expect(await reportOf(entry(launched))).toEqual(["running"]);
+	expect(await reportOf(entry(launched), entry({ ...settled, completedAt: 5_000 }))).toEqual(["aborted"]);
 });
 
 test("a session names its runs: with files they are read, without them the entries must do", async () => {

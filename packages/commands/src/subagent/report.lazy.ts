@@ -1,5 +1,6 @@
-/** Kept out of the other commands: few sessions write a report. */
+/** Kept out of the other commands: few sessions write a report or open the dashboard. */
 
 import { once } from "@pi-subagents/core";
 
 export const loadReport = once(() => import("@pi-subagents/report"));
+export const loadDashboard = once(() => import("@pi-subagents/report/dashboard"));

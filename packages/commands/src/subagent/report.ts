@@ -77,7 +77,7 @@ function agentIdIn(runs: readonly RunInput[], wanted: string): string {
 }
 
 /** The changes of the worktrees that still exist, by their branches. */
-async function diffsOf(agentDir: string): Promise<NonNullable<ReadOptions["diffOf"]>> {
+export async function diffsOf(agentDir: string): Promise<NonNullable<ReadOptions["diffOf"]>> {
 	const listed = await listWorktrees({ dir: worktreesDir(agentDir) });
 	return async ({ result }) => {
 		const branch = result?.outcome.worktree?.branch;

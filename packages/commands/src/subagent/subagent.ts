@@ -9,6 +9,7 @@ import { firstWord } from "../text/agent-text.ts";
 import { show } from "../text/note.ts";
 import { agentsCommand } from "./agents.ts";
 import { complete } from "./completions.ts";
+import { dashboardCommand } from "./dashboard.ts";
 import { explainCommand } from "./explain.ts";
 import { jobsCommand } from "./jobs.ts";
 import { listCommand, statusBlocks } from "./list.ts";
@@ -28,6 +29,7 @@ export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): CommandCod
 		explainCommand(deps),
 		jobsCommand(deps),
 		reportCommand(deps),
+		dashboardCommand(pi, deps),
 		doctorCommand(deps),
 		helpCommand(() => subcommands),
 	];

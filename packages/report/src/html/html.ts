@@ -21,29 +21,44 @@ export async function htmlReport(report: Report): Promise<string> {
 }
 
 /** Pure: the same with a page of yours. */
-export function htmlWith(report: Report, { script, style }: Page): string {
-	const policy = [
+export function htmlWith(report: Report, page: Page): string {
+	const policy = `<meta http-equiv="Content-Security-Policy" content="${policyFor(page)}">\n`;
+	const data = `<script type="application/json" id="report">${jsonForHtml(report)}</script>\n`;
+	return documentOf(page, { title: report.title, policy, data });
+}
+
+/** The page without a report: its script asks its server for one, and it may be in no frame. */
+export function livePage(page: Page): { html: string; policy: string } {
+	return {
+		html: documentOf(page, { title: "Agents", policy: "", data: "" }),
+		policy: `${policyFor(page)}; connect-src 'self'; frame-ancestors 'none'`, // a page cannot say the last itself
+	};
+}
+
+function policyFor({ script, style }: Page): string {
+	return [
 		"default-src 'none'",
 		`script-src '${hashOf(script)}'`,
 		`style-src '${hashOf(style)}'`,
 		"base-uri 'none'",
 		"form-action 'none'",
 	].join("; ");
+}
+
+function documentOf({ script, style }: Page, { title, policy, data }: Record<"title" | "policy" | "data", string>) {
 	return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+${policy}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(report.title)}</title>
+<title>${escaped(title)}</title>
 <style>${style}</style>
 </head>
 <body>
 <div id="app"><noscript>This report needs JavaScript, which it brings along.</noscript></div>
-<script type="application/json" id="report">${jsonForHtml(report)}</script>
-<script>${script}</script>
+${data}<script>${script}</script>
 </body>
 </html>
 `;
@@ -66,7 +81,7 @@ function escaped(text: string): string {
 }
 
 /** Built with this package: beside its code, or in `dist` when its sources run. */
-async function builtPage(): Promise<Page> {
+export async function builtPage(): Promise<Page> {
 	const read = async (name: string): Promise<string> => {
 		const places = [`./${name}`, `../../dist/${name}`].map((place) => fileURLToPath(new URL(place, import.meta.url)));
 		for (const place of places) {

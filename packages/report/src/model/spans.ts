@@ -10,6 +10,8 @@ export interface SpanInput {
 	queuedAt: number;
 	startedAt: number | undefined;
 	endedAt: number;
+	/** It has not ended: `endedAt` is only the time of the report. */
+	isRunning?: boolean;
 	/** What the run used in all, if its result says so: what the log lacks of it gets a span, too. */
 	usage: Usage | undefined;
 	/** The line for a tool call. */
@@ -128,11 +130,13 @@ class Walk {
 		}
 	}
 
-	/** What is still open was cut off by the end of the run. */
+	/** What is still open was cut off by the end of the run, or goes on. */
 	finish(): void {
 		this.#now = this.#input.endedAt;
-		if (this.#askedAt !== undefined && this.#open.length === 0 && this.#now > this.#askedAt)
-			this.add({ kind: "model", start: this.#askedAt, end: this.#now, label: "was cut off", isCut: true });
+		const label = this.#input.isRunning ? "goes on" : "was cut off";
+		const isLonger = this.#input.isRunning || this.#now > (this.#askedAt ?? this.#now);
+		if (this.#askedAt !== undefined && this.#open.length === 0 && isLonger)
+			this.add({ kind: "model", start: this.#askedAt, end: this.#now, label, isCut: true });
 		for (const { span } of this.#open.splice(0)) this.add({ ...span, end: this.#now, isCut: true });
 	}
 

@@ -95,7 +95,7 @@ export interface Span {
 	/** `provider/id` of the model that answered. */
 	model?: string;
 	error?: string;
-	/** It had not ended when the run did. */
+	/** It had not ended when the run did, or when the report was made. */
 	isCut?: true;
 }
 

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PathStep, Report, Span } from "../model/types.ts";
 import { SPAN_KINDS } from "../model/types.ts";
 import { Details } from "./details.tsx";
-import { durationText, formatCost, formatTokens, KIND_TEXTS, tickText } from "./page-text.ts";
+import type { LiveState } from "./live.ts";
+import { durationText, formatCost, formatTokens, KIND_TEXTS, LIVE_TEXTS, tickText } from "./page-text.ts";
 import { Rows } from "./rows.tsx";
 import { costsBelow, panned, ticksOf, type View, visibleRows, zoomed } from "./view.ts";
 
@@ -17,15 +18,19 @@ interface Hover {
 /** As wide as the tree in the style sheet. */
 const TREE_WIDTH = 330;
 const NARROW = 640;
+/** A label with less room than this would be cut off. */
+const LABEL_WIDTH = 36;
 
-export function App({ report }: { report: Report }) {
+/** `live` says how it is fed; absent in a file. */
+export function App({ report, live }: { report: Report; live?: LiveState | undefined }) {
 	const { agents, startedAt, endedAt } = report;
 	const all: View = { from: startedAt, to: Math.max(endedAt, startedAt + 1) };
 	const [zoom, setZoom] = useState<View>();
 	const view = zoom ?? all;
 	const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
 	const [search, setSearch] = useState("");
-	const [selected, setSelected] = useState(agents[0]?.id);
+	const [chosen, setSelected] = useState<string>();
+	const selected = chosen ?? agents[0]?.id; // a live page may begin before the first agent
 	const [isOpen, setOpen] = useState(false);
 	const [hover, setHover] = useState<Hover>();
 	const [theme, setTheme] = useTheme();
@@ -109,7 +114,7 @@ export function App({ report }: { report: Report }) {
 
 	return (
 		<div class={`page ${isOpen ? "open" : ""} ${isNarrow ? "narrow" : ""}`}>
-			<Top report={report}>
+			<Top report={report} live={live}>
 				<input
 					ref={searchBox}
 					type="search"
@@ -144,6 +149,7 @@ export function App({ report }: { report: Report }) {
 					<Axis view={view} ticks={ticks} origin={startedAt} width={laneWidth} />
 					<Rows
 						rows={rows}
+						isEmpty={agents.length === 0}
 						selected={selected}
 						view={view}
 						ticks={ticks}
@@ -181,7 +187,7 @@ export function App({ report }: { report: Report }) {
 	);
 }
 
-function Top({ report, children }: { report: Report; children: ComponentChildren }) {
+function Top({ report, live, children }: { report: Report; live: LiveState | undefined; children: ComponentChildren }) {
 	const { agents, usage, startedAt, endedAt, problems, title } = report;
 	const failed = agents.filter(({ status }) => status === "failed").length;
 	const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
@@ -189,6 +195,11 @@ function Top({ report, children }: { report: Report; children: ComponentChildren
 		<header class="top">
 			<h1>{title}</h1>
 			<p class="sums">
+				{live === undefined ? null : (
+					<span class={`live ${live}`} role="status">
+						{LIVE_TEXTS[live]}
+					</span>
+				)}
 				<span>{agents.length === 1 ? "1 agent" : `${agents.length} agents`}</span>
 				<span>{durationText(endedAt - startedAt)}</span>
 				<span>{formatCost(usage.cost)}</span>
@@ -212,12 +223,13 @@ interface AxisProps {
 
 function Axis({ view, ticks, origin, width }: AxisProps) {
 	const step = (ticks[1] ?? view.to) - (ticks[0] ?? view.from);
+	const leftOf = (at: number) => ((at - view.from) / (view.to - view.from)) * width;
 	return (
 		<div class="axis" aria-hidden="true">
 			<div style={{ width: `${width}px` }}>
 				{ticks.map((at) => (
-					<span key={at} style={{ left: `${((at - view.from) / (view.to - view.from)) * width}px` }}>
-						{tickText(at - origin, step)}
+					<span key={at} style={{ left: `${leftOf(at)}px` }}>
+						{leftOf(at) < width - LABEL_WIDTH ? tickText(at - origin, step) : ""}
 					</span>
 				))}
 			</div>

@@ -1,6 +1,7 @@
 /** The words and signs of the page. Pure. */
 import { formatCost, formatDuration, formatTokens } from "@pi-subagents/progress";
 import type { AgentStatus, ReportAgent, SpanKind } from "../model/types.ts";
+import type { LiveState } from "./live.ts";
 
 export { formatCost, formatTokens };
 
@@ -20,6 +21,14 @@ export const STATUS_SIGNS: Record<AgentStatus, string> = {
 	aborted: "■",
 	queued: "○",
 	running: "▶",
+};
+
+export const LIVE_TEXTS: Record<LiveState, string> = {
+	connecting: "connecting …",
+	live: "live",
+	lost: "connection lost, trying again …",
+	ended: "the session has ended: this is how it was",
+	refused: "this link is not valid any more: /subagent dashboard shows the current one",
 };
 
 /** Below a second, milliseconds say more. */

@@ -7,6 +7,8 @@ import type { View, VisibleRow } from "./view.ts";
 
 export interface RowsProps {
 	rows: readonly VisibleRow[];
+	/** There is no agent at all. */
+	isEmpty: boolean;
 	selected: string | undefined;
 	view: View;
 	ticks: readonly number[];
@@ -26,7 +28,7 @@ export interface RowsProps {
 const SPARE = 6;
 
 export function Rows(props: RowsProps) {
-	const { rows, selected, isNarrow } = props;
+	const { rows, isEmpty, selected, isNarrow } = props;
 	const height = isNarrow ? 58 : 32;
 	const box = useRef<HTMLDivElement>(null);
 	const [window, setWindow] = useState({ top: 0, height: 600 });
@@ -65,7 +67,7 @@ export function Rows(props: RowsProps) {
 					<Row key={row.agent.id} {...props} row={row} top={(first + offset) * height} height={height} />
 				))}
 			</div>
-			{rows.length === 0 ? <p class="none">No agent matches.</p> : null}
+			{rows.length === 0 ? <p class="none">{isEmpty ? "No agents yet." : "No agent matches."}</p> : null}
 		</div>
 	);
 }

@@ -1,7 +1,7 @@
 /** Reads runs from their directories and from the entries of a session. What cannot be read is a problem beside the rest. */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isRunPath, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
+import { isRunPath, RUN_FILES, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
 import type { RunInput } from "../model/build.ts";
 import { runsInSession } from "./session-runs.ts";
 
@@ -15,7 +15,12 @@ export interface ReadOptions {
 	isFull?: boolean;
 	/** The changes in a run's worktree, as text; only called for full reports. */
 	diffOf?: (run: RunInput) => Promise<string | undefined>;
+	/** For reading again and again: a run whose files are as they were is not read again. */
+	cache?: RunCache;
 }
+
+/** By directory; `stamp` says how its files were. */
+export type RunCache = Map<string, { stamp: string; run: RunInput }>;
 
 /** More at once would exhaust file handles. */
 const AT_ONCE = 16;
@@ -55,11 +60,13 @@ export async function readSessionRuns(entries: readonly unknown[], options: Read
 		withFiles.flatMap(({ artifacts }) => artifacts ?? []),
 		options,
 	);
-	const known = new Set(read.runs.map(({ meta }) => meta.runId));
-	return {
-		...read,
-		runs: [...read.runs, ...logged.map(({ run }) => run).filter(({ meta }) => !known.has(meta.runId))],
-	};
+	const known = new Map(read.runs.map((run) => [run.meta.runId, run]));
+	// A run that was cut off may have no result in its files, but the session knows that it is over.
+	const runs = logged.map(({ run: { meta, result, ...rest } }): RunInput => {
+		const found = known.get(meta.runId) ?? { meta, ...rest };
+		return found.result || !result ? found : { ...found, result };
+	});
+	return { ...read, runs };
 }
 
 /** One agent with all its runs and all agents below it. */
@@ -81,7 +88,27 @@ async function readAll(dirs: readonly string[], options: ReadOptions): Promise<F
 }
 
 /** A run, or in words why its files cannot be used. */
-async function readRun(dir: string, { isFull = false, diffOf }: ReadOptions): Promise<RunInput | string> {
+async function readRun(dir: string, options: ReadOptions): Promise<RunInput | string> {
+	const { cache } = options;
+	const stamp = cache && (await stampOf(dir));
+	const known = cache?.get(dir);
+	if (known && known.stamp === stamp) return known.run;
+	const run = await readFiles(dir, options);
+	if (cache && stamp !== undefined && typeof run !== "string") cache.set(dir, { stamp, run });
+	return run;
+}
+
+/** Before they are read: what is written meanwhile is read the next time. */
+async function stampOf(dir: string): Promise<string> {
+	const { meta, events, result, session } = RUN_FILES;
+	const stamps = [meta, events, result, session].map(async (name) => {
+		const found = await stat(join(dir, name)).catch(() => undefined); // reading says what is wrong with it
+		return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
+	});
+	return (await Promise.all(stamps)).join(",");
+}
+
+async function readFiles(dir: string, { isFull = false, diffOf }: ReadOptions): Promise<RunInput | string> {
 	try {
 		const meta = await readMeta(dir);
 		if (typeof meta === "string") return meta;
