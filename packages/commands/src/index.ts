@@ -1,4 +1,5 @@
 /** Everything the first use of a command loads, as one bundle. */
+export { mentions } from "./input/mention-actions.ts";
 export { type MenuDeps, menuCommand } from "./menu/menu.ts";
 export { subagentCommand } from "./subagent/subagent.ts";
 export type { CommandDeps } from "./subcommand.ts";

@@ -1,5 +1,6 @@
 /** Wires the packages into pi, in dependency order. There is no logic here. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { offerMentions } from "@pi-subagents/commands/input";
 import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-subagents/commands/questions";
 import { Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
@@ -11,6 +12,7 @@ import type { Schedules, Settings } from "@pi-subagents/launch";
 import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
 import { createUsageReport, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
+import { loadCommands } from "./commands/commands.lazy.ts";
 import { registerCommands } from "./commands/register-commands.ts";
 import { createGitTrust } from "./host/git-trust.ts";
 import { createHost, reopenableDir } from "./host/host.ts";
@@ -33,6 +35,7 @@ import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
 export default function subagents(given: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENTS_CHILD === "1") return; // a child process must not register our tools again
 	const pi = dedupeSessionStart(given);
+	offerMentions(pi, async () => (await loadCommands()).mentions(pi, { launcher, manager }));
 	const host = createHost(given);
 	const states = followSession(pi, host);
 	const dialogs = createDialogs();

@@ -1,5 +1,5 @@
 /** `/subagent start` launches an agent in the background; `/subagent stop` stops one and its sub-agents. */
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
 import type { PresetReport } from "@pi-subagents/launch";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
@@ -18,11 +18,38 @@ export function startCommand({ launcher, manager }: CommandDeps): Subcommand {
 		async run(rest, ctx) {
 			const { preset, task } = parseStart(rest, namesIn(await launcher.presetReport(ctx)));
 			if (task === "") throw new AgentError("no_task", missingTask(preset));
-			const { spec } = await launcher.resolve({ preset, task }, ctx);
-			const record = manager.spawn(spec, { isBackground: true, launchedBy: "user" });
-			return startedBlocks(record, [...spec.warnings, ...warningsOf(ctx)]);
+			const { record, warnings } = await startAgent({ launcher, manager }, { preset, task }, ctx);
+			return startedBlocks(record, [...warnings, ...warningsOf(ctx)]);
 		},
 	};
+}
+
+interface Launched {
+	record: AgentRecord;
+	warnings: readonly string[];
+}
+
+type LaunchDeps = Pick<CommandDeps, "launcher" | "manager">;
+
+/** Started by the user: its questions and its result go to the user, without a turn of the session. */
+export async function startAgent(
+	{ launcher, manager }: LaunchDeps,
+	request: { preset: string; task: string },
+	ctx: ExtensionContext,
+): Promise<Launched> {
+	const { spec } = await launcher.resolve(request, ctx);
+	return { record: manager.spawn(spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
+}
+
+/** A finished agent's next run, in the place and the way of its last one. */
+export async function resumeAgent(
+	{ launcher, manager }: LaunchDeps,
+	{ id, type, cwd, runner, isolation, outlives = false }: AgentRecord,
+	task: string,
+	ctx: ExtensionContext,
+): Promise<Launched> {
+	const { spec } = await launcher.resolve({ preset: type, task, cwd, runner, isolation, outlives }, ctx);
+	return { record: manager.resume(id, spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
 }
 
 /**
@@ -54,7 +81,7 @@ function noSuchPreset(word: string, names: readonly string[]): string {
 }
 
 /** Includes disabled and broken presets: naming one is an error, never a fallback to another. */
-function namesIn({ presets, problems }: PresetReport): string[] {
+export function namesIn({ presets, problems }: PresetReport): string[] {
 	const broken = problems.filter(({ severity }) => severity === "error").flatMap(({ preset }) => preset ?? []);
 	return [...presets.map(({ name }) => name), ...broken];
 }
@@ -64,7 +91,7 @@ function missingTask(preset: string): string {
 	return `Say what the agent should do: /subagent start ${named}<task>`;
 }
 
-function warningsOf({ mode }: ExtensionCommandContext): string[] {
+function warningsOf({ mode }: ExtensionContext): string[] {
 	if (mode !== "print" && mode !== "json") return [];
 	return ["In this mode pi exits after its last message and stops the agent."];
 }

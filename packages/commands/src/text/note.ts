@@ -1,5 +1,5 @@
 /** Shows a command's answer to the user: in the TUI as an entry hidden from the model, elsewhere as text. */
-import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Block, layout, noteView } from "@pi-subagents/widget/dialogs";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
@@ -34,7 +34,7 @@ export function registerNotes(pi: ExtensionAPI): void {
 
 export function show(
 	pi: ExtensionAPI,
-	ctx: ExtensionCommandContext,
+	ctx: Pick<ExtensionContext, "hasUI" | "mode" | "ui">,
 	blocks: readonly Block[],
 	level: "info" | "error" = "info",
 ): void {

@@ -27,6 +27,7 @@ export interface World extends AsyncDisposable {
 	cwd: string;
 	agentDir: string;
 	manager: Manager;
+	launcher: PiLauncher;
 	runner: ReturnType<typeof fakeRunner>;
 	schedules: PiSchedules;
 	ctx: ExtensionCommandContext;
@@ -87,6 +88,7 @@ export async function world({ trust = "unasked", schedule = () => noSchedules }:
 		cwd,
 		agentDir,
 		manager,
+		launcher,
 		runner,
 		schedules,
 		ctx,

@@ -37,6 +37,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Scheduling: on",
 		"Workflows: resume: off",
 		"Workflows: budget (tokens): no limit",
+		"Messages to @name: Direct",
 		"Subagent widget display: Auto",
 		"Drain (seconds): 600",
 		"Retention: days: 14",

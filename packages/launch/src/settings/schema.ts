@@ -222,6 +222,18 @@ export const settingsSchema = Type.Object({
 		},
 		{ title: "Workflows", description: "How workflow scripts run." },
 	),
+	mentions: choice(
+		{
+			direct: "it goes to that agent, or starts one, without a turn of the model",
+			model: "the model gets it, with a note on whom it addresses",
+			off: "nothing; the model gets it as it is",
+		},
+		{
+			title: "Messages to @name",
+			description: "What happens to a message that begins with `@` and the id or name of an agent, or a preset.",
+			default: "direct",
+		},
+	),
 	widget: choice(
 		{
 			auto: "`rich` while it fits, then `compact`",

@@ -33,6 +33,7 @@ test("without files everything is at its default", () => {
 			scopeModels: "off",
 			defaultModel: "",
 			scheduling: true,
+			mentions: "direct",
 			widget: "auto",
 			drainSeconds: 600,
 			retention: { days: 14, megabytes: 500 },

@@ -19,6 +19,11 @@ export function runPrint(target: PiTarget, prompt: string): Promise<PrintResult>
 	return runToEnd(target, { mode: ["-p"], prompt });
 }
 
+/** `echo prompt | pi -p`: pi takes an argument that begins with an @ for a file. */
+export function pipeToPrint(target: PiTarget, prompt: string): Promise<PrintResult> {
+	return runToEnd(target, { mode: ["-p"], prompt, isPiped: true });
+}
+
 /** `pi --mode json`. The exit code is 0 even if the model failed: look at the last assistant message. */
 export async function runJson(target: PiTarget, prompt: string): Promise<JsonResult> {
 	const { stdout, ...rest } = await runToEnd(target, { mode: ["--mode", "json"], prompt });
@@ -29,15 +34,16 @@ export async function runJson(target: PiTarget, prompt: string): Promise<JsonRes
 /** Runs pi until it exits. The error after the timeout shows its output so far. */
 async function runToEnd(
 	target: PiTarget,
-	run: { readonly mode: readonly string[]; readonly prompt: string },
+	{ mode, prompt, isPiped = false }: { mode: readonly string[]; prompt: string; isPiped?: boolean },
 ): Promise<PrintResult> {
 	let stdout = "";
-	const pi = startProcess(target.env, commandOf(target, { mode: run.mode, last: ["--", run.prompt] }), {
-		stdin: "ignore", // with an open pipe, pi would wait for the end of its input
+	const pi = startProcess(target.env, commandOf(target, { mode, last: isPiped ? [] : ["--", prompt] }), {
+		stdin: isPiped ? "pipe" : "ignore", // with an open pipe, pi would wait for the end of its input
 		onStdout: (text) => {
 			stdout += text;
 		},
 	});
+	pi.child.stdin?.end(prompt);
 	const timeoutMs = target.timeoutMs ?? DEFAULT_WAIT_MS;
 	let timer: NodeJS.Timeout | undefined;
 	const timeout = new Promise<never>((_, reject) => {

@@ -2,6 +2,7 @@
 import { type AgentRecord, findAgent, runIdOf } from "@pi-subagents/core";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
+import { resumeAgent } from "../../subagent/start-stop.ts";
 import { agentDetails } from "../../subagent/view.ts";
 import { agentLabel } from "../../text/agent-text.ts";
 import { type AgentAction, agentActions, agentItems, stateOf, stopText } from "./agent-items.ts";
@@ -91,15 +92,13 @@ async function answer({ screen, manager }: Menu, agent: AgentRecord): Promise<vo
 	screen.notify(`${agentLabel(agent)} has your answer.`);
 }
 
-async function resume({ screen, ctx, launcher, manager }: Menu, agent: AgentRecord): Promise<void> {
-	const { id, type, cwd, runner, isolation, outlives = false } = agent;
+async function resume(menu: Menu, agent: AgentRecord): Promise<void> {
+	const { screen, ctx } = menu;
 	const intro = "What should it do next? It remembers what it did before.";
 	const task = await screen.input({ title: `Resume ${agentLabel(agent)}`, intro });
 	if (task === undefined || task.trim() === "") return;
-	const { spec } = await launcher.resolve({ preset: type, task, cwd, runner, isolation, outlives }, ctx);
-	const record = manager.resume(id, spec, { isBackground: true, launchedBy: "user" });
-	for (const warning of spec.warnings) screen.notify(warning, "warning");
-	screen.notify(
-		`${agentLabel(record)} is running again (run ${runIdOf({ agentId: id, run: record.run })}); the result will appear here.`,
-	);
+	const { record, warnings } = await resumeAgent(menu, agent, task, ctx);
+	for (const warning of warnings) screen.notify(warning, "warning");
+	const run = runIdOf({ agentId: record.id, run: record.run });
+	screen.notify(`${agentLabel(record)} is running again (run ${run}); the result will appear here.`);
 }

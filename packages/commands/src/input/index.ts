@@ -1,0 +1,1 @@
+export { offerMentions } from "./register.ts";

@@ -1,0 +1,77 @@
+/** Acts on `@name message`: steers, answers, resumes or starts an agent, without a turn of the session's model. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type AgentRecord, allAgents, messageOf } from "@pi-subagents/core";
+import type { Block } from "@pi-subagents/widget/dialogs";
+import { namesIn, resumeAgent, startAgent } from "../subagent/start-stop.ts";
+import type { CommandDeps } from "../subcommand.ts";
+import { agentLabel } from "../text/agent-text.ts";
+import { show } from "../text/note.ts";
+import { type Mention, mentionIn, mentionItems, textForModel } from "./mention.ts";
+import type { MentionCode } from "./register.ts";
+
+/** The note is kept in the session file; the agent has the whole message. */
+const ECHO_CHARACTERS = 500;
+
+type ToAgent = Exclude<Mention, { to: "main" }>;
+
+export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | "manager">): MentionCode {
+	const { launcher, manager } = deps;
+	const agents = allAgents(manager, "user");
+	return {
+		async handle({ text, images = [] }, ctx) {
+			const { mentions: setting } = await launcher.settings(ctx);
+			if (setting === "off" || images.length > 0) return undefined; // agents cannot be sent images
+			const presets = namesIn(await launcher.presetReport(ctx));
+			const isFile = (name: string) => existsSync(join(ctx.cwd, name));
+			const mention = mentionIn(text, { agents: agents.list(), presets, isFile });
+			if (!mention) return undefined;
+			if (mention.to === "main") return { action: "transform", text: mention.message };
+			// Without a user, only what the model says reaches anyone.
+			if (setting === "model" || !ctx.hasUI) return { action: "transform", text: textForModel(text, mention) };
+			await handleDirectly(text, mention, ctx);
+			return { action: "handled" };
+		},
+		suggest: (typed) =>
+			launcher.latest().mentions === "off"
+				? []
+				: mentionItems(typed, { agents: agents.list(), presets: launcher.known() }),
+	};
+
+	async function handleDirectly(text: string, mention: ToAgent, ctx: ExtensionContext): Promise<void> {
+		const echo: Block = { text: text.length > ECHO_CHARACTERS ? `${text.slice(0, ECHO_CHARACTERS)}…` : text };
+		try {
+			show(pi, ctx, [echo, ...(await act(mention, ctx))]);
+		} catch (error) {
+			show(pi, ctx, [echo, { text: messageOf(error), tone: "bad" }], "error");
+			if (ctx.mode === "tui" && ctx.ui.getEditorText() === "") ctx.ui.setEditorText(text); // to correct and send again
+		}
+	}
+
+	async function act(mention: ToAgent, ctx: ExtensionContext): Promise<Block[]> {
+		const { message } = mention;
+		if (mention.to === "preset") {
+			const { record, warnings } = await startAgent(deps, { preset: mention.preset, task: message }, ctx);
+			return saidBlocks(record, record.status === "queued" ? QUEUED : STARTED, warnings);
+		}
+		const { agent, does } = mention;
+		if (does === "resume") {
+			const { record, warnings } = await resumeAgent(deps, agent, message, ctx);
+			return saidBlocks(record, "is running again; the result will appear here.", warnings);
+		}
+		if (does === "answer") agents.answer(agent.id, message);
+		else agents.steer(agent.id, message);
+		return saidBlocks(agent, does === "answer" ? "has your answer." : "has your message.");
+	}
+}
+
+const STARTED = "has started; the result will appear here.";
+const QUEUED = "is queued; the result will appear here.";
+
+function saidBlocks(agent: AgentRecord, what: string, warnings: readonly string[] = []): Block[] {
+	return [
+		{ text: `→ ${agentLabel(agent)} ${what}`, tone: "muted" },
+		...warnings.map((text): Block => ({ text, tone: "warn" })),
+	];
+}

@@ -1,0 +1,53 @@
+/**
+ * Hears what the user types into pi's editor. Part of every start, so the code behind it is loaded on first use: with the
+ * first text that begins with an `@`.
+ */
+import type { ExtensionAPI, ExtensionContext, InputEvent, InputEventResult } from "@earendil-works/pi-coding-agent";
+import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-tui";
+
+export interface MentionCode {
+	handle(input: Pick<InputEvent, "text" | "images">, ctx: ExtensionContext): Promise<InputEventResult | undefined>;
+	/** The names that begin like this. */
+	suggest(typed: string): AutocompleteItem[];
+}
+
+/**
+ * Must be called before anything else listens to input: where a message went to an agent, no turn of the session follows,
+ * and the other listeners would wait for one.
+ */
+export function offerMentions(pi: ExtensionAPI, load: () => Promise<MentionCode>): void {
+	pi.on("input", async (event, ctx) => {
+		if (event.source === "extension" || !event.text.startsWith("@")) return undefined;
+		return (await load()).handle(event, ctx);
+	});
+	pi.on("session_start", (_event, { mode, ui }) => {
+		if (mode !== "tui") return;
+		ui.addAutocompleteProvider((current) => withMentions(current, async (typed) => (await load()).suggest(typed)));
+	});
+}
+
+/** Agents and presets come before the files that pi suggests. */
+export function withMentions(
+	current: AutocompleteProvider,
+	suggest: (typed: string) => Promise<AutocompleteItem[]>,
+): AutocompleteProvider {
+	return {
+		...(current.triggerCharacters && { triggerCharacters: current.triggerCharacters }),
+		async getSuggestions(lines, cursorLine, cursorCol, options) {
+			const files = current.getSuggestions(lines, cursorLine, cursorCol, options);
+			const prefix = (lines[0] ?? "").slice(0, cursorCol);
+			const typed = cursorLine === 0 ? typedName(prefix) : undefined;
+			if (typed === undefined) return files;
+			const [own, others] = await Promise.all([suggest(typed), files]);
+			if (own.length === 0) return others;
+			return { prefix, items: [...own, ...(others?.prefix === prefix ? others.items : [])] };
+		},
+		applyCompletion: (...args) => current.applyCompletion(...args),
+		shouldTriggerFileCompletion: (...args) => current.shouldTriggerFileCompletion?.(...args) ?? true,
+	};
+}
+
+/** What has been typed of a name, if the cursor is behind one at the start of the text. */
+export function typedName(beforeCursor: string): string | undefined {
+	return /^@([^\s/."]*)$/.exec(beforeCursor)?.[1];
+}
