@@ -12,6 +12,7 @@ import {
 	defined,
 	findAgent,
 	isThinkingLevel,
+	NO_USAGE,
 	quoted,
 	type Store,
 } from "@pi-subagents/core";
@@ -24,8 +25,9 @@ import { type ModelParameter, modelParameter } from "./parameters/model-paramete
 import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
-import { bounded, RunReport } from "./waiting/bounded.ts";
+import { bounded } from "./waiting/bounded.ts";
 import { type AgentWaiter, finish, type Launched, type OnGivenUp } from "./waiting/foreground.ts";
+import { givesData, scriptResultOf, settledResult } from "./waiting/script-result.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
 export interface AgentToolDeps {
@@ -139,7 +141,7 @@ export function createAgentTool(
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
 	const { isBackgroundByDefault = caller === "session", hasWorktrees = true } = deps;
 	const hasSchedule = deps.schedule !== undefined;
-	return bounded(
+	const tool = bounded(
 		defineTool({
 			name: NAME,
 			label: NAME,
@@ -171,18 +173,20 @@ export function createAgentTool(
 				if (!finished) throw new Error("The agent was lost.");
 				const { outcome, record, warnings } = finished;
 				const text = reportFor(outcome, record, { warnings });
-				if (outcome.status !== "completed") throw new RunReport(text);
-				return {
-					content: [{ type: "text", text }],
-					details: callDetails(record, "completed"),
+				const result = {
+					content: [{ type: "text" as const, text }],
+					details: callDetails(record, endOf({ outcome })),
 					...(usage ? { usage: usage.owed() } : {}),
 				};
+				const isFailed = outcome.status !== "completed";
+				return settledResult(result, scriptResultOf(record, outcome), { isFailed, ctx });
 			},
 			renderCall: ({ subagent_type, description, model }, theme) =>
 				renderAgentCall(NAME, { preset: subagent_type ?? DEFAULT_PRESET, task: description, model }, theme),
 			renderResult: renderAgentResult,
 		}),
 	);
+	return givesData(tool);
 }
 
 async function launch(
@@ -239,7 +243,11 @@ async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedu
 			"`schedule` cannot go with `run_in_background: false`: a call cannot wait for a job.",
 		);
 	const text = await keep(params.schedule ?? "", { ...callOf(params), name: params.name }, ctx);
-	return { content: [{ type: "text" as const, text }], details: { agents: [] } };
+	return {
+		content: [{ type: "text" as const, text }],
+		details: { agents: [] },
+		structuredContent: { status: "scheduled", usage: NO_USAGE },
+	};
 }
 
 function settledAgent(agents: AgentFinder, wanted: string): AgentRecord {
@@ -258,11 +266,15 @@ function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]
 			? "A message will bring its result; go on with something else, or end your turn."
 			: "Read its result with get_subagent_result.";
 	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
-	return { content: [{ type: "text" as const, text }], details: callDetails(record, "background") };
+	return {
+		content: [{ type: "text" as const, text }],
+		details: callDetails(record, "background"),
+		structuredContent: scriptResultOf(record, undefined),
+	};
 }
 
 /** In the words of other extensions: an agent is `stopped` by somebody, and `aborted` by a limit. */
-function endOf({ outcome }: AgentRecord): AgentSummary["status"] {
+function endOf({ outcome }: Pick<AgentRecord, "outcome">): AgentSummary["status"] {
 	if (outcome?.status !== "aborted")
 		return outcome ? (outcome.status === "failed" ? "error" : "completed") : "background";
 	return ["user", "parent", "shutdown"].includes(outcome.by) ? "stopped" : "aborted";

@@ -4,6 +4,7 @@ import { AgentError, type Agents, findCandidate } from "@pi-subagents/core";
 import { Type } from "typebox";
 import { told } from "./result-text.ts";
 import { bounded } from "./waiting/bounded.ts";
+import { forModelsOnly } from "./waiting/script-result.ts";
 
 const parameters = Type.Object({
 	id: Type.Optional(Type.String({ description: "Optional when only one waits" })),
@@ -16,7 +17,7 @@ export function createReplyTool({
 }: {
 	agents: Pick<Agents, "list" | "answer">;
 }): ToolDefinition<typeof parameters> {
-	return bounded(
+	const tool = bounded(
 		defineTool({
 			name: "reply_subagent",
 			label: "Answer agent",
@@ -35,4 +36,5 @@ export function createReplyTool({
 			},
 		}),
 	);
+	return forModelsOnly(tool);
 }

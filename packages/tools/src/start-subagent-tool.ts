@@ -9,6 +9,7 @@ import type { AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
 import { bounded } from "./waiting/bounded.ts";
+import { forModelsOnly } from "./waiting/script-result.ts";
 
 const NAME = "start_subagent";
 
@@ -32,7 +33,7 @@ export function createStartSubagentTool({
 	resolve,
 	presets = "",
 }: StartSubagentToolDeps): ToolDefinition<typeof parameters, { agents: AgentDetails[] }> {
-	return bounded(
+	const tool = bounded(
 		defineTool({
 			name: NAME,
 			label: "Start agent",
@@ -54,6 +55,7 @@ export function createStartSubagentTool({
 			renderResult: renderAgentResult,
 		}),
 	);
+	return forModelsOnly(tool);
 }
 
 /**

@@ -8,7 +8,7 @@ import { type ModelParameter, modelParameter } from "./parameters/model-paramete
 import type { AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
-import { bounded, RunReport } from "./waiting/bounded.ts";
+import { bounded } from "./waiting/bounded.ts";
 import {
 	type AgentWaiter,
 	type Finished,
@@ -17,6 +17,7 @@ import {
 	type OnGivenUp,
 	progressUpdate,
 } from "./waiting/foreground.ts";
+import { givesData, scriptResultOf, scriptResultOfAll, settledResult } from "./waiting/script-result.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
 const parametersFor = (model: ModelParameter) =>
@@ -77,7 +78,7 @@ export function createSubagentTool(
 ): ToolDefinition<ReturnType<typeof parametersFor>, SubagentDetails> {
 	const { agents, store, resolve, usage, onGivenUp = () => "user", presets = "" } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
-	return bounded(
+	const tool = bounded(
 		defineTool({
 			name: "subagent",
 			label: "Subagent",
@@ -97,19 +98,23 @@ export function createSubagentTool(
 					onProgress: (lines, details) => onUpdate?.(progressUpdate(callId, lines, details)),
 				});
 				const text = params.tasks ? reportForAll(finished) : reportForOne(finished);
-				// A run that did not complete is a tool error, so that the model cannot take it for an answer.
-				if (!finished.some(({ outcome }) => outcome.status === "completed")) throw new RunReport(text);
-				return {
-					content: [{ type: "text", text }],
+				const results = finished.map(({ record, outcome }) => scriptResultOf(record, outcome));
+				const result = {
+					content: [{ type: "text" as const, text }],
 					details: { agents: finished.map(({ record }) => detailsOf(record)) },
 					...(usage ? { usage: usage.owed() } : {}),
 				};
+				return settledResult(result, (!params.tasks && results[0]) || scriptResultOfAll(results), {
+					isFailed: !results.some(({ status }) => status === "completed"),
+					ctx,
+				});
 			},
 			renderCall: ({ preset, task, model, tasks }, theme, row) =>
 				renderAgentCall("subagent", { preset, task, model, tasks }, theme, row),
 			renderResult: renderAgentResult,
 		}),
 	);
+	return givesData(tool);
 }
 
 function tasksIn({ preset, task, model, cwd, tasks }: Params): Asked[] {
