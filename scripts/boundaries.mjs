@@ -20,6 +20,7 @@ const RULES = {
 		others: [...PI, "typebox"],
 		pure: ["index.ts"],
 		withoutPi: [
+			"detached/index.ts",
 			"files/index.ts",
 			"memory/index.ts",
 			"output/index.ts",
@@ -38,6 +39,7 @@ const RULES = {
 		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget", "workflow"],
 		others: [...PI, "typebox"],
 	},
+	remote: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts", "bin.ts"] },
 	cli: { ours: ["core", "progress"], others: [], withoutPi: ["index.ts"] },
 	schedule: { ours: [], others: ["croner"], withoutPi: ["index.ts"] },
 	rpc: { ours: [], others: [], pure: ["index.ts"] },

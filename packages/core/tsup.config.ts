@@ -14,6 +14,7 @@ export default defineConfig([
 		...library(
 			[
 				"",
+				"detached/",
 				"files/",
 				"memory/",
 				"output/",

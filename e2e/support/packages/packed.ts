@@ -15,6 +15,7 @@ export const packageNames = [
 	"launch",
 	"presets",
 	"progress",
+	"remote",
 	"report",
 	"rpc",
 	"schedule",

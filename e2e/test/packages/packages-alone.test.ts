@@ -49,6 +49,7 @@ const libraries = packageNames.filter((name) => name !== "extension");
 const BORROWED: Partial<Record<PackageName, readonly string[]>> = {
 	delivery: ["typebox"],
 	launch: ["typebox"],
+	remote: ["typebox"],
 	report: ["typebox"],
 	tools: ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"],
 	widget: ["@earendil-works/pi-tui"],

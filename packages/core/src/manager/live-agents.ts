@@ -143,7 +143,8 @@ export class Cleanups {
 
 /** The agent as the `agent_queued` event describes it. */
 export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdentity {
-	const { type, description, task, cwd, runner, model, requestedModel, limits, outlives, artifacts, isolation } = spec;
+	const { type, description, task, cwd, runner, machine, model, requestedModel, limits } = spec;
+	const { outlives, artifacts, isolation } = spec;
 	return {
 		...launch,
 		type,
@@ -152,7 +153,7 @@ export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdenti
 		cwd,
 		runner,
 		model,
-		...defined({ requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
+		...defined({ machine, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
 		...(isolation === undefined ? {} : { isolation: isolation.kind }),
 	};
 }

@@ -80,6 +80,8 @@ export interface AgentIdentity {
 	task: string;
 	cwd: string;
 	runner: RunnerName;
+	/** The machine that it runs on, if it is not this one. */
+	machine?: string;
 	/** `provider/id`. */
 	model?: string;
 	requestedModel?: string;
@@ -104,8 +106,8 @@ export const LAUNCHERS = ["user", "model", "rpc", "schedule"] as const;
 
 export type LaunchedBy = (typeof LAUNCHERS)[number];
 
-/** `workflow`: no model, but a script whose agents are its children. */
-export type RunnerName = "session" | "process" | "tmux" | "workflow";
+/** `remote`: on another machine. `workflow`: no model, but a script whose agents are its children. */
+export type RunnerName = "session" | "process" | "tmux" | "remote" | "workflow";
 
 /** Which agent, order, time and run. */
 export interface Envelope {

@@ -18,6 +18,8 @@ export interface RunSpec {
 	/** Absolute. */
 	cwd: string;
 	runner: RunnerName;
+	/** The name of the machine that it runs on, for runner `remote`. */
+	machine?: string;
 	/** `provider/id` of an available model. */
 	model: string;
 	thinking?: ThinkingLevel;

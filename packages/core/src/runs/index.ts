@@ -6,9 +6,18 @@ export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { identityOf, isAlive } from "./identity.ts";
 export { type EventLine, type Meta, type ResultFile, RUN_FILES, type RunLauncher } from "./layout.ts";
-export { type Claim, claimRun } from "./owner.ts";
+export { type Claim, claimRun, isWatched, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
-export { readEvents, readMeta, readResult, readToolOutputs, readWrapper } from "./read.ts";
+export {
+	isRunSpec,
+	parseJson,
+	parseResult,
+	readEvents,
+	readMeta,
+	readResult,
+	readToolOutputs,
+	readWrapper,
+} from "./read.ts";
 export { type Recorder, recordRuns } from "./recorder.ts";
 export { readInterrupted } from "./recover-result.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";

@@ -61,6 +61,8 @@ export interface Meta {
 	systemPromptPath?: string;
 	requestedModel?: string;
 	resolvedModel: string;
+	/** The machine that it runs on, by its name in the user's settings. Absent: this one. */
+	machine?: string;
 	/** The resolved spec, so that the run can be rejoined with its limits. */
 	spec: RunSpec;
 	/** Absent for a run inside the parent's process. */

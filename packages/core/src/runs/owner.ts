@@ -24,6 +24,11 @@ interface Claimant {
 	sessionId?: string | undefined;
 }
 
+interface ClaimOptions extends Claimant {
+	/** Takes the run from a living owner too: the caller knows that it watches no longer. */
+	takesOver?: boolean;
+}
+
 /**
  * Makes this process, and its session if given, the owner of a run, unless a living owner exists.
  *
@@ -33,13 +38,13 @@ interface Claimant {
  * if (!claim.isOurs) console.log(`Watched by process ${claim.owner.pid}.`);
  * ```
  */
-export async function claimRun(dir: string, { sessionId }: Claimant = {}): Promise<Claim> {
+export async function claimRun(dir: string, { sessionId, takesOver = false }: ClaimOptions = {}): Promise<Claim> {
 	const us = await ownIdentity();
 	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 		const { last, owner } = await newestOwner(dir);
 		if (owner?.type === "owned") {
 			if (isSame(owner, us) && isSameSession(owner, sessionId)) return { isOurs: true };
-			if (await isAlive(owner)) return { isOurs: false, owner: identityIn(owner) };
+			if (!takesOver && (await isAlive(owner))) return { isOurs: false, owner: identityIn(owner) };
 		}
 		const next: OwnerFile = {
 			type: "owned",

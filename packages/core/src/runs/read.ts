@@ -5,7 +5,7 @@ import { Check } from "typebox/value";
 import { messageOf } from "../base/best-effort.ts";
 import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
-import { runIdOf } from "../model/runner.ts";
+import { type RunSpec, runIdOf } from "../model/runner.ts";
 import {
 	type EventLine,
 	type LiveLine,
@@ -15,7 +15,15 @@ import {
 	RUN_FILES,
 	type WrapperFile,
 } from "./layout.ts";
-import { eventSchemas, liveSchema, metaSchema, ownerSchema, resultSchema, wrapperSchema } from "./schema.ts";
+import {
+	eventSchemas,
+	liveSchema,
+	metaSchema,
+	ownerSchema,
+	resultSchema,
+	specSchema,
+	wrapperSchema,
+} from "./schema.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -86,6 +94,11 @@ function parseMeta(text: string): Meta | undefined {
 	if (!meta || meta.runId !== runIdOf(meta)) return undefined;
 	const places = [meta.cwd, meta.spec.cwd, meta.spec.runsDir, meta.systemPromptPath];
 	return places.every((place) => place === undefined || isAbsolute(place)) ? meta : undefined;
+}
+
+/** Whether a value from outside is a spec that a runner can use. */
+export function isRunSpec(value: unknown): value is RunSpec {
+	return Check(specSchema(), value);
 }
 
 export function parseResult(text: string): ResultFile | undefined {

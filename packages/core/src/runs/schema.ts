@@ -146,13 +146,14 @@ const limits = once(() =>
 
 const chosen = once(() => Type.Optional(Type.Union([Type.Boolean(), texts])));
 
-const spec = once(() =>
+export const specSchema = once(() =>
 	objectOf<RunSpec>()({
 		type: text,
 		description: text,
 		task: text,
 		cwd: text,
-		runner: oneOf("session", "process", "tmux", "workflow"),
+		runner: oneOf("session", "process", "tmux", "remote", "workflow"),
+		machine: maybeText,
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
 		tools: texts,
@@ -217,7 +218,8 @@ export const metaSchema = once(() =>
 		systemPromptPath: maybeText,
 		requestedModel: maybeText,
 		resolvedModel: text,
-		spec: spec(),
+		machine: maybeText,
+		spec: specSchema(),
 		launch: Type.Optional(launch()),
 		holder: Type.Optional(Type.Object(identity())),
 	}),

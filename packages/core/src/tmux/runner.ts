@@ -4,7 +4,7 @@ import { type Clock, sleep, steadyClock, systemClock } from "../base/clock.ts";
 import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import type { Runner } from "../model/runner.ts";
-import { detachedRunner, type ProcessRunnerOptions } from "../process/parent/runner.ts";
+import { type ProcessRunnerOptions, wrapperRunner } from "../process/parent/runner.ts";
 import { endGroup } from "../process/parent/signals.ts";
 import { type Starter, scriptVariables } from "../process/parent/starter.ts";
 import { identityOf, isAlive } from "../runs/identity.ts";
@@ -30,7 +30,7 @@ export interface TmuxRunnerOptions extends ProcessRunnerOptions {
  */
 export function tmuxRunner(options: TmuxRunnerOptions): Runner {
 	const { clock = systemClock, report = () => undefined, onWindow = () => undefined } = options;
-	return detachedRunner(options, { start: windowStarter({ clock, report, onWindow }), showsProgress: true });
+	return wrapperRunner(options, { start: windowStarter({ clock, report, onWindow }), showsProgress: true });
 }
 
 interface WindowStarterOptions {

@@ -227,7 +227,10 @@ async function statOf({ base, main }: WorktreeRecord, to: string, git: Git): Pro
 }
 
 /** A branch that starts from a snapshot must not bring that in as a commit. */
-function mergeCommand({ main, base, isSnapshot, isElsewhere }: WorktreeRecord, branch: string): string {
+type MergeBase = Pick<WorktreeRecord, "main" | "base" | "isSnapshot" | "isElsewhere">;
+
+/** What a user runs to take over the branch: uncommitted work that it began with must not arrive as a commit. */
+export function mergeCommand({ main, base, isSnapshot, isElsewhere }: MergeBase, branch: string): string {
 	const where = isElsewhere ? ["-C", main] : [];
 	const what = isSnapshot ? ["cherry-pick", `${base.slice(0, 12)}..${branch}`] : ["merge", branch];
 	return ["git", ...where, ...what].map(quotedForShell).join(" ");

@@ -53,7 +53,7 @@ function mainAsGiven({ cwd }: RunSpec, { root, cwd: inside }: WorktreeRecord): s
 }
 
 /** Replaces only whole paths: not the start of another name, nor the end of another path. */
-function pathsMoved(text: string, from: readonly string[], to: string): string {
+export function pathsMoved(text: string, from: readonly string[], to: string): string {
 	const paths = [...new Set(from)]
 		.filter((path) => path.length > 1)
 		.map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));

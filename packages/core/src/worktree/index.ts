@@ -1,7 +1,7 @@
 /** Agents' own checkouts: created, guarded, closed and applied. Requires git. */
-export { type CloseOptions, closeWorktree } from "./close.ts";
-export { allowedAt, confinementAt, originOf, worktreesDir } from "./confine.ts";
-export { type Git, GitError, type GitOptions, gitWith } from "./git.ts";
+export { type CloseOptions, closeWorktree, mergeCommand } from "./close.ts";
+export { allowedAt, confinedSpec, confinementAt, originOf, pathsMoved, worktreesDir } from "./confine.ts";
+export { allowing, type Git, GitError, type GitOptions, gitWith, tryGit } from "./git.ts";
 export { createGuard, type Guard, type ToolCall } from "./guard.ts";
 export {
 	type Applied,
@@ -11,8 +11,8 @@ export {
 	type ListedWorktree,
 	listWorktrees,
 } from "./list-worktrees.ts";
-export { type OpenOptions, openWorktree } from "./open.ts";
+export { baseOf, type OpenOptions, openWorktree } from "./open.ts";
 export { type Allowed, type Allows, markOf, NeedsOwnSettings, type Setting } from "./own-config.ts";
-export { type CheckOptions, checkWorktree } from "./repository.ts";
+export { type CheckOptions, checkWorktree, findRepository } from "./repository.ts";
 export { type WorktreeRunnerOptions, worktreeRunner } from "./runner.ts";
-export { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";
+export { claimWorktree, readWorktreeRecord, readWorktreeRecords, type WorktreeRecord } from "./worktree-record.ts";

@@ -126,7 +126,12 @@ async function fill(
 /** With the allowed settings of the repository. */
 type Opening = OpenOptions & { allowed: Allowed };
 
-async function baseOf({ base, dir, signal, allowed }: Opening, { main, head }: Repository, git: Git) {
+/** The commit that a checkout begins with: the last one, or a new one of the current files, which no branch holds. */
+export async function baseOf(
+	{ base, dir, signal, allowed }: Pick<Opening, "base" | "dir" | "signal" | "allowed">,
+	{ main, head }: Pick<Repository, "main" | "head">,
+	git: Git,
+) {
 	if (base === "head") return { commit: head, base: head, isSnapshot: false };
 	const gitDir = await git(["rev-parse", "--absolute-git-dir"], { cwd: main, signal });
 	try {

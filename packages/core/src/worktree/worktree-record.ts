@@ -77,7 +77,7 @@ const recordSchema = once(() =>
 		root: text,
 		cwd: text,
 		// Passed to git as an argument, and deleted by name.
-		branch: Type.String({ pattern: "^pi-subagents[/-][\\w-]{1,100}$" }),
+		branch: Type.String({ pattern: "^(?:pi-subagents[/-]|pi/)[\\w-]{1,100}$" }),
 		base: Type.String({ pattern: "^[0-9a-f]{40,64}$" }),
 		isSnapshot: Type.Boolean(),
 		isElsewhere: Type.Boolean(),

@@ -25,7 +25,9 @@ const launchSchema = () =>
 		description: Type.String(),
 		task: Type.String(),
 		cwd: Type.String(),
-		runner: Type.Enum(["session", "process", "tmux", "workflow"]),
+		runner: Type.Enum(["session", "process", "tmux", "remote", "workflow"]),
+		/** The machine that it runs on, if it is not this one. */
+		machine: Type.Optional(Type.String()),
 		requestedModel: Type.Optional(Type.String()),
 		resolvedModel: Type.Optional(Type.String()),
 		isBackground: Type.Boolean(),
@@ -153,6 +155,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		task,
 		cwd,
 		runner,
+		machine,
 		model,
 		requestedModel,
 		isBackground,
@@ -174,7 +177,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		cwd,
 		runner,
 		isBackground,
-		...defined({ name, requestedModel, resolvedModel: model, launchedBy, callId, artifacts, isolation }),
+		...defined({ name, machine, requestedModel, resolvedModel: model, launchedBy, callId, artifacts, isolation }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
 		startedAt: record.queuedAt,
 	};

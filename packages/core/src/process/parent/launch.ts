@@ -1,6 +1,6 @@
 /** Creates a run's directory, writes its meta file, and starts the wrapper in it. */
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../base/clock.ts";
@@ -14,12 +14,10 @@ import { metaOf, writeMeta } from "../../runs/write.ts";
 import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
 import { mcpVariables } from "../child/mcp-wish.ts";
-import { piArguments, promptText } from "../pi/arguments.ts";
+import { type LaunchFacts, piArguments, promptText } from "../pi/arguments.ts";
 import { extensionModelVariables } from "../pi/extension-models.ts";
 import { type PiCommand, piCommand } from "../pi/pi-command.ts";
 import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
-import { findResources } from "./resources.ts";
-import { continueConversation } from "./resume-source.ts";
 import { type StartedWrapper, type Starter, scriptVariables } from "./starter.ts";
 
 /** What the parent provides to children in their own processes. */
@@ -53,6 +51,19 @@ export interface WrapperLauncher {
 	showsProgress: boolean;
 }
 
+/** What a launch looks up with pi's own modules. Passed in, so that a machine without these modules can launch too. */
+export interface LaunchLookups {
+	/** The content of the session file that the run starts with. Undefined: none. */
+	conversation(runDir: string, spec: RunSpec & RunIdentity): Promise<string | Uint8Array | undefined>;
+	/** Rejects if the spec names a missing extension or skill. */
+	resources(
+		spec: RunSpec,
+		scope: { cwd: string; agentDir: string; isTrusted: boolean },
+	): Promise<Pick<LaunchFacts, "extensions" | "skills" | "appendedPrompt">>;
+}
+
+type LaunchOptions = ProcessHost & LaunchLookups & { clock: Clock };
+
 /** One directory per run: an existing one belongs to another run. */
 export async function makeRunDir(path: string): Promise<string> {
 	const made = await mkdir(path, { recursive: true, mode: 0o700 });
@@ -63,26 +74,17 @@ export async function makeRunDir(path: string): Promise<string> {
 
 /** Returns undefined if the signal fired before the wrapper was started. */
 export async function launchRun(
-	options: ProcessHost & { clock: Clock },
+	options: LaunchOptions,
 	launcher: WrapperLauncher,
 	spec: RunSpec & RunIdentity,
 	runDir: string,
 	signal: AbortSignal,
 ): Promise<StartedWrapper | undefined> {
-	const { clock, env = process.env, parentSessionId, wrapper = builtFile("wrapper.js") } = options;
-	const sessionId = parentSessionId?.();
-	await continueConversation(runDir, spec, clock);
-	const launch = await piLaunch(options, launcher, spec, runDir);
-	const meta: Meta = {
-		...metaOf(
-			{ ...spec, artifacts: runDir },
-			{ createdAt: clock.now(), launch, ...defined({ parentSessionId: sessionId }) },
-		),
-		systemPrompt: promptText(spec, await memoryPrompt(spec)),
-		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
-	};
-	await writeMeta(runDir, meta);
-	await claimRun(runDir, { sessionId });
+	const { env = process.env, wrapper = builtFile("wrapper.js") } = options;
+	const conversation = await options.conversation(runDir, spec);
+	if (conversation !== undefined)
+		await writeFile(join(runDir, RUN_FILES.session), conversation, { flag: "wx", mode: 0o600 });
+	await describeRun(options, spec, runDir, await piLaunch(options, launcher, spec, runDir));
 	if (signal.aborted) return undefined;
 	return launcher.start({
 		command: process.execPath,
@@ -95,8 +97,26 @@ export async function launchRun(
 	});
 }
 
+/** Writes what the run is, and makes this process its watcher. `launch`: how its wrapper starts pi on this machine. */
+export async function describeRun(
+	{ clock, parentSessionId }: Pick<LaunchOptions, "clock" | "parentSessionId">,
+	spec: RunSpec & RunIdentity,
+	runDir: string,
+	launch?: PiLaunch,
+): Promise<void> {
+	const sessionId = parentSessionId?.();
+	const about = { createdAt: clock.now(), ...defined({ launch, parentSessionId: sessionId }) };
+	const meta: Meta = {
+		...metaOf({ ...spec, artifacts: runDir }, about),
+		systemPrompt: promptText(spec, await memoryPrompt(spec)),
+		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
+	};
+	await writeMeta(runDir, meta);
+	await claimRun(runDir, { sessionId });
+}
+
 async function piLaunch(
-	options: ProcessHost,
+	options: LaunchOptions,
 	launcher: WrapperLauncher,
 	spec: RunSpec & RunIdentity,
 	runDir: string,
@@ -104,8 +124,7 @@ async function piLaunch(
 	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
 	const mcpEntry = spec.mcp && (options.mcpEntry ?? builtFile("child-mcp.ts"));
 	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
-	const scope = { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted };
-	const found = await findResources(options, scope, spec);
+	const found = await options.resources(spec, { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted });
 	const sources = Map.groupBy([spec.model, ...(spec.fallbackModels ?? [])], (model) =>
 		options.extensionOfModel?.(model),
 	);

@@ -11,13 +11,12 @@ import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } fr
 import { releaseRun } from "../../runs/owner.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
 import { writeResult } from "../../runs/write.ts";
-import { endStrays } from "../pi/process-group.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
 import { Control, readReplies } from "./control.ts";
 import { LiveLines } from "./live-lines.ts";
 import { type Ask, Replies } from "./replies.ts";
 import { type Ending, RunWatcher } from "./run-watcher.ts";
-import { endGroup, endLeftovers, signalGroup } from "./signals.ts";
+import { endChild, signalGroup } from "./signals.ts";
 import type { StartedWrapper } from "./starter.ts";
 
 /** How a run gets its directory and its wrapper. A rejection is how the run failed. */
@@ -28,6 +27,8 @@ export interface RunSource {
 	closeDir?(dir: string): Promise<void>;
 	/** Starts the wrapper, unless the signal has fired. Absent for a run that another process started. */
 	start?(dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
+	/** Reconnects to the wrapper of a run that another process started. */
+	rejoin?(dir: string): StartedWrapper | undefined;
 }
 
 export interface DetachedRunContext {
@@ -124,7 +125,9 @@ export class DetachedRun implements Run {
 		try {
 			this.#dir = await this.#source.openDir();
 			this.#dirOpened.resolve(this.#dir);
-			this.#started = await this.#source.start?.(this.#dir, this.#stopping.signal);
+			this.#started = this.#source.start
+				? await this.#source.start(this.#dir, this.#stopping.signal)
+				: this.#source.rejoin?.(this.#dir);
 		} catch (error) {
 			this.#dirOpened.reject(error);
 			const failed: Outcome = { status: "failed", error: messageOf(error) };
@@ -206,10 +209,7 @@ export class DetachedRun implements Run {
 		const { clock, report, spec } = this.#context;
 		const { child } = this.#totals;
 		await bestEffort("ending what a lost agent left behind", report, async () => {
-			if (child) await endGroup(child, clock);
-			if (this.#dir === undefined) return;
-			if (child) await endLeftovers(this.#dir, child, clock);
-			await endStrays(this.#dir);
+			if (this.#dir !== undefined) await endChild(this.#dir, child, clock);
 		});
 		const { checked } = await checkAnswer(this.#totals.judge({ by: "lost", reason: why }), spec.output, clock); // the wrapper did not
 		await this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : checked);

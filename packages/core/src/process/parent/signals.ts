@@ -3,11 +3,27 @@ import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
 import { codeOf } from "../../base/error-code.ts";
 import { isAlive, isHere } from "../../runs/identity.ts";
 import type { ProcessIdentity } from "../../runs/layout.ts";
-import { killGroupOf } from "../pi/process-group.ts";
+import { readEvents, readWrapper } from "../../runs/read.ts";
+import { endStrays, killGroupOf } from "../pi/process-group.ts";
 
 /** How long a process may take to clean up: pi ends its tools, which lead their own groups. */
 const GRACE_MS = 3_000;
 const LOOK_MS = 50;
+
+/** Ends a run at once, with everything it started: its wrapper, its pi, and commands that left their group. */
+export async function endRun(runDir: string, clock: Clock): Promise<void> {
+	const wrapper = await readWrapper(runDir).catch(() => undefined); // a broken file names no process
+	if (wrapper?.type === "started") await signalGroup(wrapper, "SIGKILL");
+	const child = (await readEvents(runDir)).findLast((line) => line.type === "child_started");
+	await endChild(runDir, child, clock);
+}
+
+/** Ends what a run left behind whose wrapper is gone. */
+export async function endChild(runDir: string, child: ProcessIdentity | undefined, clock: Clock): Promise<void> {
+	if (child) await endGroup(child, clock);
+	if (child) await endLeftovers(runDir, child, clock);
+	await endStrays(runDir);
+}
 
 /** Asks it to end, then kills it. Resolves when it is gone. */
 export async function endGroup(leader: ProcessIdentity, clock: Clock): Promise<void> {
@@ -18,7 +34,7 @@ export async function endGroup(leader: ProcessIdentity, clock: Clock): Promise<v
 }
 
 /** Ends what a group's leader, now gone, left in it. */
-export async function endLeftovers(runDir: string, leader: ProcessIdentity, given: Clock): Promise<void> {
+async function endLeftovers(runDir: string, leader: ProcessIdentity, given: Clock): Promise<void> {
 	if (!(await isHere(leader))) return;
 	const clock = steadyClock(given);
 	for (const deadline = clock.now() + GRACE_MS; await killGroupOf(runDir, leader.pid); ) {

@@ -1,0 +1,18 @@
+/**
+ * The parts of runs in their own processes, for those who start or follow them in another way, for example on another
+ * machine. Loads without pi: what needs pi's modules is passed in.
+ */
+export {
+	type DetachedRunnerOptions,
+	detachedRunner,
+} from "../process/parent/detached-runner.ts";
+export {
+	describeRun,
+	type LaunchLookups,
+	launchRun,
+	makeRunDir,
+	type ProcessHost,
+} from "../process/parent/launch.ts";
+export { endRun } from "../process/parent/signals.ts";
+export { type StartedWrapper, startDetached, type WrapperEnd } from "../process/parent/starter.ts";
+export { withCwd } from "../session/history/conversation-file.ts";

@@ -1,0 +1,85 @@
+/**
+ * A runner for runs that live in their files: wherever the wrapper is, its run is followed and steered through the
+ * run's directory. Loads without pi.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Report } from "../../base/best-effort.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
+import type { Answer, Question } from "../../model/question.ts";
+import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
+import { makeRunDir } from "./launch.ts";
+import { DetachedRun, type DetachedRunContext, type RunSource } from "./run.ts";
+import type { StartedWrapper } from "./starter.ts";
+
+export interface DetachedRunnerOptions {
+	/**
+	 * Answers a child's questions. The signal fires when the answer is no longer wanted. When absent, they get no
+	 * answer.
+	 */
+	ask?: (agentId: string, question: Question, signal: AbortSignal) => Promise<Answer>;
+	/** Called with problems that do not fail the run. */
+	report?: Report;
+	/** Default: the system clock. */
+	clock?: Clock;
+	/** The id of the parent's pi session. */
+	parentSessionId?: () => string | undefined;
+}
+
+/** How a run that keeps its files in a directory begins, wherever its wrapper runs. */
+export interface DetachedLauncher {
+	/** Writes the run's meta file and starts the wrapper, unless the signal has fired. A rejection is how the run failed. */
+	launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
+	/** Reconnects to a run that an earlier process started. Absent if its files say everything. */
+	rejoin?(spec: RunSpec & RunIdentity, dir: string): StartedWrapper;
+}
+
+/**
+ * A runner that knows its runs only by their files, which somebody keeps up to date.
+ *
+ * @example
+ * ```ts
+ * const remote = detachedRunner({ ask }, { launch: sendOrder, rejoin: mirrorAgain });
+ * ```
+ */
+export function detachedRunner(options: DetachedRunnerOptions, launcher: DetachedLauncher): Runner {
+	const { clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
+	const contextOf = (
+		spec: RunSpec & RunIdentity,
+		emit: Emit,
+		checkpoint: Checkpoint | undefined,
+	): DetachedRunContext => ({
+		identity: { agentId: spec.agentId, run: spec.run },
+		spec,
+		sessionId: parentSessionId?.(),
+		emit,
+		checkpoint,
+		ask: ask && ((question, signal) => ask(spec.agentId, question, signal)),
+		clock,
+		report,
+	});
+	return {
+		keepsTime: true, // the wrapper does, even while no one watches
+		start: (spec, emit, checkpoint) =>
+			new DetachedRun(contextOf(spec, emit, checkpoint), {
+				...runDirOf(spec),
+				start: (dir, signal) => launcher.launch(spec, dir, signal),
+			}),
+		attach: (spec, emit, checkpoint) =>
+			new DetachedRun(contextOf(spec, emit, checkpoint), {
+				openDir: async () => spec.artifacts,
+				rejoin: (dir) => launcher.rejoin?.(spec, dir),
+			}),
+	};
+}
+
+/** Without a directory for its files, a run has them only while it lives. */
+function runDirOf({ artifacts }: RunIdentity): Pick<RunSource, "openDir" | "closeDir"> {
+	if (artifacts !== undefined) return { openDir: () => makeRunDir(artifacts) };
+	return {
+		openDir: () => mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)),
+		closeDir: (dir) => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
+	};
+}

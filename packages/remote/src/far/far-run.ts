@@ -1,0 +1,162 @@
+/** One run as the far side tells it: what its files gain, and how it ended, with the agent's commits as a blob. */
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
+import { endRun, type StartedWrapper } from "@pi-subagents/core/detached";
+import { readPlain } from "@pi-subagents/core/files";
+import { claimRun, isAlive, RUN_FILES, readMeta, readResult, readWrapper, releaseRun } from "@pi-subagents/core/runs";
+import { packWork } from "../git/far-repository.ts";
+import { ByteTail } from "../link/byte-tail.ts";
+import { GROWING, type GrowingName, type Marks, type Piece, type Work } from "../link/link.ts";
+
+export interface FarRunOptions {
+	dir: string;
+	key: string;
+	home: string;
+	marks: Marks;
+	/** Rejects when the near side is gone. */
+	send: (piece: Piece) => Promise<void>;
+	/** The wrapper, if this process started it. */
+	kept: StartedWrapper | undefined;
+	clock: Clock;
+	report: Report;
+}
+
+/** How long a wrapper may take to announce itself. */
+const START_MS = 10_000;
+/** Checking a process is expensive on some systems. */
+const PROBE_MS = 1_900;
+const MAX_BYTES = 512 * 1024 * 1024;
+
+export class FarRun {
+	readonly #options: FarRunOptions;
+	readonly #clock: Clock;
+	readonly #giveUpAt: number;
+	#tail: ByteTail | undefined;
+	#nextProbeAt = 0;
+	#hasWrapper = false;
+	#hasSeenResult = false;
+	#why: string | undefined;
+	#isOver = false;
+
+	static async open(options: FarRunOptions): Promise<FarRun> {
+		const { dir, send } = options;
+		// The near side alone decides which process follows, so an earlier connection counts no longer.
+		await claimRun(dir, { takesOver: true });
+		const run = new FarRun(options);
+		await send({ type: "control", size: await sizeOf(join(dir, RUN_FILES.control)) });
+		run.#begin();
+		return run;
+	}
+
+	private constructor(options: FarRunOptions) {
+		this.#options = options;
+		this.#clock = steadyClock(options.clock);
+		this.#giveUpAt = this.#clock.now() + START_MS;
+		void options.kept?.ended?.then(({ how }) => {
+			this.#why = how;
+			void this.#tail?.look();
+		});
+	}
+
+	close(): void {
+		if (this.#isOver) return;
+		this.#stop();
+		const { dir, report } = this.#options;
+		void bestEffort("releasing a run", report, () => releaseRun(dir));
+	}
+
+	#begin(): void {
+		const { dir, marks, clock, report, send } = this.#options;
+		const names = new Map<string, GrowingName>(GROWING.map((name) => [RUN_FILES[name], name]));
+		this.#tail = new ByteTail({
+			dir,
+			clock,
+			report,
+			from: new Map(GROWING.map((name) => [RUN_FILES[name], marks[name] ?? 0])),
+			onBytes: async (file, at, bytes) => {
+				const name = names.get(file);
+				if (name) await send({ type: "bytes", file: name, at, data: bytes.toString("base64") });
+			},
+			onQuiet: () => this.#look(),
+		});
+	}
+
+	#stop(): void {
+		this.#isOver = true;
+		this.#tail?.close();
+	}
+
+	async #look(): Promise<void> {
+		const { dir, send } = this.#options;
+		const wrapper = await readPlain(join(dir, RUN_FILES.wrapper), MAX_BYTES);
+		if (wrapper && !this.#hasWrapper) {
+			this.#hasWrapper = true;
+			await send({ type: "wrapper", text: wrapper.toString("utf8") });
+		}
+		const ending = (await this.#ending()) ?? (await this.#gone());
+		if (!ending || this.#isOver) return;
+		this.#stop();
+		await send(ending);
+	}
+
+	/** The result is the last file, so the others are complete once it was seen before they were read. */
+	async #ending(): Promise<Piece | undefined> {
+		const { dir } = this.#options;
+		const isKnown = this.#hasSeenResult;
+		this.#hasSeenResult = (await readResult(dir).catch(() => undefined)) !== undefined;
+		if (!this.#hasSeenResult) return undefined;
+		if (!isKnown) {
+			void this.#tail?.look(); // once more, for what came before it
+			return undefined;
+		}
+		const text = await readPlain(join(dir, RUN_FILES.result), MAX_BYTES);
+		if (!text) return undefined;
+		const [session, work] = await Promise.all([digestOf(join(dir, RUN_FILES.session)), this.#work()]);
+		return { type: "result", text: text.toString("utf8"), ...(session && { session }), ...(work && { work }) };
+	}
+
+	async #work(): Promise<Work | undefined> {
+		const { dir, home, key, report } = this.#options;
+		const [meta, result] = [await readMeta(dir), await readResult(dir)];
+		const worktree = result?.outcome.worktree;
+		if (typeof meta === "string" || !worktree) return undefined;
+		try {
+			return await packWork({ home, key, report: worktree });
+		} catch (error) {
+			report(`The commits of ${key} could not be packed: ${messageOf(error)}`);
+			return undefined;
+		}
+	}
+
+	async #gone(): Promise<Piece | undefined> {
+		const why = await this.#whyGone();
+		// A result may have been written just before the exit.
+		if (why === undefined || (await readResult(this.#options.dir).catch(() => undefined))) return undefined;
+		const { dir, clock, report } = this.#options;
+		await bestEffort("ending what a lost run left behind", report, () => endRun(dir, clock));
+		return { type: "gone", why };
+	}
+
+	async #whyGone(): Promise<string | undefined> {
+		const { dir, kept } = this.#options;
+		if (this.#why !== undefined) return this.#why;
+		if (kept?.ended) return undefined; // its exit will be seen
+		const wrapper = await readWrapper(dir);
+		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : "it never started";
+		if (wrapper.type === "given_up") return "it never started";
+		if (this.#clock.now() < this.#nextProbeAt) return undefined;
+		this.#nextProbeAt = this.#clock.now() + PROBE_MS;
+		return (await isAlive(wrapper)) ? undefined : "its process is gone";
+	}
+}
+
+async function sizeOf(path: string): Promise<number> {
+	return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+	const bytes = await readPlain(path, MAX_BYTES);
+	return bytes && createHash("sha256").update(bytes).digest("hex");
+}

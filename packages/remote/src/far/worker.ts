@@ -1,0 +1,270 @@
+/**
+ * The far side of a link: takes orders, starts the usual wrapper for each in a directory of its own, and lets the near
+ * side follow and control it. Knows no transport. Uses this machine's pi and this machine's credentials.
+ */
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import {
+	endRun,
+	launchRun,
+	makeRunDir,
+	type ProcessHost,
+	type StartedWrapper,
+	startDetached,
+	withCwd,
+} from "@pi-subagents/core/detached";
+import { appendPlain, codeOf } from "@pi-subagents/core/files";
+import { isWatched, RUN_FILES, readMeta, readResult } from "@pi-subagents/core/runs";
+import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
+import { openRepository } from "../git/far-repository.ts";
+import { type ControlMessage, type Marks, type Piece, Refused } from "../link/link.ts";
+import { type Order, parseOrder, WORKSPACE } from "../link/order.ts";
+import { FarRun } from "./far-run.ts";
+import { requireModel } from "./models.ts";
+
+export interface WorkerOptions extends Omit<ProcessHost, "isProjectTrusted" | "pi"> {
+	/** Holds runs, checkouts and repositories. */
+	home: string;
+	/** How to start pi. */
+	pi: NonNullable<ProcessHost["pi"]>;
+	/** Whether settings and extensions of a project count here if they do where the order comes from. */
+	trustsProjects: boolean;
+	/** How long a run that does not outlive its session continues while nobody follows it. */
+	leaseMs: number;
+	clock: Clock;
+	report: Report;
+}
+
+/** Copies a blob of the near side into a new file. */
+export type FetchBlob = (id: string, path: string) => Promise<void>;
+
+/** Unfinished deliveries are kept this long. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const LOOK_MS = 1_000;
+
+interface Kept {
+	started: StartedWrapper;
+	isOver: boolean;
+}
+
+export class Worker {
+	readonly #options: WorkerOptions;
+	readonly #runsDir: string;
+	/** Orders that are being prepared, by key: a repeated one waits for the first. */
+	readonly #accepting = new Map<string, Promise<void>>();
+	/** Wrappers that this process started. Its end stops those that do not outlive their session. */
+	readonly #kept = new Map<string, Kept>();
+	readonly #following = new Map<string, FarRun>();
+
+	constructor(options: WorkerOptions) {
+		this.#options = options;
+		this.#runsDir = join(options.home, "runs");
+	}
+
+	async accept(value: unknown, fetch: FetchBlob): Promise<void> {
+		const order = parseOrder(value);
+		if (!order) throw new Refused("The order is not understood; the versions may differ, or it is forged");
+		const known = this.#accepting.get(order.key);
+		if (known) return known;
+		const accepting = this.#accept(order, fetch).finally(() => this.#accepting.delete(order.key));
+		this.#accepting.set(order.key, accepting);
+		return accepting;
+	}
+
+	/** Rejects if there is no such run. */
+	async follow(key: string, marks: Marks, send: (piece: Piece) => Promise<void>): Promise<void> {
+		const dir = join(this.#runsDir, key);
+		if (!(await isThere(join(dir, RUN_FILES.meta)))) throw new Refused("its files are gone there");
+		this.unfollow(key);
+		const { clock, report, home } = this.#options;
+		const kept = this.#kept.get(key)?.started;
+		this.#following.set(key, await FarRun.open({ dir, key, home, marks, send, kept, clock, report }));
+	}
+
+	unfollow(key: string): void {
+		this.#following.get(key)?.close();
+		this.#following.delete(key);
+	}
+
+	async control(key: string, message: ControlMessage): Promise<void> {
+		const dir = join(this.#runsDir, key);
+		switch (message.type) {
+			case "lines":
+				return this.#append(join(dir, RUN_FILES.control), message);
+			case "kill":
+				await this.#accepting.get(key)?.catch(() => undefined);
+				this.#kept.get(key)?.started.kill();
+				return endRun(dir, this.#options.clock);
+			case "done":
+				return this.#forget(key);
+		}
+	}
+
+	/** The path of content that the near side may read: only what a run left for it. */
+	blobPath(key: string, id: string): string {
+		return join(this.#options.home, "out", key, id);
+	}
+
+	/**
+	 * The near side is gone: runs that outlive it continue alone. The others may be followed again, by this process or
+	 * by another worker; after the lease they are stopped. Resolves when nothing is left to keep.
+	 */
+	async leave(): Promise<void> {
+		for (const key of [...this.#following.keys()]) this.unfollow(key);
+		await Promise.all([...this.#kept].map(([key, kept]) => this.#keepFor(key, kept)));
+	}
+
+	/** Removes what nobody fetched for a long time. */
+	async prune(): Promise<void> {
+		const { clock, report } = this.#options;
+		await bestEffort("removing old runs", report, async () => {
+			for (const key of await namesIn(this.#runsDir)) {
+				const { mtimeMs } = await stat(join(this.#runsDir, key));
+				const isOld = clock.now() - mtimeMs > KEPT_MS;
+				if (isOld && (await readResult(join(this.#runsDir, key)).catch(() => undefined))) await this.#forget(key);
+			}
+		});
+	}
+
+	async #accept(order: Order, fetch: FetchBlob): Promise<void> {
+		const { key } = order;
+		const dir = join(this.#runsDir, key);
+		if (await isThere(join(dir, RUN_FILES.meta))) return; // sent again after an outage
+		await requireModel(this.#options, order.spec);
+		await this.#forget(key); // what an interrupted attempt left
+		try {
+			await mkdir(this.#runsDir, { recursive: true, mode: 0o700 });
+			await mkdir(join(this.#options.home, "in", key), { recursive: true, mode: 0o700 });
+			await this.#launch(order, dir, (id, to) => fetch(id, join(this.#options.home, "in", key, to)));
+		} catch (error) {
+			await this.#forget(key);
+			throw error instanceof AgentError ? new Refused(error.message) : error;
+		} finally {
+			await rm(join(this.#options.home, "in", key), { recursive: true, force: true });
+		}
+	}
+
+	async #launch(order: Order, dir: string, fetch: FetchBlob): Promise<void> {
+		const { home, trustsProjects, clock } = this.#options;
+		const spec = await this.#localSpec(order, fetch);
+		const conversation = order.conversation && (await this.#conversation(order, spec, fetch));
+		const lookups = {
+			conversation: async () => conversation || undefined,
+			resources: async (given: RunSpec) => localResources(given),
+		};
+		const host = {
+			...this.#options,
+			...lookups,
+			clock,
+			isProjectTrusted: () => trustsProjects && order.isTrusted,
+			parentSessionId: () => undefined,
+		};
+		await makeRunDir(dir);
+		const launcher = { start: startDetached, showsProgress: false };
+		const started = await launchRun(host, launcher, spec, dir, new AbortController().signal);
+		if (!started) throw new Error(`the run could not be started in ${home}`);
+		const kept: Kept = { started, isOver: false };
+		this.#kept.set(order.key, kept);
+		void started.ended?.then(() => {
+			kept.isOver = true;
+		});
+	}
+
+	/** The spec in a directory of this machine: the agent's own checkout, or an empty one. */
+	async #localSpec(order: Order, fetch: FetchBlob): Promise<RunSpec & RunIdentity> {
+		const { home } = this.#options;
+		const { key, repository, agentId, run } = order;
+		const spec: RunSpec & RunIdentity = { ...order.spec, agentId, run, runsDir: this.#runsDir };
+		const work = join(home, "work", key);
+		if (!repository) {
+			await mkdir(work, { recursive: true, mode: 0o700 });
+			const note = `You work on another machine than the session that launched you, in the directory ${work}, which began empty.`;
+			return withNote(inDirectory(spec, work), note);
+		}
+		const record = await openRepository({ repository, home, key, spec, fetch });
+		const confined = confinedSpec({ ...inDirectory(spec, record.root), cwd: record.main }, record);
+		// Nobody else works in the repository behind the checkout, so it needs no watching.
+		return { ...confined, confinedTo: { root: record.root, origin: record.root, watches: [] } };
+	}
+
+	async #conversation({ key, conversation = "" }: Order, spec: RunSpec, fetch: FetchBlob): Promise<Buffer> {
+		await fetch(conversation, "conversation");
+		const text = await readFile(join(this.#options.home, "in", key, "conversation"), "utf8");
+		const root = spec.confinedTo?.root ?? spec.cwd;
+		const found = withCwd(Buffer.from(pathsMoved(text, [WORKSPACE], root)), spec.cwd);
+		if (!found) throw new Refused("The conversation that it should start with is broken");
+		return found;
+	}
+
+	async #append(path: string, { at, text }: { at: number; text: string }): Promise<void> {
+		if (((await isThere(path)) ? (await stat(path)).size : 0) === at) await appendPlain(path, text);
+	}
+
+	async #keepFor(key: string, kept: Kept): Promise<void> {
+		const { clock, leaseMs } = this.#options;
+		const dir = join(this.#runsDir, key);
+		const meta = await readMeta(dir);
+		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
+		if (outlives) return kept.started.letGo();
+		for (let unwatchedMs = 0; !kept.isOver && unwatchedMs < leaseMs; unwatchedMs += LOOK_MS) {
+			await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
+			if (await isWatched(dir)) unwatchedMs = 0;
+		}
+		kept.started.letGo(); // its wrapper sees the end of its input and stops
+	}
+
+	async #forget(key: string): Promise<void> {
+		this.unfollow(key);
+		this.#kept.delete(key);
+		for (const name of ["runs", "work", "out", "checkouts"])
+			await rm(join(this.#options.home, name, key), { recursive: true, force: true, maxRetries: 3 });
+	}
+}
+
+function inDirectory<Spec extends RunSpec>(spec: Spec, dir: string): Spec {
+	const here = (text: string) => pathsMoved(text, [WORKSPACE], dir);
+	const { systemPrompt } = spec;
+	return {
+		...spec,
+		cwd: dir,
+		description: here(spec.description),
+		task: here(spec.task),
+		...(systemPrompt && { systemPrompt: { ...systemPrompt, text: here(systemPrompt.text) } }),
+	};
+}
+
+function withNote<Spec extends RunSpec>(spec: Spec, note: string): Spec {
+	const { mode, text } = spec.systemPrompt ?? { mode: "append", text: "" };
+	return { ...spec, systemPrompt: { mode, text: [text, note].filter((part) => part.trim() !== "").join("\n\n") } };
+}
+
+/** All skills of this machine, or none. Named ones, and extensions, would need pi's own modules here. */
+function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "skills">) {
+	const isNamed = Array.isArray(skills) && skills.length > 0;
+	if (isNamed)
+		throw new AgentError(
+			"unsupported",
+			"An agent on another machine has all of its skills or none; it cannot choose some by name.",
+		);
+	if (extensions !== undefined && extensions !== false && (extensions === true || extensions.length > 0))
+		throw new AgentError(
+			"unsupported",
+			"An agent on another machine loads no extensions. Launch it without them (`extensions: false`).",
+		);
+	return { extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
+}
+
+async function isThere(path: string): Promise<boolean> {
+	try {
+		await stat(path);
+		return true;
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return false;
+		throw error;
+	}
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+	return readdir(dir).catch(() => []);
+}

@@ -1,0 +1,110 @@
+/** The machines that the user defined, and one link to each, made when it is first needed. */
+import { tmpdir, userInfo } from "node:os";
+import { basename, join } from "node:path";
+import { type Clock, type Report, systemClock } from "@pi-subagents/core";
+import type { Link } from "../link/link.ts";
+import { StdioLink } from "../stdio/near.ts";
+import { builtWorker, VERSION } from "../version.ts";
+
+/** How to reach a machine. */
+export interface Machine {
+	/** Where ssh connects to: `host`, `user@host`, or a name from the user's ssh configuration. */
+	ssh?: string;
+	/** More options for ssh, as separate words. */
+	sshOptions?: readonly string[];
+	/** The worker's program there. Default: `pi-subagents-worker`, found on the PATH. */
+	worker?: string;
+}
+
+export interface MachinesOptions {
+	/** pi's directory on this machine. */
+	agentDir: string;
+	/** How the worker on this machine starts pi. Default: `pi`. */
+	pi?: { command: string; args: readonly string[] };
+	/** Its program, if that is not beside this code, and its environment, if that is not ours. */
+	worker?: string;
+	env?: Readonly<Record<string, string | undefined>>;
+	clock?: Clock;
+	report?: Report;
+}
+
+export interface Machines {
+	linkTo(name: string): Link | undefined;
+	/** Ends all connections. */
+	close(): void;
+}
+
+/** The machine that is always there: a worker on this one, over a pipe. */
+const LOCAL = "local";
+
+export function createMachines(machines: () => Readonly<Record<string, Machine>>, options: MachinesOptions): Machines {
+	const links = new Map<string, { made: string; link: StdioLink }>();
+	return {
+		linkTo(name) {
+			const defined = Object.hasOwn(machines(), name) ? machines()[name] : undefined;
+			if (!defined && name !== LOCAL) return undefined;
+			const made = JSON.stringify(defined ?? {});
+			const known = links.get(name);
+			if (known?.made === made) return known.link; // a changed definition gets a new connection
+			const link = linkFor(name, defined ?? {}, options);
+			links.set(name, { made, link });
+			return link;
+		},
+		close() {
+			for (const { link } of links.values()) link.close();
+			links.clear();
+		},
+	};
+}
+
+function linkFor(name: string, machine: Machine, options: MachinesOptions): StdioLink {
+	const { clock = systemClock, report = () => undefined, agentDir, pi, env } = options;
+	const common = { name, version: VERSION, clock, report };
+	if (machine.ssh !== undefined) return new StdioLink({ ...common, ...sshCommand(machine.ssh, machine) });
+	const words = pi ? [pi.command, ...pi.args].flatMap((word) => ["--pi", word]) : [];
+	const args = [options.worker ?? builtWorker(), "--stdio", "--agent-dir", agentDir, ...words];
+	return new StdioLink({ ...common, command: process.execPath, args, env: { ...(env ?? process.env), ...asScript() } });
+}
+
+/** A compiled JavaScript program runs scripts only with this variable. */
+function asScript(): Record<string, string> {
+	return /^(?:node|bun)(?:\.exe)?$/i.test(basename(process.execPath)) ? {} : { BUN_BE_BUN: "1" };
+}
+
+/**
+ * The system's ssh, without a terminal and without questions. Connections of one user share one login for a minute.
+ * The command line of the other machine has only words from the user's own settings.
+ */
+function sshCommand(target: string, { sshOptions = [], worker = "pi-subagents-worker" }: Machine) {
+	const shared = join(tmpdir(), `pi-ssh-${userInfo().username.replace(/\W/g, "")}-%C`);
+	const options = {
+		BatchMode: "yes",
+		ControlMaster: "auto",
+		ControlPath: shared,
+		ControlPersist: "60",
+		ServerAliveInterval: "5",
+		ServerAliveCountMax: "3",
+		ConnectTimeout: "15",
+		ForwardAgent: "no",
+		ForwardX11: "no",
+		ClearAllForwardings: "yes",
+	};
+	return {
+		command: "ssh",
+		args: [
+			"-T",
+			...Object.entries(options).flatMap(([key, value]) => ["-o", `${key}=${value}`]),
+			...sshOptions,
+			"--",
+			target,
+			`${worker} --stdio`,
+		],
+		hint: (code: number | null) => sshHint(code, worker),
+	};
+}
+
+function sshHint(code: number | null, worker: string): string | undefined {
+	if (code === 127)
+		return `${worker} is not installed there, or not on the PATH of a login without a terminal: npm install -g @pi-subagents/remote`;
+	return undefined;
+}

@@ -1,0 +1,180 @@
+/**
+ * Keeps the near copy of a run's directory: appends what its files gain on the other machine, sends the control lines
+ * that are written here, and puts the result there last. The usual watcher reads the copy and does not know.
+ */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { bestEffort, type Clock, messageOf, type Report } from "@pi-subagents/core";
+import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
+import { createWhole, readPlain } from "@pi-subagents/core/files";
+import { RUN_FILES } from "@pi-subagents/core/runs";
+import { ByteTail } from "../link/byte-tail.ts";
+import { GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
+
+export interface MirrorOptions {
+	dir: string;
+	/** The run's name on the other machine. */
+	key: string;
+	/** The machine's name, for people. */
+	machine: string;
+	link: Link;
+	/** Takes over what the agent committed. Returns the result as it is to be read here. */
+	finish: (piece: Piece & { type: "result" }) => Promise<string>;
+	clock: Clock;
+	report: Report;
+}
+
+const MAX_SESSION_BYTES = 512 * 1024 * 1024;
+
+export class Mirror implements StartedWrapper {
+	readonly ended: Promise<WrapperEnd>;
+	readonly #options: MirrorOptions;
+	readonly #end = Promise.withResolvers<WrapperEnd>();
+	/** The number of bytes that each file has here. */
+	readonly #sizes = new Map<GrowingName, number>();
+	readonly #unfollow: () => void;
+	readonly #unbeat: () => void;
+	#last: Promise<void> = Promise.resolve();
+	#control: ByteTail | undefined;
+	#isUp = false;
+	#isOver = false;
+	#wasSentAgain = false;
+
+	constructor(options: MirrorOptions) {
+		this.#options = options;
+		this.ended = this.#end.promise;
+		const { link, key } = options;
+		this.#unbeat = link.onBeat((isUp) => {
+			this.#isUp = isUp;
+		});
+		this.#unfollow = link.follow(
+			key,
+			() => this.#marks(),
+			(piece) => void this.#hear(piece),
+		);
+	}
+
+	/** While the machine cannot be reached, the run is over here; it ends there when its lease does. */
+	kill(): void {
+		const { link, key, machine } = this.#options;
+		if (!this.#isUp) this.#finish({ how: `${machine} cannot be reached` });
+		else link.control(key, { type: "kill" }).catch(() => this.#finish({ how: `${machine} cannot be reached` }));
+	}
+
+	letGo(): void {
+		this.#isOver = true;
+		this.#unfollow();
+		this.#unbeat();
+		this.#control?.close();
+	}
+
+	#finish(end: WrapperEnd): void {
+		this.#end.resolve(end);
+	}
+
+	async #marks(): Promise<Marks> {
+		await this.#last;
+		for (const name of GROWING) this.#sizes.set(name, name === "live" ? 0 : await sizeOf(this.#path(name)));
+		return Object.fromEntries(this.#sizes);
+	}
+
+	/** One after the other, in the order of their arrival. */
+	#hear(piece: Piece): Promise<void> {
+		const { report, machine } = this.#options;
+		this.#last = this.#last.then(() =>
+			this.#isOver
+				? undefined
+				: bestEffort(`keeping what an agent does on ${machine}`, report, () => this.#keep(piece)),
+		);
+		return this.#last;
+	}
+
+	async #keep(piece: Piece): Promise<void> {
+		const { dir, machine } = this.#options;
+		switch (piece.type) {
+			case "bytes":
+				return this.#append(piece.file, piece.at, Buffer.from(piece.data, "base64"));
+			case "wrapper":
+				await createWhole(join(dir, RUN_FILES.wrapper), piece.text);
+				return;
+			case "control":
+				return this.#sendControl(piece.size);
+			case "gone":
+				return this.#finish({ how: `on ${machine}, ${piece.why}` });
+			case "result":
+				return this.#conclude(piece);
+		}
+	}
+
+	async #append(name: GrowingName, at: number, bytes: Buffer): Promise<void> {
+		const size = this.#sizes.get(name) ?? 0;
+		const startsOver = at === 0 && size > 0;
+		if (at !== size && !startsOver) return; // a piece was lost: the next connection sends from our marks
+		await write(this.#path(name), at, bytes);
+		this.#sizes.set(name, at + bytes.length);
+	}
+
+	/** The far side says what it has. All that is written here later follows. */
+	#sendControl(from: number): void {
+		const { dir, key, link, clock, report } = this.#options;
+		this.#control?.close();
+		this.#control = new ByteTail({
+			dir,
+			clock,
+			report: () => undefined, // the next connection sends it
+			from: new Map([[RUN_FILES.control, from]]),
+			onBytes: async (_name, at, bytes) => {
+				try {
+					await link.control(key, { type: "lines", at, text: bytes.toString("utf8") });
+				} catch (error) {
+					if (this.#isUp) report(`A message to an agent could not be sent: ${messageOf(error)}`);
+					throw error;
+				}
+			},
+		});
+	}
+
+	async #conclude(piece: Piece & { type: "result" }): Promise<void> {
+		const { dir, key, link, report, finish } = this.#options;
+		if (piece.session !== undefined && !this.#wasSentAgain && !(await this.#hasSession(piece.session))) {
+			this.#wasSentAgain = true;
+			await write(this.#path("session"), 0, Buffer.alloc(0));
+			this.#options.link.follow(
+				key,
+				() => this.#marks(),
+				(again) => void this.#hear(again),
+			);
+			return;
+		}
+		const text = await finish(piece);
+		await createWhole(join(dir, RUN_FILES.result), text);
+		await bestEffort("clearing up on another machine", report, () => link.control(key, { type: "done" }));
+	}
+
+	async #hasSession(digest: string): Promise<boolean> {
+		const bytes = await readPlain(this.#path("session"), MAX_SESSION_BYTES);
+		return bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === digest;
+	}
+
+	#path(name: GrowingName): string {
+		return join(this.#options.dir, RUN_FILES[name]);
+	}
+}
+
+async function sizeOf(path: string): Promise<number> {
+	return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+/** At this place, which becomes the end. Never through a link. */
+async function write(path: string, at: number, bytes: Buffer): Promise<void> {
+	const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0 } = constants;
+	const file: FileHandle = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
+	try {
+		await file.truncate(at);
+		await file.write(bytes, 0, bytes.length, at);
+	} finally {
+		await file.close();
+	}
+}

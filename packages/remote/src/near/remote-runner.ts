@@ -1,0 +1,242 @@
+/** Runs agents on other machines: sends the order, mirrors the run's directory, and takes the agent's commits back. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+	AgentError,
+	type Clock,
+	defined,
+	isObject,
+	messageOf,
+	quoted,
+	type Report,
+	type RunIdentity,
+	type Runner,
+	type RunSpec,
+	runIdOf,
+	systemClock,
+} from "@pi-subagents/core";
+import {
+	type DetachedRunnerOptions,
+	describeRun,
+	detachedRunner,
+	type LaunchLookups,
+	type StartedWrapper,
+} from "@pi-subagents/core/detached";
+import { createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
+import { parseJson, parseResult } from "@pi-subagents/core/runs";
+import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
+import type { Link, Piece } from "../link/link.ts";
+import { buildOrder, travelling } from "../link/order.ts";
+import { Mirror } from "./mirror.ts";
+
+export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRepositoryOptions, "allows"> {
+	/** The link to a machine; undefined if no machine has this name. */
+	linkTo: (machine: string) => Link | undefined;
+	/** Whether the user trusts the project in this directory. */
+	isProjectTrusted: (cwd: string) => boolean;
+	/** The conversation that a run starts with. Default: none, so agents can neither inherit one nor be resumed. */
+	conversation?: LaunchLookups["conversation"];
+	/** Which of the repository's own settings git may use. Default: none. */
+	allows?: NearRepositoryOptions["allows"];
+}
+
+/** In the run's directory: what another process needs to rejoin it. */
+const REMOTE_FILE = "remote.json";
+
+interface RemoteFile {
+	format: 1;
+	machine: string;
+	key: string;
+	/** Absent if no repository was sent. */
+	sent?: Sent;
+}
+
+/**
+ * Its runs continue when this process ends, as those of the process runner do.
+ *
+ * @example
+ * ```ts
+ * const machines = createMachines({ box: { ssh: "me@box" } }, { agentDir });
+ * const remote = remoteRunner({ agentDir, linkTo: machines.linkTo, isProjectTrusted: () => false });
+ * const manager = new Manager({ runners: { remote }, clock: systemClock, newId });
+ * ```
+ */
+export function remoteRunner(options: RemoteRunnerOptions): Runner {
+	const { clock = systemClock, report = () => undefined } = options;
+	const near = new Near({ ...options, clock, report });
+	const runner = detachedRunner(options, {
+		launch: (spec, dir, signal) => near.launch(spec, dir, signal),
+		rejoin: (spec, dir) => near.rejoin(spec, dir),
+	});
+	return {
+		...runner,
+		start(spec, emit, checkpoint) {
+			near.link(spec); // an unknown machine is a mistake of the caller, not a run that failed
+			return runner.start(spec, emit, checkpoint);
+		},
+	};
+}
+
+type NearOptions = RemoteRunnerOptions & { clock: Clock; report: Report };
+
+class Near {
+	readonly #options: NearOptions;
+
+	constructor(options: NearOptions) {
+		this.#options = options;
+	}
+
+	link({ machine = "local" }: RunSpec): Link {
+		const link = this.#options.linkTo(machine);
+		if (link) return link;
+		throw new AgentError(
+			"bad_request",
+			`No machine is called ${quoted(machine)}. Define it in your settings (\`machines\`).`,
+		);
+	}
+
+	async launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined> {
+		const { clock, isProjectTrusted, parentSessionId } = this.#options;
+		const { machine = "local", cwd } = spec;
+		const link = this.link(spec);
+		const key = `${runIdOf(spec)}-${randomBytes(6).toString("hex")}`;
+		await describeRun({ clock, ...defined({ parentSessionId }) }, { ...spec, machine }, dir);
+		const prepared = await prepareRepository(spec, key, this.#repository(), signal);
+		const file: RemoteFile = { format: 1, machine, key, ...defined({ sent: prepared?.sent }) };
+		await createWhole(join(dir, REMOTE_FILE), jsonText(file));
+		const aliases = aliasesOf(cwd, prepared && { main: prepared.sent.main, inside: prepared.repository.inside });
+		const conversation = await this.#conversation(spec, dir, aliases, key, link);
+		const order = buildOrder(spec, {
+			key,
+			isTrusted: isProjectTrusted(cwd),
+			aliases,
+			...defined({ conversation: conversation?.id, repository: prepared?.repository }),
+		});
+		const withdrawals = [prepared?.offer(link.blobs), conversation?.withdraw];
+		try {
+			if (signal.aborted) return undefined;
+			await submitted(link, order, signal);
+		} catch (error) {
+			if (signal.aborted) {
+				// The order may have arrived after all.
+				void link.control(key, { type: "kill" }).catch(() => undefined);
+				return undefined;
+			}
+			throw error;
+		} finally {
+			for (const withdraw of withdrawals) withdraw?.();
+		}
+		return this.#mirror(spec, dir, file, link);
+	}
+
+	rejoin(spec: RunSpec & RunIdentity, dir: string): StartedWrapper {
+		const ended = Promise.withResolvers<{ how: string }>();
+		let mirror: Mirror | undefined;
+		let isOver = false;
+		const begin = async () => {
+			const file = await readRemoteFile(dir);
+			if (!file) throw new Error(`its ${REMOTE_FILE} is missing or broken`);
+			if (isOver) return;
+			mirror = this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
+			ended.resolve(await mirror.ended);
+		};
+		begin().catch((error) => ended.resolve({ how: messageOf(error) }));
+		return {
+			ended: ended.promise,
+			kill: () => mirror?.kill(),
+			letGo() {
+				isOver = true;
+				mirror?.letGo();
+			},
+		};
+	}
+
+	#mirror(spec: RunSpec & RunIdentity, dir: string, file: RemoteFile, link: Link): Mirror {
+		const { clock, report } = this.#options;
+		const finish = (piece: Piece & { type: "result" }) => this.#finish(spec, file, piece, link);
+		return new Mirror({ dir, key: file.key, machine: file.machine, link, finish, clock, report });
+	}
+
+	/** Paths of the other machine's checkout mean nothing here: the report names the branch. */
+	async #finish(
+		spec: RunSpec & RunIdentity,
+		{ machine, key, sent }: RemoteFile,
+		{ text, work }: Piece & { type: "result" },
+		link: Link,
+	): Promise<string> {
+		const result = parseResult(text);
+		const report = result?.outcome.worktree;
+		if (!result || !report) return text;
+		const { branch: _branch, path, merge: _merge, ...rest } = report;
+		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to);
+		const options = { ...this.#repository(), spec, machine };
+		const more = path === undefined ? [] : [`Its files are on ${machine} in ${path}.`];
+		const worktree =
+			sent && work
+				? await takeBack({ ...options, sent, work, report, fetch })
+				: { ...rest, ...(more.length > 0 && { problems: [...(rest.problems ?? []), ...more] }) };
+		return jsonText({ ...result, outcome: { ...result.outcome, worktree } });
+	}
+
+	#repository(): NearRepositoryOptions {
+		const { agentDir, allows = () => [], sessionCwd, git } = this.#options;
+		return { agentDir, allows, ...defined({ sessionCwd, git }) };
+	}
+
+	async #conversation(
+		spec: RunSpec & RunIdentity,
+		dir: string,
+		aliases: readonly string[],
+		key: string,
+		link: Link,
+	): Promise<{ id: string; withdraw: () => void } | undefined> {
+		const content = await this.#options.conversation?.(dir, spec);
+		if (content === undefined) return undefined;
+		const text = travelling(typeof content === "string" ? content : Buffer.from(content).toString("utf8"), aliases);
+		const id = `conversation-${key}`;
+		const withdraw = link.blobs.offer(id, async () => {
+			const path = join(await mkdtemp(join(tmpdir(), "pi-subagents-conversation-")), "conversation");
+			await writeFile(path, text, { mode: 0o600 });
+			return path;
+		});
+		return { id, withdraw };
+	}
+}
+
+/** Rejects as soon as the signal fires: connecting may take long. */
+function submitted(link: Link, order: Parameters<Link["submit"]>[0], signal: AbortSignal): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const stop = () => reject(signal.reason);
+		signal.addEventListener("abort", stop, { once: true });
+		link
+			.submit(order, signal)
+			.then(resolve, reject)
+			.finally(() => signal.removeEventListener("abort", stop));
+	});
+}
+
+/** The directory as it was given may be a link to the real one. */
+function aliasesOf(cwd: string, repository: { main: string; inside: string } | undefined): string[] {
+	if (!repository) return [cwd];
+	const { main, inside } = repository;
+	const given = inside !== "" && cwd.endsWith(`/${inside}`) ? cwd.slice(0, -inside.length - 1) : cwd;
+	return [main, given];
+}
+
+const MAX_BYTES = 64 * 1024;
+
+async function readRemoteFile(dir: string): Promise<RemoteFile | undefined> {
+	const value = parseJson((await readPlain(join(dir, REMOTE_FILE), MAX_BYTES))?.toString("utf8") ?? "");
+	if (!isObject(value) || typeof value.machine !== "string" || typeof value.key !== "string") return undefined;
+	const { machine, key, sent } = value;
+	return { format: 1, machine, key, ...(isSent(sent) && { sent }) };
+}
+
+function isSent(value: unknown): value is Sent {
+	if (!isObject(value)) return false;
+	const { main, commonDir, base, isSnapshot } = value;
+	const isCommit = typeof base === "string" && /^[0-9a-f]{40,64}$/.test(base);
+	return typeof main === "string" && typeof commonDir === "string" && isCommit && typeof isSnapshot === "boolean";
+}

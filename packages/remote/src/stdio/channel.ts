@@ -1,0 +1,118 @@
+/**
+ * Requests and notices as JSON lines over two byte streams, both ways: a pipe or an ssh connection. Knows nothing of
+ * runs. What does not parse is dropped: both ends are ours, and a login shell may print something first.
+ */
+import type { Readable, Writable } from "node:stream";
+import { isObject, messageOf } from "@pi-subagents/core";
+import { parseJson } from "@pi-subagents/core/runs";
+import { createLineSplitter, MAX_LINE_BYTES } from "@pi-subagents/progress";
+import { Refused } from "../link/link.ts";
+
+type Handler = (body: unknown) => unknown;
+
+export interface ChannelOptions {
+	input: Readable;
+	output: Writable;
+	/** What the other side may ask for. A rejection is its answer. */
+	handlers: Readonly<Record<string, Handler>>;
+	/** Called with every line that arrives, even if it is of no use. */
+	onSign?: () => void;
+	/** Called once, when nothing can be sent or heard any more. */
+	onClosed: () => void;
+}
+
+interface Waiting {
+	resolve: (value: unknown) => void;
+	reject: (error: Error) => void;
+}
+
+export class Channel {
+	readonly #options: ChannelOptions;
+	readonly #waiting = new Map<number, Waiting>();
+	#last = 0;
+	#isClosed = false;
+
+	constructor(options: ChannelOptions) {
+		this.#options = options;
+		const { input, output, onSign } = options;
+		const splitter = createLineSplitter({
+			onLine: (line) => {
+				onSign?.();
+				this.#hear(line);
+			},
+		});
+		input.on("data", (bytes: Buffer) => splitter.push(bytes));
+		for (const stream of [input, output]) {
+			stream.on("error", () => this.close());
+			stream.on("close", () => this.close());
+		}
+		input.on("end", () => this.close());
+	}
+
+	/** Rejects with `Refused` if the other side does, and with another error if the connection ends first. */
+	request(does: string, body: unknown): Promise<unknown> {
+		const id = ++this.#last;
+		return new Promise((resolve, reject) => {
+			if (this.#isClosed) return reject(new Error("the connection is closed"));
+			this.#waiting.set(id, { resolve, reject });
+			this.#send({ id, does, body }).catch((error) => {
+				this.#waiting.delete(id);
+				reject(error);
+			});
+		});
+	}
+
+	/** Resolves when more can be sent. */
+	notify(does: string, body: unknown): Promise<void> {
+		return this.#send({ does, body });
+	}
+
+	close(): void {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
+		for (const { reject } of this.#waiting.values()) reject(new Error("the connection ended"));
+		this.#waiting.clear();
+		this.#options.onClosed();
+	}
+
+	#send(frame: object): Promise<void> {
+		const line = `${JSON.stringify(frame)}\n`;
+		if (Buffer.byteLength(line) > MAX_LINE_BYTES)
+			return Promise.reject(new Refused(`a message of ${line.length} characters is too long to be sent`));
+		const { output } = this.#options;
+		return new Promise((resolve, reject) => {
+			if (this.#isClosed || !output.writable) return reject(new Error("the connection is closed"));
+			output.write(line, (error) => (error ? reject(error) : resolve()));
+		});
+	}
+
+	#hear(line: string): void {
+		const frame = parseJson(line);
+		if (!isObject(frame)) return;
+		const { id, does, body } = frame;
+		if (typeof does === "string") void this.#obey(does, body, typeof id === "number" ? id : undefined);
+		else if (typeof id === "number") this.#settle(id, frame);
+	}
+
+	#settle(id: number, { ok, value, error, isFinal }: Record<string, unknown>): void {
+		const waiting = this.#waiting.get(id);
+		this.#waiting.delete(id);
+		if (ok === true) waiting?.resolve(value);
+		else waiting?.reject(isFinal === true ? new Refused(String(error)) : new Error(String(error)));
+	}
+
+	async #obey(does: string, body: unknown, id: number | undefined): Promise<void> {
+		const handler = Object.hasOwn(this.#options.handlers, does) ? this.#options.handlers[does] : undefined;
+		const reply = await answerOf(handler, body, does);
+		if (id !== undefined) await this.#send({ id, ...reply }).catch(() => this.close());
+	}
+}
+
+async function answerOf(handler: Handler | undefined, body: unknown, does: string): Promise<object> {
+	try {
+		if (!handler) throw new Refused(`"${does}" is unknown here`);
+		return { ok: true, value: await handler(body) };
+	} catch (error) {
+		return { ok: false, error: messageOf(error), isFinal: error instanceof Refused };
+	}
+}

@@ -1,0 +1,319 @@
+/**
+ * The link to a machine that is reached by starting a program: `pi-subagents-worker --stdio`, here or through ssh. All
+ * runs of this process on that machine share one connection. A connection that ends, or falls silent, is opened again
+ * as long as somebody needs it; nobody counts as lost meanwhile.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
+import { sanitize } from "@pi-subagents/progress";
+import { type Blobs, type ControlMessage, type Link, type Marks, type Piece, Refused } from "../link/link.ts";
+import type { Order } from "../link/order.ts";
+import { Channel } from "./channel.ts";
+import {
+	BEAT_MS,
+	checked,
+	copyBlob,
+	type Hello,
+	helloSchema,
+	type PieceBody,
+	PROTOCOL,
+	pieceSchema,
+	readChunk,
+	readSchema,
+	SILENCE_MS,
+} from "./protocol.ts";
+
+export interface StdioLinkOptions {
+	/** The machine's name, for people. */
+	name: string;
+	command: string;
+	args: readonly string[];
+	env?: Readonly<Record<string, string | undefined>> | undefined;
+	/** Our own version. */
+	version: string;
+	clock: Clock;
+	report: Report;
+	/** How to install the worker, or what to check, if the program ends with this exit code. */
+	hint?: (code: number | null, complaint: string) => string | undefined;
+}
+
+/** Between two attempts to connect: the first at once, then later and later. */
+const RETRY_MS = [250, 1_000, 2_000, 5_000, 10_000];
+/** Without work, the connection is closed after this time. */
+const IDLE_MS = 30_000;
+/** How long the worker may take to say hello: a login on a slow machine, or a first start. */
+const HELLO_MS = 60_000;
+const MAX_COMPLAINT = 2_000;
+
+interface Following {
+	marks: () => Promise<Marks>;
+	hear: (piece: Piece) => void;
+}
+
+interface Connection {
+	channel: Channel;
+	child: ChildProcess;
+	lastSignAt: number;
+}
+
+export class StdioLink implements Link {
+	readonly blobs: Blobs;
+	readonly #options: StdioLinkOptions;
+	readonly #clock: Clock;
+	readonly #following = new Map<string, Following>();
+	readonly #offers = new Map<string, () => Promise<string>>();
+	readonly #listeners = new Set<(isUp: boolean) => void>();
+	#connection: Connection | undefined;
+	#connecting: Promise<Connection> | undefined;
+	/** Work that needs the connection besides the runs that are followed. */
+	#busy = 0;
+	#attempt = 0;
+	#cancelTimer = (): void => undefined;
+	#cancelBeat = (): void => undefined;
+
+	constructor(options: StdioLinkOptions) {
+		this.#options = options;
+		this.#clock = steadyClock(options.clock);
+		this.blobs = {
+			offer: (id, make) => this.#offer(id, make),
+			fetch: (key, id, path) => this.#fetch(key, id, path),
+		};
+	}
+
+	async submit(order: Order, signal: AbortSignal): Promise<void> {
+		await this.#whileNeeded(async () => {
+			for (;;) {
+				signal.throwIfAborted();
+				try {
+					const { channel } = await this.#connected();
+					await channel.request("submit", order);
+					return;
+				} catch (error) {
+					if (error instanceof Refused || signal.aborted) throw error;
+					if (this.#attempt >= RETRY_MS.length) throw error; // a launch does not wait for ever
+				}
+				await this.#pause(signal);
+			}
+		});
+	}
+
+	follow(key: string, marks: () => Promise<Marks>, hear: (piece: Piece) => void): () => void {
+		const following = { marks, hear };
+		this.#following.set(key, following);
+		if (this.#connection) void this.#begin(this.#connection, key, following);
+		else this.#connectLater(0);
+		return () => {
+			if (this.#following.get(key) !== following) return;
+			this.#following.delete(key);
+			void this.#connection?.channel.notify("unfollow", { key }).catch(ignore);
+			this.#restWhenIdle();
+		};
+	}
+
+	async control(key: string, message: ControlMessage): Promise<void> {
+		const connection = this.#connection;
+		if (!connection) throw new Error(`${this.#options.name} cannot be reached`);
+		await this.#whileNeeded(() => connection.channel.request("control", { key, message }));
+	}
+
+	onBeat(listener: (isUp: boolean) => void): () => void {
+		this.#listeners.add(listener);
+		listener(this.#connection !== undefined);
+		return () => this.#listeners.delete(listener);
+	}
+
+	/** Ends the connection. What runs on the other machine continues as if this process had ended. */
+	close(): void {
+		this.#following.clear();
+		this.#cancelTimer();
+		this.#drop();
+	}
+
+	async #whileNeeded<T>(work: () => Promise<T>): Promise<T> {
+		this.#busy++;
+		try {
+			return await work();
+		} finally {
+			this.#busy--;
+			this.#restWhenIdle();
+		}
+	}
+
+	#offer(id: string, make: () => Promise<string>): () => void {
+		let made: Promise<string> | undefined;
+		const once = () => (made ??= make());
+		this.#offers.set(id, once);
+		return () => {
+			if (this.#offers.get(id) === once) this.#offers.delete(id);
+			void made?.then((path) => rm(dirname(path), { recursive: true, force: true }), ignore);
+		};
+	}
+
+	async #fetch(key: string, id: string, path: string): Promise<void> {
+		await this.#whileNeeded(async () => {
+			const { channel } = await this.#connected();
+			await copyBlob(path, (at) => channel.request("read", { key, id, at }));
+		});
+	}
+
+	/** One attempt at a time. */
+	#connected(): Promise<Connection> {
+		if (this.#connection) return Promise.resolve(this.#connection);
+		this.#connecting ??= this.#connect().finally(() => {
+			this.#connecting = undefined;
+		});
+		return this.#connecting;
+	}
+
+	async #connect(): Promise<Connection> {
+		this.#attempt++;
+		const { command, args, env = process.env } = this.#options;
+		const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"], detached: true, windowsHide: true });
+		const { stdin, stdout, stderr } = child;
+		const greeted = Promise.withResolvers<Hello>();
+		let complaint = "";
+		stderr.setEncoding("utf8").on("data", (text: string) => {
+			complaint = (complaint + text).slice(-MAX_COMPLAINT);
+		});
+		const failed = (code: number | null) => greeted.reject(this.#failure(code, complaint));
+		child.once("error", (error) => {
+			complaint += messageOf(error);
+			failed(127);
+		});
+		child.once("close", failed);
+		const channel = new Channel({
+			input: stdout,
+			output: stdin,
+			handlers: {
+				hello: (body) => greeted.resolve(checked<Hello>(helloSchema, body, "the worker's greeting")),
+				beat: ignore,
+				piece: (body) => this.#hear(body),
+				blob: (body) => this.#read(body),
+			},
+			onSign: () => {
+				connection.lastSignAt = this.#clock.now();
+			},
+			onClosed: () => {
+				child.kill(); // ssh may wait for a network that is gone
+				if (this.#connection === connection) this.#lost();
+			},
+		});
+		const connection: Connection = { channel, child, lastSignAt: this.#clock.now() };
+		// Only the manager keeps our process alive.
+		child.unref();
+		for (const pipe of [stdin, stdout, stderr]) if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
+		const cancel = this.#clock.after(HELLO_MS, () => greeted.reject(this.#failure(null, "it does not answer")));
+		try {
+			this.#checkVersion(await greeted.promise);
+		} catch (error) {
+			channel.close();
+			throw error;
+		} finally {
+			cancel();
+		}
+		this.#attempt = 0;
+		this.#connection = connection;
+		this.#beat(connection);
+		for (const listener of this.#listeners) listener(true);
+		for (const [key, following] of this.#following) void this.#begin(connection, key, following);
+		return connection;
+	}
+
+	#checkVersion({ protocol, version }: Hello): void {
+		if (protocol === PROTOCOL) return;
+		const { name, version: ours } = this.#options;
+		const behind = protocol < PROTOCOL ? `on ${name}` : "here";
+		throw new Refused(
+			`${name} has pi-subagents ${sanitize(version)}, which speaks protocol ${protocol}; version ${ours} here speaks ${PROTOCOL}. Update pi-subagents ${behind}.`,
+		);
+	}
+
+	#failure(code: number | null, complaint: string): Error {
+		const { name, hint } = this.#options;
+		const lines = sanitize(complaint.replace(/\n+/g, " ")).trim();
+		const advice = hint?.(code, complaint);
+		const text = `${name} cannot be reached${lines === "" ? "" : `: ${lines}`}${advice === undefined ? "" : `. ${advice}`}`;
+		return advice === undefined ? new Error(text) : new Refused(text);
+	}
+
+	/** Says that we live, and looks whether the worker does. */
+	#beat(connection: Connection): void {
+		this.#cancelBeat = this.#clock.after(BEAT_MS, () => {
+			if (this.#connection !== connection) return;
+			if (this.#clock.now() - connection.lastSignAt > SILENCE_MS) return connection.channel.close();
+			void connection.channel.notify("beat", {}).catch(ignore);
+			this.#beat(connection);
+		});
+	}
+
+	async #begin({ channel }: Connection, key: string, { marks }: Following): Promise<void> {
+		try {
+			await channel.request("follow", { key, marks: await marks() });
+		} catch (error) {
+			if (error instanceof Refused) this.#following.get(key)?.hear({ type: "gone", why: error.message });
+			// Otherwise the connection ended, and the next one begins again.
+		}
+	}
+
+	#hear(body: unknown): void {
+		const { key, piece } = checked<PieceBody>(pieceSchema, body, "a piece of a run");
+		this.#following.get(key)?.hear(piece);
+	}
+
+	async #read(body: unknown): Promise<unknown> {
+		const { id, at } = checked<{ id: string; at: number }>(readSchema, body, "a request for a file");
+		const make = this.#offers.get(id);
+		if (!make) throw new Refused(`"${id}" is not offered`); // whatever else is on this machine
+		return readChunk(await make(), at);
+	}
+
+	#lost(): void {
+		this.#drop();
+		for (const listener of this.#listeners) listener(false);
+		if (this.#following.size > 0) this.#connectLater(0);
+	}
+
+	#drop(): void {
+		const connection = this.#connection;
+		this.#connection = undefined;
+		this.#cancelBeat();
+		connection?.child.stdin?.end();
+		connection?.channel.close();
+	}
+
+	#connectLater(failures: number): void {
+		const delay = failures === 0 ? 0 : (RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0);
+		this.#cancelTimer();
+		this.#cancelTimer = this.#clock.after(delay, () => {
+			if (this.#following.size === 0) return;
+			this.#connected().catch((error) => {
+				if (failures === 1) this.#options.report(`${messageOf(error)} Trying again until it can.`);
+				this.#connectLater(failures + 1);
+			});
+		});
+	}
+
+	#pause(signal: AbortSignal): Promise<void> {
+		const delay = RETRY_MS[Math.min(this.#attempt, RETRY_MS.length) - 1] ?? 0;
+		return new Promise((resolve) => {
+			const cancel = this.#clock.after(delay, resolve);
+			const stop = () => {
+				cancel();
+				resolve();
+			};
+			signal.addEventListener("abort", stop, { once: true });
+		});
+	}
+
+	#restWhenIdle(): void {
+		if (this.#following.size > 0 || this.#busy > 0) return;
+		this.#cancelTimer();
+		this.#cancelTimer = this.#clock.after(IDLE_MS, () => {
+			if (this.#following.size === 0 && this.#busy === 0) this.#drop();
+		});
+	}
+}
+
+const ignore = (): void => undefined;

@@ -1,0 +1,79 @@
+/** The worker's end of a pipe or an ssh connection. */
+import type { Readable, Writable } from "node:stream";
+import { type Clock, steadyClock } from "@pi-subagents/core";
+import type { Worker } from "../far/worker.ts";
+import { Channel } from "./channel.ts";
+import {
+	BEAT_MS,
+	type ControlBody,
+	checked,
+	controlSchema,
+	copyBlob,
+	type FollowBody,
+	followSchema,
+	type Hello,
+	PROTOCOL,
+	readChunk,
+	readSchema,
+	SILENCE_MS,
+	unfollowSchema,
+} from "./protocol.ts";
+
+export interface ServeOptions {
+	worker: Worker;
+	version: string;
+	input: Readable;
+	output: Writable;
+	clock: Clock;
+}
+
+/** Resolves when the near side is gone, and with it all that had to be kept for it. */
+export async function serve({ worker, version, input, output, clock }: ServeOptions): Promise<void> {
+	const closed = Promise.withResolvers<void>();
+	const steady = steadyClock(clock);
+	let lastSignAt = steady.now();
+	const channel: Channel = new Channel({
+		input,
+		output,
+		onSign: () => {
+			lastSignAt = steady.now();
+		},
+		onClosed: closed.resolve,
+		handlers: {
+			beat: () => undefined,
+			submit: (body) => worker.accept(body, (id, path) => copyBlob(path, (at) => channel.request("blob", { id, at }))),
+			follow: (body) => {
+				const { key, marks } = checked<FollowBody>(followSchema, body, "the request to follow a run");
+				return worker.follow(key, marks, (piece) => channel.notify("piece", { key, piece }));
+			},
+			unfollow: (body) => {
+				const { key } = checked<{ key: string }>(unfollowSchema, body, "a request");
+				worker.unfollow(key);
+			},
+			control: (body) => {
+				const { key, message } = checked<ControlBody>(controlSchema, body, "a message to a run");
+				return worker.control(key, message);
+			},
+			read: (body) => {
+				const { key = "", id, at } = checked<ReadBody>(readSchema, body, "a request for a file");
+				return readChunk(worker.blobPath(key, id), at);
+			},
+		},
+	});
+	const hello: Hello = { protocol: PROTOCOL, version };
+	await channel.notify("hello", hello).catch(() => channel.close());
+	const beat = () => {
+		cancel = steady.after(BEAT_MS, () => {
+			if (steady.now() - lastSignAt > SILENCE_MS) return channel.close();
+			void channel.notify("beat", {}).catch(() => channel.close());
+			beat();
+		});
+	};
+	let cancel = (): void => undefined;
+	beat();
+	await closed.promise;
+	cancel();
+	await worker.leave();
+}
+
+type ReadBody = { key?: string; id: string; at: number };
