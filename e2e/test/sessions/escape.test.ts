@@ -10,6 +10,7 @@ import {
 	createGate,
 	type Gate,
 	hang,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	type PiBinary,
@@ -23,7 +24,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { until } from "../../support/detached.ts";
 import { enter } from "../../support/keys.ts";
-import { type Scene, scene } from "../../support/scene.ts";
+import { extensionDir, type Scene, scene } from "../../support/scene.ts";
 
 const NEWS = "<task-notification>";
 const isSession = offersTool("Agent");
@@ -47,6 +48,8 @@ interface Plan {
 	/** What the agent that is waited for answers. Default: nothing, ever. */
 	awaited?: (gate: Gate) => Reply;
 	settings?: Record<string, unknown>;
+	/** Another extension, as code. */
+	beside?: string;
 }
 
 async function dig(pi: PiBinary, plan: Plan = {}): Promise<Dig> {
@@ -61,7 +64,10 @@ async function dig(pi: PiBinary, plan: Plan = {}): Promise<Dig> {
 			converse(isDigger, ...digger(gate)),
 			when(isAwaited, plan.awaited?.(gate) ?? hang()),
 		],
-		{ agentFiles: { "subagents.json": JSON.stringify(plan.settings ?? {}) } },
+		{
+			agentFiles: { "subagents.json": JSON.stringify(plan.settings ?? {}) },
+			...(plan.beside && { files: { "beside.ts": plan.beside }, extensions: [extensionDir, "beside.ts"] }),
+		},
 	);
 	const tui = await startTui({ env: it.env, pi }, { rows: 60 });
 	enter(tui, "Please dig.");
@@ -88,37 +94,55 @@ function toldTurns({ server }: Scene): { text: string; hasSpoken: boolean }[] {
 		}));
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+/** The digger finds gold, the list says so, and a turn says so only after the user has spoken. */
+async function expectNewsWhenSpoken(it: Dig, list: string): Promise<void> {
+	const { tui, gate } = it;
+	gate.open();
+	await ended(it, Number.parseInt(list, 10));
+	enter(tui, "/subagent list");
+	await tui.waitForText(list);
+	enter(tui, "Are you there?");
+	await tui.waitForText("News: Found gold");
+	expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
+}
+
+const pis = await availablePis();
+const modern = pis.filter(({ version }) => !version.startsWith("0."));
+
+describe.each(isFullRun ? modern : [])("pi $version", (pi) => {
+	test("a stop after the session's last words is one, too", async () => {
+		const beside = `export default (pi) => {
+			let isStopped = false;
+			pi.on("agent_before_settle", (_event, ctx) => {
+				if (!isStopped) ctx.abort();
+				isStopped = true;
+			});
+		};`;
+		await using it = await dig(pi, { session: [digs, say("Dug.")], beside });
+		await it.tui.waitForText("Dug.");
+		await expectNewsWhenSpoken(it, "1 agent: 1 done");
+	});
+});
+
+describe.each(pis)("pi $version", (pi) => {
 	test("what the turn waits for stops; what is in the background goes on, and is told when the user has spoken", async () => {
 		await using it = await dig(pi);
-		const { tui, server, gate } = it;
+		const { tui, server } = it;
 		await server.nextRequest(isAwaited);
 		tui.press("escape");
 		await tui.waitForText("Stopped by you");
 		await server.nextRequest((request) => isAwaited(request) && request.aborted);
-		gate.open();
-		await ended(it, 2);
-		enter(tui, "/subagent list");
-		await tui.waitForText("2 agents: 1 done, 1 stopped");
-		enter(tui, "Are you there?");
-		await tui.waitForText("News: Found gold");
-		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
+		await expectNewsWhenSpoken(it, "2 agents: 1 done, 1 stopped");
 	});
 
 	test("the same when it is the session's own words that are broken off", async () => {
 		await using it = await dig(pi, { session: [digs, hang()] });
-		const { tui, server, gate } = it;
+		const { tui, server } = it;
 		const talking = await server.nextRequest((request) => isSession(request) && request.turn === 2);
 		tui.press("escape");
 		await server.nextRequest((request) => request.number === talking.number && request.aborted);
 		await tui.waitForText("aborted");
-		gate.open();
-		await ended(it, 1);
-		enter(tui, "/subagent list");
-		await tui.waitForText("1 agent: 1 done");
-		enter(tui, "Are you there?");
-		await tui.waitForText("News: Found gold");
-		expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
+		await expectNewsWhenSpoken(it, "1 agent: 1 done");
 	});
 
 	test("a question from the background waits for the user as well", async () => {

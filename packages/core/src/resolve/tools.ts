@@ -5,7 +5,7 @@ import type { RunSpec } from "../model/runner.ts";
 /** A tool that a child could have. */
 export interface ToolFact {
 	name: string;
-	/** The extension that provides it; absent for pi's own. */
+	/** The extension that provides it, also if it is one of pi's own (`builtin:codemode`); absent for pi's other tools. */
 	extension?: string;
 	/** Another name of that extension. */
 	alias?: string;
@@ -43,7 +43,13 @@ export function isLoaded(
 ): boolean {
 	if (extension === undefined) return true;
 	const isNamed = (names: readonly string[]) => names.some((name) => name === extension || name === alias);
+	if (isBuiltin({ extension })) return !isNamed(excludeExtensions); // loaded for its tools
 	return !isNamed(excludeExtensions) && (extensions === true || (Array.isArray(extensions) && isNamed(extensions)));
+}
+
+/** Whether one of pi's own extensions provides it. The user switches these tools on one by one. */
+function isBuiltin({ extension }: Pick<ToolFact, "extension">): boolean {
+	return extension?.startsWith("builtin:") ?? false;
 }
 
 export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): string[] {
@@ -51,7 +57,9 @@ export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): 
 	const asked = request.tools;
 	const names = Array.isArray(asked)
 		? asked.flatMap((entry) => expand(entry, facts, request))
-		: facts.map(({ name }) => name).filter((name) => asked === "*" || DEFAULT_TOOLS.includes(name));
+		: (asked === "*" ? find("*", facts) : facts.filter(({ name }) => DEFAULT_TOOLS.includes(name))).map(
+				({ name }) => name,
+			);
 	const allowed = [...new Set(names)].filter((name) => !denied.has(name));
 	if (!request.isFromProject) return allowed;
 	const beyond = allowed.filter((name) => !isWithinReach(name, facts));
@@ -84,12 +92,13 @@ function expand(entry: string, facts: readonly ToolFact[], { preset, notLoaded =
 
 /** A missing tool need not be denied, but a typo must not leave a tool allowed. */
 function deny(entry: string, facts: readonly ToolFact[], request: ToolRequest): string[] {
+	if (entry === "*") return facts.map(({ name }) => name); // also those that it does not stand for in `tools`
 	const isKnown = find(entry, facts).length > 0;
 	return isKnown || nearest(entry, facts.flatMap(spellings)) ? expand(entry, facts, request) : [];
 }
 
 function find(entry: string, facts: readonly ToolFact[]): readonly ToolFact[] {
-	if (entry === "*") return facts;
+	if (entry === "*") return facts.filter((fact) => fact.isActive || !isBuiltin(fact));
 	return entry.startsWith("ext:") ? ofExtension(entry.slice(4), facts) : facts.filter(({ name }) => name === entry);
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type AgentError, nearest, resolveTools, type ToolFact, type ToolRequest } from "../../src/index.ts";
+import { isLoaded } from "../../src/resolve/tools.ts";
 
 const facts: ToolFact[] = [
 	{ name: "read", isActive: true },
@@ -53,6 +54,37 @@ describe("what a preset says", () => {
 
 	test("a mistyped denial must not leave the tool allowed", () => {
 		expect(errorOf({ disallowedTools: ["bsah"] })).toMatchObject({ code: "unknown_tool" });
+	});
+});
+
+describe("tools of pi's own extensions", () => {
+	const withCodemode = (isActive: boolean): ToolFact[] => [
+		...facts,
+		{ name: "codemode", extension: "builtin:codemode", isActive },
+	];
+	const codemode = { tools: ["read", "codemode"] };
+
+	test("are there by name, and among all tools if the session has switched them on", () => {
+		expect(tools(codemode, withCodemode(false))).toEqual(["read", "codemode"]);
+		expect(tools({ tools: "*" }, withCodemode(false))).not.toContain("codemode");
+		expect(tools({ tools: ["*"] }, withCodemode(false))).not.toContain("codemode");
+		expect(tools({ tools: "*" }, withCodemode(true))).toContain("codemode");
+		expect(tools({}, withCodemode(true))).not.toContain("codemode");
+	});
+
+	test.each([["codemode"], ["ext:builtin:codemode"], ["*"]])("are denied by %j, also where they are off", (denied) => {
+		expect(tools({ ...codemode, disallowedTools: [denied] }, withCodemode(false))).not.toContain("codemode");
+	});
+
+	test("are not for a project's preset where the session has them off", () => {
+		expect(() => tools({ ...codemode, isFromProject: true }, withCodemode(false))).toThrow("asks for codemode");
+		expect(tools({ ...codemode, isFromProject: true }, withCodemode(true))).toEqual(["read", "codemode"]);
+	});
+
+	test("are loaded for their tools, unless the preset excludes the extension", () => {
+		const fact = { name: "codemode", extension: "builtin:codemode", isActive: false };
+		expect(isLoaded(fact, {})).toBe(true);
+		expect(isLoaded(fact, { extensions: [], excludeExtensions: ["builtin:codemode"] })).toBe(false);
 	});
 });
 

@@ -35,18 +35,21 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 		cancelPreparation?.();
 		cancelPreparation = undefined;
 	};
-	// From here on pi works on the user's prompt, though it does not say so yet: a turn of ours would take its place.
+	// From here on pi works on a prompt, though it does not say so yet: a turn of ours would take its place.
+	const prepare = () => {
+		prepared();
+		cancelPreparation = clock.after(PREPARATION_MS, () => {
+			prepared();
+			announce();
+		});
+		announce();
+		return undefined;
+	};
 	pi.on("input", ({ streamingBehavior }) => {
 		prepared();
-		if (streamingBehavior === undefined) {
-			cancelPreparation = clock.after(PREPARATION_MS, () => {
-				prepared();
-				announce();
-			});
-			announce();
-		}
-		return undefined;
+		return streamingBehavior === undefined ? prepare() : undefined;
 	});
+	pi.on("before_agent_start", prepare); // since pi 1.2 also for messages of extensions, which are no input
 	pi.on("session_before_compact", () => {
 		publish("busy");
 		return undefined;

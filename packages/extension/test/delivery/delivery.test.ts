@@ -367,6 +367,17 @@ test("while pi prepares the user's prompt no turn of ours takes its place, and a
 	expect(it.sent).toHaveLength(2);
 });
 
+test("a run that another extension starts is no moment for ours, before it says that it has begun", async () => {
+	const it = await open(newFile());
+	const { id } = it.launch();
+	await it.emit("before_agent_start");
+	await it.answer(id, "Two doors.");
+	it.clock.advance(10_000);
+	expect(it.sent).toEqual([]);
+	await it.turn();
+	expect(it.sent).toHaveLength(1);
+});
+
 test("while the context is shortened nothing is told", async () => {
 	const it = await open(newFile());
 	const { id } = it.launch();

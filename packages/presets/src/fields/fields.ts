@@ -50,7 +50,7 @@ export const fields: readonly Field[] = [
 		absent: "none",
 	}),
 	refuse("tools", "tools", kind("tools"), {
-		doc: "The complete list of tools it may use: names, `ext:extension`, `ext:extension/tool`, `mcp:server`, `mcp:server/tool` (also `mcp__server__*`, `mcp__server__tool`), `*` (every tool) or `none`.",
+		doc: "The complete list of tools it may use: names (with pi 1.0 or newer also `codemode` and `tool_search`), `ext:extension`, `ext:extension/tool`, `mcp:server`, `mcp:server/tool` (also `mcp__server__*`, `mcp__server__tool`), `*` (every tool) or `none`.",
 		absent: "the default tools",
 		aliases: ["allowed_tools"],
 	}),

@@ -17,6 +17,8 @@ export interface ReplyUsage {
 	readonly output: number;
 	readonly cacheRead?: number;
 	readonly cacheWrite?: number;
+	/** What the provider says it charged, as OpenRouter does. Server only. */
+	readonly cost?: number;
 }
 
 /**

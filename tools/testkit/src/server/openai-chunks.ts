@@ -39,12 +39,13 @@ function slices(text: string, size: number): string[] {
 }
 
 function wireUsage(usage: ReplyUsage): object {
-	const { input, output, cacheRead = 0, cacheWrite = 0 } = usage;
+	const { input, output, cacheRead = 0, cacheWrite = 0, cost } = usage;
 	const prompt = input + cacheRead + cacheWrite;
 	return {
 		prompt_tokens: prompt,
 		completion_tokens: output,
 		total_tokens: prompt + output,
 		prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+		...(cost === undefined ? {} : { cost, is_byok: false }),
 	};
 }

@@ -1,7 +1,8 @@
-/** Resources of a child with extensions: the user's, all but our own or those that its preset names, and pi's MCP support. */
+/** Resources of a child with extensions: the user's, all but our own or those that its preset names, and pi's own. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import * as pi from "@earendil-works/pi-coding-agent";
 import {
 	DefaultPackageManager,
 	DefaultResourceLoader,
@@ -34,7 +35,29 @@ interface InlineExtension {
 
 /** Whether the child's session runs extensions at all. */
 export function hasExtensions(spec: RunSpec): boolean {
-	return wantsExtensions(spec) || spec.mcp !== undefined;
+	return wantsExtensions(spec) || spec.mcp !== undefined || builtinsFor(spec).length > 0;
+}
+
+/** pi's own extensions (pi 1.0 and newer) whose tools a preset may name: the tool, and what pi exports to make the extension. */
+const BUILTINS = [
+	{ name: "builtin:codemode", tool: "codemode", creator: "createCodemodeExtension" },
+	{ name: "builtin:tool-search", tool: "tool_search", creator: "createToolSearchExtension" },
+] as const;
+
+interface Builtin {
+	name: (typeof BUILTINS)[number]["name"];
+	create: () => ExtensionFactory;
+}
+
+/**
+ * Those that the child's tools come from. They are left out if another extension of the child has a tool of that name,
+ * and do not exist in an older pi, where such a tool can only come from another extension.
+ */
+export function builtinsFor({ tools }: Pick<RunSpec, "tools">): Builtin[] {
+	return BUILTINS.flatMap(({ name, tool, creator }): Builtin[] => {
+		const create: unknown = Reflect.get(pi, creator);
+		return tools.includes(tool) && typeof create === "function" ? [{ name, create: create as Builtin["create"] }] : [];
+	});
 }
 
 export function wantsExtensions({ extensions }: RunSpec): boolean {
@@ -60,7 +83,11 @@ export async function resourcesWithExtensions(
 		// Unwanted extensions must not be loaded: loading runs them, and we would start ourselves again.
 		noExtensions: true,
 		additionalExtensionPaths: paths,
-		extensionFactories: [...(servers ? [servers.extension] : []), last],
+		extensionFactories: [
+			...builtinsFor(spec).map(({ name, create }) => ({ name, factory: create(), replaceable: true })),
+			...(servers ? [servers.extension] : []),
+			last,
+		],
 		noThemes: true,
 		noPromptTemplates: true,
 		skillsOverride: (base) => {
@@ -167,8 +194,9 @@ function nameIn(file: string): string | undefined {
 	}
 }
 
-/** The names of the user's extension that provides a tool. None for any other tool. */
+/** The names of the extension that provides a tool, if a child can load it. None for any other tool. */
 export function toolExtension({ path, ...source }: SourceInfo): string[] {
+	if (BUILTINS.some(({ name }) => name === path)) return [path];
 	if (!existsSync(path)) return []; // pi's own, or generated
 	const names = extensionNames(path, source);
 	return names.some(isOurs) ? [] : names;
