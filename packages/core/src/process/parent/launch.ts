@@ -11,7 +11,6 @@ import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/layout.ts";
 import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
-import { builtinsFor } from "../../session/resources/extensions.ts";
 import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
 import { mcpVariables } from "../child/mcp-wish.ts";
@@ -130,8 +129,8 @@ async function piLaunch(
 		options.extensionOfModel?.(model),
 	);
 	// They vanish with `--no-extensions`.
-	const ofModels = [...sources.keys()].filter((source) => source?.startsWith("builtin:")).map(String);
-	const extensions = [...ofModels, ...builtinsFor(spec).map(({ name }) => name), ...found.extensions];
+	const builtins = [...sources.keys()].filter((source) => source?.startsWith("builtin:")).map(String);
+	const extensions = [...builtins, ...found.extensions];
 	const sessionId = options.parentSessionId?.();
 	return {
 		command: pi.command,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CONFIG_DIR_NAME, SettingsManager } from "@earendil-works/pi-coding-agent";
 import type { RunSpec } from "../../model/runner.ts";
-import { extensionPaths, wantsExtensions } from "../../session/resources/extensions.ts";
+import { builtinsFor, extensionPaths, wantsExtensions } from "../../session/resources/extensions.ts";
 import type { SessionHost } from "../../session/resources/host.ts";
 import type { ResourceScope } from "../../session/resources/resources.ts";
 import { chooseSkills, findSkills, requireSkills } from "../../session/resources/skills.ts";
@@ -18,8 +18,9 @@ export async function findResources(
 	const { cwd, agentDir, isTrusted } = scope;
 	// pi locks its settings to read them, which takes longer than the rest of a launch; most launches do not need them.
 	const settings = () => SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
+	const users = wantsExtensions(spec) ? await extensionPaths(host, scope, spec, settings()) : [];
 	return {
-		extensions: wantsExtensions(spec) ? await extensionPaths(host, scope, spec, settings()) : [],
+		extensions: [...builtinsFor(spec).map(({ name }) => name), ...users],
 		skills: await skillPaths(scope, spec, settings),
 		appendedPrompt: appendedPrompt(scope),
 	};
