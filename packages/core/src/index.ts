@@ -1,4 +1,5 @@
 export type { AbortedBy, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+export { type Alert, type AlertPorts, type AlertRules, alertSequence, followAlerts } from "./alert/alert.ts";
 export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
 export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";

@@ -2,9 +2,9 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { offerMentions } from "@pi-subagents/commands/input";
 import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-subagents/commands/questions";
-import { Manager, systemClock } from "@pi-subagents/core";
+import { alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
-import { type Recorder, recordRuns } from "@pi-subagents/core/runs";
+import { type Recorder, recordRuns, runAlertCommand } from "@pi-subagents/core/runs";
 import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
@@ -53,6 +53,7 @@ export default function subagents(given: ExtensionAPI): void {
 		onSettings,
 	);
 	const ask: ProcessRunnerOptions["ask"] = (id, question, signal) => manager.ask(id, question, signal);
+	const alertRules = () => launcher.latest().notifications;
 	const flushLogs = () => recorder.flush();
 	const callerData = createCallerData();
 	const isolating = createWorktrees(host, gitTrust.allows, callerData.beforeCleanup);
@@ -65,9 +66,9 @@ export default function subagents(given: ExtensionAPI): void {
 					childTools: (spec) => childTools(spec, { manager, launcher, host, flushLogs }),
 				}),
 			),
-			process: isolating(processRunner({ ...host, ask })),
+			process: isolating(processRunner({ ...host, ask, alertRules })),
 			workflow: workflows.runner,
-			tmux: isolating(tmuxRunner({ ...host, ask, onWindow: host.notify })),
+			tmux: isolating(tmuxRunner({ ...host, ask, alertRules, onWindow: host.notify })),
 		},
 		clock: systemClock,
 		newId: newAgentId,
@@ -100,6 +101,14 @@ export default function subagents(given: ExtensionAPI): void {
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
 	showCounts(pi, { store, journal, host });
 	showTree(pi, { store, host, settings: launcher.latest });
+	followAlerts(store, {
+		rules: alertRules,
+		clock: systemClock,
+		show: (alert, via) =>
+			host.session()?.mode === "tui" && process.stdout.write(alertSequence(alert, via, process.env)),
+		run: (alert, command) =>
+			host.session()?.hasUI && runAlertCommand(alert, command).catch(({ message }) => host.warn(message)),
+	});
 	followSessionLife(pi, delivery);
 	followWorkflows(pi, workflows, { manager, launcher, host, delivery });
 	drainBeforeTheEnd(pi, {

@@ -1,3 +1,4 @@
+export { runAlertCommand } from "../alert/alert-command.ts";
 export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
 export { listRuns, type OpenQuestion, type RunList, type RunOverview, type RunState } from "../overview/list-runs.ts";
 export { answerRun, stopRun } from "../overview/orders.ts";

@@ -234,6 +234,38 @@ export const settingsSchema = Type.Object({
 			default: "direct",
 		},
 	),
+	notifications: Type.Object(
+		{
+			on: severalOf(
+				{
+					question: "an agent waits for your answer",
+					failed: "an agent has failed, or was stopped by a limit",
+					done: "an agent is done",
+				},
+				{ title: "About", description: "What you are notified of.", default: [] },
+			),
+			minSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
+				title: "From (seconds)",
+				description: "Only about runs that took at least this long, and questions that have waited this long.",
+				default: 30,
+			}),
+			via: choice(
+				{
+					osc: "the terminal shows a notification, if it can",
+					bell: "the terminal rings",
+					command: "`command` is started",
+				},
+				{ title: "Via", description: "How notifications reach you.", default: "osc" },
+			),
+			command: names({
+				title: "Command",
+				description:
+					'A program and its arguments, such as `["notify-my-phone", "--quiet"]`: started without a shell in your home directory, with the notification as JSON on its input. Agents that continue after you quit use only this, whatever `via` says.',
+				default: [],
+			}),
+		},
+		{ title: "Notifications", description: "What you hear of outside pi, while you look elsewhere." },
+	),
 	widget: choice(
 		{
 			auto: "`rich` while it fits, then `compact`",

@@ -39,6 +39,7 @@ test("without files everything is at its default", () => {
 			retention: { days: 14, megabytes: 500 },
 			agentOverrides: {},
 			workflows: { autoResume: false, budgetTokens: 0 },
+			notifications: { on: [], minSeconds: 30, via: "osc", command: [] },
 		},
 		problems: [],
 		notes: [],

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type AlertRules, alertVariables } from "../../alert/alert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
@@ -40,6 +41,8 @@ export interface ProcessHost {
 	wrapper?: string;
 	childEntry?: string;
 	mcpEntry?: string;
+	/** What the user wants to hear of when a detached run ends. */
+	alertRules?: () => AlertRules;
 	/** The environment of the child; that of this process when absent. */
 	env?: Readonly<Record<string, string | undefined>>;
 }
@@ -90,7 +93,7 @@ export async function launchRun(
 		command: process.execPath,
 		args: [wrapper, runDir],
 		cwd: spec.cwd,
-		env: { ...env, ...scriptVariables(process.execPath) },
+		env: { ...env, ...scriptVariables(process.execPath), ...alertVariables(options.alertRules?.(), spec) },
 		runDir,
 		title: `${spec.type}: ${spec.description}`,
 		signal,

@@ -9,12 +9,14 @@ import { join, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
-import { messageOf } from "../../base/best-effort.ts";
+import { type AlertRules, settledAlert } from "../../alert/alert.ts";
+import { runAlertCommand, takeAlertRules } from "../../alert/alert-command.ts";
+import { bestEffort, messageOf } from "../../base/best-effort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createWhole } from "../../files/create.ts";
 import type { Stop } from "../../model/runner.ts";
 import { identityOf } from "../../runs/identity.ts";
-import { type ResultFile, RUN_FILES, type WrapperFile } from "../../runs/layout.ts";
+import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "../../runs/layout.ts";
 import { parseJson, readMeta } from "../../runs/read.ts";
 import { writeResult } from "../../runs/write.ts";
 import { WrappedRun } from "./run.ts";
@@ -36,6 +38,7 @@ process.exit(await main(resolve(process.argv[2] ?? "."), process.argv[3]));
 /** Returns the exit code. */
 async function main(dir: string, socket: string | undefined): Promise<number> {
 	const parentSocket = socket === undefined ? undefined : await takeEnvironment(socket);
+	const alertRules = takeAlertRules(process.env);
 	const meta = await readMeta(dir);
 	if (typeof meta === "string" || !meta.launch) {
 		const why = typeof meta === "string" ? meta : `${join(dir, RUN_FILES.meta)} does not say how to start pi`;
@@ -59,12 +62,22 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	const result = await withWorktree(await run.live(), spec);
 	const isKept = await keep(dir, result);
 	if (parentSocket) await send(parentSocket, `${JSON.stringify(result)}\n`);
+	if (alertRules) await announce(alertRules, meta, result);
 	await terminal.end(result);
 	const { status } = result.outcome;
 	// A reader without the result file waits for our exit.
 	if (launch.showsProgress && isKept && status !== "aborted") await readingTime(print, systemClock);
 	letGo?.();
 	return 0;
+}
+
+/** pi may be closed, so this process says that the run has ended. */
+async function announce(rules: AlertRules, { agentId, preset, cwd, spec }: Meta, result: ResultFile): Promise<void> {
+	const { outcome, startedAt, completedAt, durationMs = completedAt - startedAt } = result;
+	const agent = { id: agentId, type: preset, description: spec.description, cwd };
+	const alert = settledAlert(rules, agent, { outcome, durationMs });
+	const report = (message: string) => process.stderr.write(`${message}\n`);
+	if (alert) await bestEffort("The notification", report, () => runAlertCommand(alert, rules.command));
 }
 
 async function keep(dir: string, result: ResultFile): Promise<boolean> {
