@@ -100,7 +100,7 @@ export default function subagents(given: ExtensionAPI): void {
 	const { journal } = delivery;
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
 	showCounts(pi, { store, journal, host });
-	showTree(pi, { store, host, settings: launcher.latest });
+	showTree(pi, { manager, host, settings: launcher.latest });
 	followAlerts(store, {
 		rules: alertRules,
 		clock: systemClock,

@@ -32,6 +32,7 @@ export type { Notices, Phrase } from "./phrases.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
 export {
 	endText,
+	isElsewhere,
 	lookOf,
 	type OutcomeTextOptions,
 	outcomeText,
@@ -39,6 +40,8 @@ export {
 	SPINNER,
 	STATUS_LOOKS,
 	type StatusLook,
+	type StatusView,
 	tallyText,
+	type WaitsFor,
 } from "./status.ts";
 export type { DescribeOptions } from "./wording.ts";

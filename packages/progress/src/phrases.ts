@@ -95,6 +95,7 @@ export const defaultPhrases: Readonly<Record<string, Readonly<Phrase>>> = {
 		done: 'Called workflow {name|path|resume|"script"}',
 		failed: 'Workflow {name|path|resume|"script"} failed',
 	},
+	ask_main_session: { call: "Asking: {question}", done: "Got an answer to: {question}", failed: "Asking failed" },
 	powershell: { call: "{command}", done: "Command finished: {command}", failed: "Command failed: {command}" },
 };
 

@@ -28,29 +28,63 @@ export const STATUS_LOOKS = {
 } as const satisfies Readonly<Record<string, StatusLook>>;
 
 /**
- * The look of a status, also of one that a newer version wrote.
+ * The look of a status, also of one that a newer version wrote. An agent that asked another agent instead of the user
+ * looks like a running one, and its word names whom it waits for.
  *
  * @example
  * ```ts
  * lookOf("aborted"); // { word: "stopped", icon: "■", color: "warning" }
+ * lookOf({ status: "waiting", waitsFor: { who: "agent", name: "Plan" } }).word; // "waiting for Plan"
  * ```
  */
-export function lookOf(status: string): StatusLook {
+export function lookOf(agent: StatusView | string): StatusLook {
+	const { status, waitsFor } = viewOf(agent);
+	if (waitsFor && isElsewhere({ status, waitsFor })) return { ...STATUS_LOOKS.running, word: elsewhereWord(waitsFor) };
 	if (Object.hasOwn(STATUS_LOOKS, status)) return STATUS_LOOKS[status as keyof typeof STATUS_LOOKS];
 	return { word: sanitizeClipped(status, MAX_UNKNOWN) || "unknown", icon: "●", color: "accent" };
 }
 
 const MAX_UNKNOWN = 20;
 
+/** Whom a waiting agent asked, with the name of that agent if it was one. */
+export interface WaitsFor {
+	readonly who: "agent" | "session" | "user";
+	readonly name?: string;
+}
+
+/** The state of an agent, as far as its word depends on it. */
+export interface StatusView {
+	readonly status: string;
+	/** By default, an agent that waits does so for the user. */
+	readonly waitsFor?: WaitsFor | undefined;
+}
+
+function viewOf(agent: StatusView | string): StatusView {
+	return typeof agent === "string" ? { status: agent } : agent;
+}
+
+function elsewhereWord({ who, name = "" }: WaitsFor): string {
+	return who === "session" ? "waiting for pi" : `waiting for ${sanitizeClipped(name, MAX_NAME) || "its parent"}`;
+}
+
+const MAX_NAME = 40;
+
+/** Whether it waits for somebody else than the user. */
+export function isElsewhere({ status, waitsFor }: StatusView): boolean {
+	return status === "waiting" && waitsFor !== undefined && waitsFor.who !== "user";
+}
+
 /**
- * How many agents have each status.
+ * How many agents have each status. An agent that waits for another agent counts as running: nothing is asked of the
+ * user.
  *
  * @example
  * ```ts
  * tallyText(["completed", "running", "completed"]); // "1 running, 2 done"
  * ```
  */
-export function tallyText(statuses: readonly string[]): string {
+export function tallyText(agents: readonly (StatusView | string)[]): string {
+	const statuses = agents.map(viewOf).map((agent) => (isElsewhere(agent) ? "running" : agent.status));
 	const known = Object.keys(STATUS_LOOKS);
 	const others = new Set(statuses.filter((status) => !known.includes(status)));
 	return [...known, ...others]
@@ -105,7 +139,7 @@ export function endText(outcome: Outcome, options: OutcomeTextOptions = {}): str
 	if (outcome.status !== "aborted") return outcomeText(outcome, options);
 	const after = options.durationMs === undefined ? "" : ` after ${formatDuration(options.durationMs)}`;
 	const { head, cause } = stoppedBy(outcome);
-	const reason = sanitizeClipped(outcome.reason, MAX_REASON_LENGTH);
+	const reason = reasonOf(outcome);
 	if (head.startsWith("Stopped by")) return because(head + after, reason);
 	const why = cause ?? (head === "Stopped" ? "" : head.toLowerCase());
 	return because(`Stopped${after}`, why === "" || reason === "" ? why || reason : `${why} (${reason})`);
@@ -127,13 +161,21 @@ const STOPPED: Record<AbortedBy, { head: string; cause?: string }> = {
 
 function abortedText(outcome: Aborted, after: string): string {
 	const { head, cause } = stoppedBy(outcome);
-	const reason = sanitizeClipped(outcome.reason, MAX_REASON_LENGTH);
+	const reason = reasonOf(outcome);
 	if (cause === undefined) return because(head + after, reason);
 	return because(head + after, reason === "" ? cause : `${cause} (${reason})`);
 }
 
-function stoppedBy({ by }: Aborted): { head: string; cause?: string } {
+function stoppedBy({ by, reason }: Aborted): { head: string; cause?: string } {
+	if (by === "shutdown" && reason === RELOAD) return { head: "Interrupted by reload" };
 	return Object.hasOwn(STOPPED, by) ? STOPPED[by] : { head: "Stopped" };
+}
+
+/** The reason of a shutdown that the words for it already give. */
+const RELOAD = "reload";
+
+function reasonOf({ by, reason }: Aborted): string {
+	return by === "shutdown" && reason === RELOAD ? "" : sanitizeClipped(reason, MAX_REASON_LENGTH);
 }
 
 function because(head: string, cause: string): string {

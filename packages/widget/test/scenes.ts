@@ -218,6 +218,33 @@ const strange: readonly AgentView[] = [
 	{ id: "rtl", status: "queued", type: "עוזר", description: "בדיקת הקוד כולו" },
 ];
 
+/** Agents whose records do not say what happens now. */
+const live: readonly AgentView[] = [
+	{ id: "plan", status: "running", type: "Plan", description: "split the work", startedAt: NOW - 40_000 },
+	{
+		id: "asks-plan",
+		status: "waiting",
+		type: "scout",
+		description: "find the config",
+		parentAgentId: "plan",
+		question: "Which config is meant, the user's or the project's?",
+		waitsFor: { who: "agent", name: "Plan" },
+		startedAt: NOW - 20_000,
+	},
+	{ id: "writes", status: "running", type: "worker", description: "write the docs", activity: "Finished reading a.ts" },
+	{ id: "full", status: "queued", type: "reviewer", description: "review the port" },
+	{ id: "paused", status: "queued", type: "tester", description: "run the tests" },
+];
+
+const DOING: Readonly<Record<string, string>> = {
+	plan: "thinking…",
+	writes: "writing…",
+	full: "waiting for a slot (3 ahead)",
+	paused: "anthropic asks to wait 12s",
+};
+
+const activityOf = (id: string) => DOING[id];
+
 /** What is drawn, under which name. */
 export const scenes: Record<string, { agents: readonly AgentView[]; options: Omit<FitOptions, "width" | "now"> }> = {
 	"rich: three levels": { agents: family, options: { mode: "rich", maxLines: 12, maxDepth: 4 } },
@@ -232,6 +259,8 @@ export const scenes: Record<string, { agents: readonly AgentView[]; options: Omi
 	"rich: a crowd": { agents: crowd, options: { mode: "rich", maxLines: 12 } },
 	"compact: a crowd in four lines": { agents: crowd, options: { mode: "compact", maxLines: 4 } },
 	"focused: a crowd": { agents: crowd, options: { mode: "focused", maxLines: 12, focusId: "lead-1" } },
+	"rich: what only the manager knows": { agents: live, options: { mode: "rich", maxLines: 12, activityOf } },
+	"compact: what only the manager knows": { agents: live, options: { mode: "compact", maxLines: 12, activityOf } },
 	"rich: other scripts and tricks": { agents: strange, options: { mode: "rich", maxLines: 12 } },
 	"compact: other scripts and tricks": { agents: strange, options: { mode: "compact", maxLines: 12 } },
 };

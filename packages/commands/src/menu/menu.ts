@@ -11,6 +11,7 @@ import { rpcScreen } from "../screen/screen-rpc.ts";
 import { tuiScreen } from "../screen/screen-tui.ts";
 import { presetBlocks } from "../subagent/agents.ts";
 import { listBlocks } from "../subagent/list.ts";
+import { currentAgents } from "../text/agent-text.ts";
 import { show } from "../text/note.ts";
 import { openViewer } from "../viewer/viewer.ts";
 import { agentsMenu } from "./agents/agents.ts";
@@ -35,7 +36,7 @@ export function menuCommand(pi: ExtensionAPI, { states, ...deps }: MenuDeps): Pi
 		handler: (_args, ctx) =>
 			bestEffort("The menu", host.warn, async () => {
 				if (ctx.hasUI) return states.whileAsking(() => topMenu(menuFor(ctx, deps)));
-				const agents = listBlocks(manager.store.snapshot().records, systemClock.now());
+				const agents = listBlocks(currentAgents(manager), systemClock.now());
 				show(pi, ctx, [
 					...agents,
 					...presetBlocks(await launcher.presetReport(ctx)),

@@ -4,7 +4,7 @@ import { type EarlierSession, earlierSessions } from "@pi-subagents/delivery";
 import { formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { activityText, durationOf, isActive, sortByActivity, statusCell } from "../text/agent-text.ts";
+import { activityText, currentAgents, durationOf, isActive, sortByActivity, statusCell } from "../text/agent-text.ts";
 
 /** More rows would push the important ones off the screen. */
 const MAX_ROWS = 40;
@@ -15,7 +15,7 @@ export function listCommand({ manager }: CommandDeps): Subcommand {
 		args: "[all]",
 		about: "the agents of this session, running ones first; all: also those of earlier sessions in this directory",
 		async run(rest, { cwd, sessionManager }) {
-			const own = listBlocks(manager.store.snapshot().records, systemClock.now());
+			const own = listBlocks(currentAgents(manager), systemClock.now());
 			const word = rest.trim().toLowerCase();
 			if (word === "") return own;
 			if (word !== "all")
@@ -67,8 +67,8 @@ export function earlierBlocks(sessions: readonly EarlierSession[]): Block[] {
 const SESSION_ID_CHARACTERS = 13;
 
 function earlierRow(agent: AgentRecord): Row {
-	const { id, type, status, description, outcome } = agent;
-	const ended: Cell[] = [statusCell(status), { text: formatDuration(durationOf(agent)), tone: "muted" }];
+	const { id, type, description, outcome } = agent;
+	const ended: Cell[] = [statusCell(agent), { text: formatDuration(durationOf(agent)), tone: "muted" }];
 	const open: Cell[] = [{ text: "no end", tone: "muted" }, { text: "" }];
 	const note = outcome ? activityText(agent) : "no end recorded: it is running in another pi, or ended with it";
 	return {
@@ -93,14 +93,14 @@ export function listBlocks(agents: readonly AgentRecord[], now: number): Block[]
 }
 
 function row(agent: AgentRecord, hasNames: boolean, now: number): Row {
-	const { id, name, type, status, description } = agent;
+	const { id, name, type, description } = agent;
 	const nameCell: Cell[] = hasNames ? [{ text: name ?? "" }] : [];
 	return {
 		lead: [
 			{ text: id },
 			...nameCell,
 			{ text: type, tone: "accent" },
-			statusCell(status),
+			statusCell(agent),
 			{ text: formatDuration(durationOf(agent, now)), tone: "muted" },
 		],
 		body: [{ text: description }, { text: activityText(agent), tone: "muted" }],
@@ -108,5 +108,5 @@ function row(agent: AgentRecord, hasNames: boolean, now: number): Row {
 }
 
 function tally(agents: readonly AgentRecord[]): string {
-	return tallyText(agents.map(({ status }) => status));
+	return tallyText(agents);
 }

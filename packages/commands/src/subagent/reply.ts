@@ -31,7 +31,7 @@ export function parseReply(rest: string, agents: readonly AgentRecord[]): { agen
 	if (!isWaiting(agent))
 		throw new AgentError(
 			"wrong_state",
-			`${agentLabel(agent)} is ${lookOf(agent.status).word}; it is not waiting for an answer.`,
+			`${agentLabel(agent)} is ${lookOf(agent).word}; it is not waiting for an answer.`,
 		);
 	if (text === "")
 		throw new AgentError(

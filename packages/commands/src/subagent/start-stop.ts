@@ -131,7 +131,7 @@ export function stopCommand({ manager }: CommandDeps): Subcommand {
 
 export function stopBlocks(record: AgentRecord, { wasActive }: { wasActive: boolean }): Block[] {
 	const { id, outcome } = record;
-	const how = outcome ? endText(outcome, { durationMs: durationOf(record) }) : lookOf(record.status).word;
+	const how = outcome ? endText(outcome, { durationMs: durationOf(record) }) : lookOf(record).word;
 	if (!wasActive) return [{ text: `${agentLabel(record)} had already ended. ${how}.` }];
 	const hasText = outcome !== undefined && outcome.status !== "completed" && outcome.partialText !== undefined;
 	const hint: Block = { text: `Its output until then: /subagent view ${id}`, tone: "muted" };

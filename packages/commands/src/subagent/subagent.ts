@@ -5,7 +5,7 @@ import type { Block, Cell } from "@pi-subagents/widget/dialogs";
 import { doctorCommand } from "../doctor/doctor.ts";
 import type { CommandCode } from "../host.ts";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { firstWord } from "../text/agent-text.ts";
+import { currentAgents, firstWord } from "../text/agent-text.ts";
 import { show } from "../text/note.ts";
 import { agentsCommand } from "./agents.ts";
 import { complete } from "./completions.ts";
@@ -34,7 +34,7 @@ export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): CommandCod
 		helpCommand(() => subcommands),
 	];
 	const status = () =>
-		statusBlocks(deps.manager.store.snapshot().records, deps.launcher.latest().maxConcurrent, systemClock.now());
+		statusBlocks(currentAgents(deps.manager), deps.launcher.latest().maxConcurrent, systemClock.now());
 	return {
 		getArgumentCompletions: (typed) => complete(subcommands, typed),
 		async handler(args, ctx) {

@@ -24,7 +24,7 @@ import {
 import { renderTree } from "@pi-subagents/widget";
 import { type Block, fields, type Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { agentLabel, durationOf, toneOf } from "../text/agent-text.ts";
+import { agentLabel, currentAgents, durationOf, toneOf } from "../text/agent-text.ts";
 import { agentCompletions, presetCompletions } from "./completions.ts";
 import { listBlocks } from "./list.ts";
 import { presetDetails } from "./view-preset.ts";
@@ -38,7 +38,7 @@ const TREE_COLUMNS = 78;
 const TREE_LINES = 12;
 
 export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
-	const agents = () => manager.store.snapshot().records;
+	const agents = () => currentAgents(manager);
 	return {
 		name: "view",
 		args: "[id or preset]",
@@ -101,10 +101,16 @@ export async function agentDetails(record: AgentRecord, now: number): Promise<Bl
 }
 
 function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, Tone | undefined])[] {
-	const { status, task, model, cwd, runner, run, parentAgentId, question, artifacts } = record;
+	const { task, model, cwd, runner, run, parentAgentId, question, artifacts, queuedFor, startedAt, queuedAt } = record;
 	const pairs: [string, string | undefined, Tone?][] = [
-		["status", statusText(record, now), toneOf(status)],
+		["status", statusText(record, now), toneOf(record)],
 		["asks", question, "warn"],
+		[
+			"queued",
+			queuedFor === undefined
+				? undefined
+				: `${queuedFor}${startedAt === undefined ? "" : `, for ${formatDuration(startedAt - queuedAt)}`}`,
+		],
 		["task", task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task],
 		["model", [model, attemptsText(record)].filter((each) => each).join(", ") || undefined],
 		["cwd", cwd],
@@ -131,11 +137,11 @@ function lastText({ outcome, activity, lastEventAt }: AgentRecord, now: number):
 }
 
 function statusText(record: AgentRecord, now: number): string {
-	const { status, outcome, turns, maxTurns } = record;
+	const { outcome, turns, maxTurns } = record;
 	const durationMs = durationOf(record, now);
 	if (!outcome) {
 		const limit = maxTurns === undefined ? "" : ` of ${maxTurns}`;
-		return `${lookOf(status).word} for ${formatDuration(durationMs)}, ${formatCount(turns, "turn")}${limit}`;
+		return `${lookOf(record).word} for ${formatDuration(durationMs)}, ${formatCount(turns, "turn")}${limit}`;
 	}
 	return endText(outcome, { durationMs });
 }

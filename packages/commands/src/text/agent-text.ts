@@ -1,15 +1,15 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
-import { type AgentRecord, isSettled, type Status, wholeMs } from "@pi-subagents/core";
-import { endText, lookOf } from "@pi-subagents/progress";
+import { type AgentRecord, isSettled, type Manager, type Status, wholeMs } from "@pi-subagents/core";
+import { endText, lookOf, type StatusView } from "@pi-subagents/progress";
 import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 
-/** The status in its one word, icon and colour. */
-export function statusCell(status: Status): Cell & { tone: Tone } {
-	return { text: lookOf(status).word, tone: toneOf(status) };
+/** The status in its one word and colour. */
+export function statusCell(agent: StatusView | string): Cell & { tone: Tone } {
+	return { text: lookOf(agent).word, tone: toneOf(agent) };
 }
 
-export function toneOf(status: Status): Tone {
-	return TONES[lookOf(status).color];
+export function toneOf(agent: StatusView | string): Tone {
+	return TONES[lookOf(agent).color];
 }
 
 const TONES = { accent: "accent", muted: "muted", warning: "warn", success: "good", error: "bad" } as const;
@@ -33,10 +33,18 @@ export function durationOf(record: AgentRecord, now = record.lastEventAt): numbe
 }
 
 /** Its activity, question or outcome; empty where the status says it all. */
-export function activityText({ status, activity, question, outcome }: AgentRecord): string {
+export function activityText({ activity, queuedFor, question, outcome }: AgentRecord): string {
 	if (question !== undefined) return `asks: ${question}`;
-	if (!outcome) return status === "queued" ? "" : (activity ?? "");
+	if (!outcome) return activity ?? queuedFor ?? "";
 	return outcome.status === "completed" && !outcome.wrappedUp ? "" : endText(outcome);
+}
+
+/** The session's agents as people see them: with what each active one does at this moment. */
+export function currentAgents(manager: Pick<Manager, "store" | "activityOf">): AgentRecord[] {
+	return manager.store.snapshot().records.map((record) => {
+		const activity = record.outcome || record.question !== undefined ? undefined : manager.activityOf(record.id);
+		return activity === undefined ? record : { ...record, activity };
+	});
 }
 
 /** `scout a1b2c3d4`, with the agent's name if it has one. */

@@ -1,1 +1,2 @@
+export { footerText } from "./footer-text.ts";
 export { registerNotes } from "./note.ts";

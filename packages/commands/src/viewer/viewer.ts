@@ -86,7 +86,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 					head: headOf(id, deps, theme),
 					isLive: () => isLive(manager, id),
 					question: () => questionOf(manager, id),
-					empty: () => emptyText(manager.store.record(id) ?? record),
+					empty: () => emptyText(manager.store.record(id) ?? record, manager.activityOf(id)),
 					relatives: () => relativesOf(manager.store.snapshot().records, id),
 					actions: actionsOf(id, conversation, deps, done),
 					requestRender: redraw,
@@ -162,15 +162,19 @@ function questionOf(manager: Manager, id: string): ViewerQuestion | undefined {
 	return open && { text: open.question, id: open };
 }
 
-function emptyText({ status, task }: AgentRecord): string {
-	const state = status === "queued" ? "Waiting for a slot." : "No answer yet.";
-	return `${isSettled(status) ? "Its conversation was not kept." : state}\n\nTask: ${task}`;
+function emptyText({ status, task }: AgentRecord, doing: string | undefined): string {
+	const state = `${doing ?? (status === "queued" ? "Waiting for a slot" : "No answer yet")}.`.replace(/…\.$/, "…");
+	return `${isSettled(status) ? "Its conversation was not kept." : capitalized(state)}\n\nTask: ${task}`;
+}
+
+function capitalized(text: string): string {
+	return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 function relativesOf(records: readonly AgentRecord[], id: string): Relative[] {
 	const parentId = records.find((record) => record.id === id)?.parentAgentId;
 	return records.flatMap((record): Relative[] => {
-		const label = `${agentLabel(record)} ${lookOf(record.status).word}: ${sanitize(record.description)}`;
+		const label = `${agentLabel(record)} ${lookOf(record).word}: ${sanitize(record.description)}`;
 		if (record.id === parentId) return [{ id: record.id, relation: "parent", label }];
 		return record.parentAgentId === id ? [{ id: record.id, relation: "child", label }] : [];
 	});
@@ -218,7 +222,8 @@ function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme):
 		const now = clock.now();
 		const key = `${manager.store.seq} ${width} ${Math.floor(now / TICK_MS)} ${theme.fg("accent", "")}`;
 		if (drawn?.key !== key) {
-			const options = { mode: "focused", width, maxLines: MAX_HEAD_LINES, now, focusId: id } as const;
+			const activityOf = (each: string) => manager.activityOf(each);
+			const options = { mode: "focused", width, maxLines: MAX_HEAD_LINES, now, focusId: id, activityOf } as const;
 			const lines = renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) });
 			drawn = { key, lines: [...lines, ...attemptLines(manager.store.record(id), width, theme)] };
 		}

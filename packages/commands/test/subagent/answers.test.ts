@@ -73,7 +73,12 @@ test("a list shows those at work first, then those launched last", () => {
 		completedAt: NOW,
 		outcome: { status: "failed", error: "No key" },
 	});
-	const queued = agent({ id: "0ueued01", status: "queued", type: "general-purpose" });
+	const queued = agent({
+		id: "0ueued01",
+		status: "queued",
+		type: "general-purpose",
+		activity: "waiting for a slot (next)",
+	});
 	expect(text(listBlocks([completed, failed, queued, waiting, agent()], NOW), 100)).toBe(
 		`5 agents: 1 running, 1 waiting for you, 1 queued, 1 done, 1 failed
 
@@ -82,6 +87,7 @@ a1b2c3d4             scout            running          1m 12s  Find the launch c
 beef0001  left-door  scout            waiting for you  1m 12s  Find the launch code
                                                                asks: Which colour?
 0ueued01             general-purpose  queued           1m 12s  Find the launch code
+                                                               waiting for a slot (next)
 dead0001             scout            failed           1m 12s  Find the launch code
                                                                Failed: No key
 c0ffee00             scout            done             1m      Find the launch code

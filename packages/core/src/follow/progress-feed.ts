@@ -23,13 +23,15 @@ export interface FeedOptions {
 	clock?: Clock;
 	/** It has its own row on the screen. In a batch, it waits for its first news: the tree shows the agent. */
 	hasRow?: boolean;
+	/** What the agent does now, where that is fresher than its last line. */
+	activityOf?: ((agentId: string) => string | undefined) | undefined;
 }
 
 export function followProgress(
 	store: Store,
 	agentId: string,
 	onUpdate: (lines: readonly string[], record: AgentRecord, now: number) => void,
-	{ clock = systemClock, hasRow = false }: FeedOptions = {},
+	{ clock = systemClock, hasRow = false, activityOf }: FeedOptions = {},
 ): ProgressFeed {
 	const steady = steadyClock(clock);
 	const leaveBatch = joinBatch(store);
@@ -49,7 +51,9 @@ export function followProgress(
 		if (!record) return;
 		hasNews = false;
 		if (lines.length > 0) updatedAt = steady.now(); // the first line need not wait after "Starting"
-		onUpdate(lines.length > 0 ? lines : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
+		const now = activityOf?.(agentId);
+		const shown = now === undefined || now === lines.at(-1) ? lines : [...lines, now].slice(-LINES_KEPT);
+		onUpdate(shown.length > 0 ? shown : [record.status === "queued" ? "Queued" : "Starting"], record, clock.now());
 		if (!isBatched(store)) cancel = clock.after(untilNextSecond(clock), moveClock);
 	};
 	const moveClock = () => {

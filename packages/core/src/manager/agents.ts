@@ -21,6 +21,8 @@ export interface Agents {
 	wait(id: string, options?: { signal?: AbortSignal }): Promise<Outcome>;
 	/** How long a running agent has been running. */
 	elapsedMs(id: string): number | undefined;
+	/** What an active agent does now, for people. */
+	activityOf(id: string): string | undefined;
 	/**
 	 * The caller stops waiting and the agent continues in the background. Absent where its result could not be
 	 * delivered.
@@ -41,6 +43,7 @@ export function allAgents(manager: Manager, actsFor: "session" | "user"): Agents
 		resume: (id, spec, options) => manager.resume(id, spec, { ...options, launchedBy }),
 		wait: (id, options) => manager.wait(id, options),
 		elapsedMs: (id) => manager.elapsedMs(id),
+		activityOf: (id) => manager.activityOf(id),
 		moveToBackground: (id) => manager.moveToBackground(id),
 		steer: (id, message) => manager.steer(id, message),
 		wrapUp: (id, reason) => manager.wrapUp(id, reason),
@@ -57,6 +60,7 @@ export function ownAgents(scope: ManagerScope): Agents {
 		resume: (id, spec, options) => scope.resume(id, spec, options),
 		wait: (id, options) => scope.wait(id, options),
 		elapsedMs: (id) => scope.elapsedMs(id),
+		activityOf: (id) => scope.activityOf(id),
 		steer: (id, message) => scope.steer(id, message),
 		wrapUp: (id, reason) => scope.wrapUp(id, reason),
 		abort: (id, stop) => scope.abort(id, stop),

@@ -5,7 +5,8 @@
 import type { AssistantText, Retrying, Usage } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../model/store.ts";
-import { RateGate } from "../queue/rate-gate.ts";
+import type { HoldReason } from "../queue/hold-reason.ts";
+import { pauseReason, RateGate } from "../queue/rate-gate.ts";
 import { pauseAfter } from "../queue/retry-hint.ts";
 import { splitModelName } from "../resolve/models.ts";
 import type { AgentTree } from "./agent-tree.ts";
@@ -58,14 +59,22 @@ export class Checkpoints {
 		const { budgets, hold, tree } = this.#options;
 		const release = hold(live);
 		try {
+			live.isPaused = true;
 			await this.gate.whenOpen(this.#providerOf(live), live.abort.signal);
+			live.isPaused = false;
 			for (const id of [live.id, ...tree.ancestorsOf(live.id).map((record) => record.id)]) {
 				if (!(await budgets.check(live, id))) return "end";
 			}
 			return "go";
 		} finally {
+			live.isPaused = false;
 			release();
 		}
+	}
+
+	/** Why a running agent waits at its checkpoint, if its provider asked for a pause. */
+	reasonFor(live: LiveAgent): HoldReason | undefined {
+		return live.isPaused ? pauseReason(this.gate, this.#providerOf(live)) : undefined;
 	}
 
 	/** The provider of the model in use: the run may have fallen back to another one. */

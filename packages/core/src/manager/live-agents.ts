@@ -31,6 +31,8 @@ export interface LiveAgent {
 	movedAt: number;
 	/** How many things it waits for: a child, an answer, a provider. Its clocks stop meanwhile. */
 	holds: number;
+	/** It is between two turns, and its provider may have asked for a pause. */
+	isPaused: boolean;
 	/** When the last of these ended; its clocks restart from there. */
 	restedAt: number;
 	/** No deadline counts before this: what a rejoined run did meanwhile, perhaps its end, is still being read. */
@@ -86,6 +88,7 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 		beganAt: 0,
 		movedAt: 0,
 		holds: 0,
+		isPaused: false,
 		restedAt: 0,
 		sparedUntil: 0,
 	};

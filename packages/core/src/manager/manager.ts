@@ -17,6 +17,7 @@ import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";
 import { type AdoptedRun, type AskedQuestion, type LiveAgent, untilSettled } from "./live-agents.ts";
+import { LiveStatus } from "./live-status.ts";
 import { Questions } from "./questions.ts";
 import { RunLifecycle } from "./run-lifecycle.ts";
 import { ManagerScope } from "./scope.ts";
@@ -71,6 +72,7 @@ export class Manager {
 	readonly #options: ManagerOptions;
 	readonly #lifecycle: RunLifecycle;
 	readonly #questions: Questions;
+	readonly #liveStatus: LiveStatus;
 	#isShutDown = false;
 
 	constructor(options: ManagerOptions) {
@@ -86,6 +88,11 @@ export class Manager {
 		});
 		const { clock, audience, onQuestion } = options;
 		this.#questions = new Questions({ store: this.store, lifecycle: this.#lifecycle, clock, audience, onQuestion });
+		this.#liveStatus = new LiveStatus({
+			clock,
+			watch: (id, tell) => this.watch(id, tell),
+			holdReason: (id) => this.#lifecycle.holdReason(id),
+		});
 	}
 
 	/** Launches an agent, or queues it, and returns its record. A run that cannot start is a failed outcome, not an error. */
@@ -255,6 +262,15 @@ export class Manager {
 	 */
 	elapsedMs(id: string): number | undefined {
 		return this.#lifecycle.elapsedMs(id);
+	}
+
+	/**
+	 * What an active agent does now, for people: `Reading a.ts`, `thinking…`, `waiting for a slot (3 ahead)`. Fresher
+	 * than its record, which holds events only. Ask once a second while it is on a screen.
+	 */
+	activityOf(id: string): string | undefined {
+		const record = this.store.record(id);
+		return record && this.#liveStatus.textOf(record);
 	}
 
 	slots(): SlotsSnapshot {

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
 import {
 	type Addressee,
 	type Answer,
@@ -95,16 +96,16 @@ export class Questions {
 			const cancel = asked.timeoutMs === undefined ? undefined : this.#options.clock.after(asked.timeoutMs, late);
 			live.question = open;
 			signal?.addEventListener("abort", onAbort, { once: true });
-			const { question, addressee } = asked;
-			const to = addressee.who === "nobody" ? {} : { to: addressee.who };
-			this.#options.lifecycle.dispatch(live.id, { type: "agent_asked", question, ...to });
 			this.#bring(asked);
 		});
 	}
 
 	#bring(asked: AskedQuestion): void {
-		const { addressee, agentId } = asked;
-		const { lifecycle, onQuestion } = this.#options;
+		const { addressee, agentId, question } = asked;
+		const { lifecycle, onQuestion, store } = this.#options;
+		const { name, type } = (addressee.who === "agent" && store.record(addressee.agentId)) || {};
+		const to = addressee.who === "nobody" ? {} : { to: addressee.who, ...defined({ toName: name ?? type }) };
+		lifecycle.dispatch(agentId, { type: "agent_asked", question, ...to });
 		const answerer = addressee.who === "agent" ? lifecycle.live(addressee.agentId) : undefined;
 		if (answerer) lifecycle.steer(answerer, questionMessage(agentId, asked));
 		onQuestion?.(asked);

@@ -20,6 +20,7 @@ import {
 	type Stop,
 } from "../model/runner.ts";
 import type { Store } from "../model/store.ts";
+import { type HoldReason, holdText } from "../queue/hold-reason.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import { Slots } from "../queue/slots.ts";
 import { AgentTree } from "./agent-tree.ts";
@@ -93,6 +94,14 @@ export class RunLifecycle {
 		await this.#cleanups.done();
 	}
 
+	/** Why a live agent does not run now, if something holds it back. */
+	holdReason(id: string): HoldReason | undefined {
+		const live = this.live(id);
+		if (!live) return undefined;
+		if (live.run) return this.#checkpoints.reasonFor(live);
+		return this.slots.reasonFor(id) ?? (this.#cleanups.of(id) && { by: "cleanup" });
+	}
+
 	/** Stops the agent's clocks until the returned function is called. */
 	readonly hold = (live: LiveAgent): (() => void) => this.#watchdog.hold(live);
 
@@ -119,7 +128,9 @@ export class RunLifecycle {
 			this.#liveAgents.remove(live);
 			throw new AgentError("slots_full", slot.refused);
 		}
-		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch) });
+		const held = slot === "granted" ? undefined : this.holdReason(id);
+		const waits = held && holdText(held);
+		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch), ...defined({ waits }) });
 		if (slot === "granted") this.#start(id);
 	}
 

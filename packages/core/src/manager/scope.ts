@@ -44,6 +44,11 @@ export class ManagerScope {
 		return this.#options.manager.elapsedMs(this.#own(id));
 	}
 
+	/** What an active agent does now, for people. */
+	activityOf(id: string): string | undefined {
+		return this.#options.manager.activityOf(this.#own(id));
+	}
+
 	steer(id: string, message: string): void {
 		this.#options.manager.steer(this.#own(id), message);
 	}

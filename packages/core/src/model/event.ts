@@ -19,6 +19,8 @@ export type LifeCycleEvent =
 export interface AgentQueued {
 	type: "agent_queued";
 	agent: AgentIdentity;
+	/** Why it could not start at once, for people. */
+	waits?: string;
 }
 
 /** A run began. */
@@ -32,12 +34,14 @@ export interface AgentSteered {
 	message: string;
 }
 
-/** The agent asked a question and waits for the answer. */
+/** The agent asked a question and waits for the answer; again when the question is passed on. */
 export interface AgentAsked {
 	type: "agent_asked";
 	question: string;
-	/** Who gets it first. Absent in logs of older versions. */
+	/** Who gets it. Absent in logs of older versions. */
 	to?: "agent" | "session" | "user";
+	/** The name of the agent that gets it, if one does. */
+	toName?: string;
 }
 
 /** The agent's question was answered or declined. */

@@ -1,5 +1,6 @@
 /** What is known of an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
-import type { Memory, Outcome, Usage } from "@pi-subagents/progress";
+import type { Memory, Outcome, Usage, WaitsFor } from "@pi-subagents/progress";
+import { defined } from "../base/values.ts";
 import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
 import type { Status } from "./status.ts";
 import { NO_USAGE } from "./usage.ts";
@@ -30,6 +31,12 @@ export interface AgentRecord extends AgentIdentity {
 	attempts?: { model: string; error: string }[];
 	/** What it asked, while it waits for the answer. */
 	question?: string;
+	/** Whom it asked, while it waits. */
+	waitsFor?: WaitsFor;
+	/** Why the current run had to wait for its start, as it was when it was queued. */
+	queuedFor?: string;
+	/** No tool runs and nothing else holds it up: the model is thinking or writing. */
+	isModelWorking?: boolean;
 	/** The state of `describe` between two events. */
 	memory?: Memory;
 }
@@ -46,5 +53,6 @@ export function newRecord(event: AgentEvent & AgentQueued): AgentRecord {
 		toolUses: 0,
 		usage: NO_USAGE,
 		compactions: 0,
+		...defined({ queuedFor: event.waits }),
 	};
 }

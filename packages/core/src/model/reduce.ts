@@ -53,7 +53,7 @@ export function reduceWithLine(record: AgentRecord | undefined, event: AgentEven
 		case "moved_to_background":
 			return { record: { ...seen, isBackground: true } };
 		case "agent_asked":
-			return { record: record.status === "running" ? asked(seen, event) : record };
+			return { record: record.status === "queued" ? record : asked(seen, event) };
 		case "agent_answered":
 			return { record: record.status === "waiting" ? answered(seen) : record };
 		default:
@@ -72,6 +72,7 @@ function queue(record: AgentRecord | undefined, event: Envelope & AgentQueued): 
 		run: event.run,
 		queuedAt: event.at,
 		lastEventAt: event.at,
+		...defined({ queuedFor: event.waits }),
 	};
 }
 
@@ -85,18 +86,19 @@ const OF_A_RUN = [
 	"maxTurns",
 	"attempts",
 	"callId",
+	"queuedFor",
 ] as const;
 
 function start(record: AgentRecord, event: Envelope & AgentStarted): AgentRecord {
 	if (record.status !== "queued" || event.run !== record.run) return record;
-	return { ...record, status: "running", startedAt: event.at, lastEventAt: event.at };
+	return { ...record, status: "running", startedAt: event.at, lastEventAt: event.at, isModelWorking: true };
 }
 
 function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecord {
 	const { startedAt, queuedAt } = record;
 	const { at, durationMs = at - (startedAt ?? at) } = event;
 	return {
-		...without(record, "question", "memory"),
+		...without(record, "question", "waitsFor", "memory", "isModelWorking"),
 		...event.totals,
 		status: event.outcome.status,
 		outcome: event.outcome,
@@ -105,12 +107,13 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 	};
 }
 
-function asked(record: AgentRecord, { question }: AgentAsked): AgentRecord {
-	return { ...record, status: "waiting", question };
+function asked(record: AgentRecord, { question, to, toName: name }: AgentAsked): AgentRecord {
+	const waitsFor = to && { who: to, ...defined({ name }) };
+	return { ...without(record, "waitsFor"), status: "waiting", question, ...defined({ waitsFor }) };
 }
 
 function answered(record: AgentRecord): AgentRecord {
-	return { ...without(record, "question"), status: "running" };
+	return { ...without(record, "question", "waitsFor"), status: "running" };
 }
 
 /** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */
@@ -144,9 +147,15 @@ function shortened(outcome: Outcome): Outcome {
 function observe(record: AgentRecord, event: ChildEvent): Reduced {
 	const { memory, line } = describe(record.memory, event);
 	const next = { ...count(record, event), memory };
+	if (!QUIET.has(event.type)) next.isModelWorking = memory.pending.length === 0 && !PAUSES.has(event.type);
 	if (line !== undefined) next.activity = line;
 	return { record: next, line };
 }
+
+/** Events that say nothing about what happens next. */
+const QUIET: ReadonlySet<string> = new Set(["usage", "turn"]);
+/** After these, the model does nothing for a while. */
+const PAUSES: ReadonlySet<string> = new Set(["compacting", "retrying", "idle"]);
 
 function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 	switch (event.type) {

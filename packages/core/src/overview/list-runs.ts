@@ -1,6 +1,7 @@
 /** What every agent on this machine does now, or how it ended, read from the files of runs. Nothing is changed. */
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
@@ -46,7 +47,11 @@ export interface RunOverview {
 
 export type RunState =
 	| { group: "needs-input"; status: "waiting"; question: OpenQuestion }
-	| { group: "working"; status: "queued" | "running" | "waiting" }
+	| { group: "working"; status: "running" }
+	/** `waits`: why, as it was when it was queued. */
+	| { group: "working"; status: "queued"; waits?: string }
+	/** It asked another agent or the model, not the user. */
+	| { group: "working"; status: "waiting"; question: OpenQuestion; waitsFor: WaitsFor }
 	/** `lost`: it ended without a result, because its process is gone. */
 	| { group: "done"; status: "completed" | "failed" | "aborted" | "lost" };
 
@@ -183,12 +188,13 @@ function stateOf({ meta, result, log, isHeld }: Evidence): RunState {
 	if (result) return { group: "done", status: result.outcome.status };
 	if (!isHeld) return { group: "done", status: "lost" };
 	if (log?.question) {
-		const { to, ...question } = log.question;
-		const isForUser = to === undefined || to === "user";
-		return isForUser ? { group: "needs-input", status: "waiting", question } : { group: "working", status: "waiting" };
+		const { to, toName, ...question } = log.question;
+		if (to === undefined || to === "user") return { group: "needs-input", status: "waiting", question };
+		return { group: "working", status: "waiting", question, waitsFor: { who: to, ...defined({ name: toName }) } };
 	}
 	const isQueued = log?.hasStarted !== true && meta.launch === undefined;
-	return { group: "working", status: isQueued ? "queued" : "running" };
+	if (!isQueued) return { group: "working", status: "running" };
+	return { group: "working", status: "queued", ...defined({ waits: log?.waits }) };
 }
 
 async function readLog(dir: string): Promise<LogState> {

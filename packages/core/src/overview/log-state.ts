@@ -5,6 +5,8 @@ import { parseEvent } from "../runs/read.ts";
 
 export interface LogState {
 	hasStarted: boolean;
+	/** Why it was queued, if it was. */
+	waits?: string;
 	/** The question that it waits for. `to`: who has to answer, if the log says so. */
 	question?: {
 		id?: string;
@@ -12,27 +14,32 @@ export interface LogState {
 		context?: string;
 		defaultAnswer?: string;
 		to?: "agent" | "session" | "user";
+		toName?: string;
 	};
 }
 
 export function stateOfLog(lines: readonly string[]): LogState {
 	let hasStarted = false;
-	/** Oldest first. Questions of agents inside a pi have no id and are answered in order. */
+	let waits: string | undefined;
+	/** Oldest first. Questions of agents inside a pi have no id. */
 	const open: NonNullable<LogState["question"]>[] = [];
 	const close = (id: string | undefined) => {
-		const at = id === undefined ? 0 : open.findIndex((each) => each.id === id);
+		const at = open.findIndex((each) => each.id === id);
 		if (at >= 0) open.splice(at, 1);
 	};
 	for (const line of lines) {
 		const event = parseEvent(line);
 		if (!event) continue;
-		if (event.type !== "agent_queued") hasStarted = true;
+		if (event.type === "agent_queued") waits = event.waits;
+		else hasStarted = true;
 		if (event.type === "question") {
 			const { id, question, context, defaultAnswer } = event;
 			open.push({ id, question, ...defined({ context, defaultAnswer }) });
 		} else if (event.type === "agent_asked") {
-			open.push({ question: event.question, ...defined({ to: event.to }) });
+			const { question, to, toName } = event;
+			close(undefined); // an agent inside a pi has one open question, which may have been passed on
+			open.push({ question, ...defined({ to, toName }) });
 		} else if (event.type === "question_over" || event.type === "agent_answered") close(event.id);
 	}
-	return { hasStarted, ...defined({ question: open.at(-1) }) };
+	return { hasStarted, ...defined({ waits, question: open.at(-1) }) };
 }

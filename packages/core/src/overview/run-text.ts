@@ -1,10 +1,10 @@
 /** The overview of a run in words, the same in a shell and in a menu. Sanitized: the files may hold anything. Pure. */
-import { formatDuration, outcomeText, sanitize } from "@pi-subagents/progress";
+import { endText, formatDuration, lookOf, type StatusView, sanitize } from "@pi-subagents/progress";
 import type { RunOverview, RunState } from "./list-runs.ts";
 
 export interface RunText {
 	icon: string;
-	/** One of: running, queued, waiting for you, waiting, done, failed, stopped. */
+	/** One of: running, queued, waiting for you, waiting for another agent, done, failed, stopped. */
 	status: string;
 	/** Its preset. */
 	preset: string;
@@ -20,23 +20,13 @@ export interface RunText {
 	reach: string;
 }
 
-const STATUS: Record<RunState["status"], { icon: string; word: string }> = {
-	queued: { icon: "◦", word: "queued" },
-	running: { icon: "●", word: "running" },
-	waiting: { icon: "?", word: "waiting" },
-	completed: { icon: "✓", word: "done" },
-	failed: { icon: "✗", word: "failed" },
-	aborted: { icon: "■", word: "stopped" },
-	lost: { icon: "■", word: "stopped" },
-};
-
 export function runTextOf(run: RunOverview, now: number): RunText {
 	const { state, name, agentId, preset, description, task, createdAt, result } = run;
-	const { icon, word } = STATUS[state.status];
+	const { icon, word } = lookOf(viewOf(state));
 	const since = Math.max(0, now - (result?.completedAt ?? createdAt));
 	return {
-		icon,
-		status: state.group === "needs-input" ? "waiting for you" : word,
+		icon: state.status === "running" ? STILL : icon,
+		status: word,
 		preset: sanitize(preset),
 		who: sanitize(name ?? agentId),
 		about: sanitize(description || task),
@@ -46,11 +36,20 @@ export function runTextOf(run: RunOverview, now: number): RunText {
 	};
 }
 
+/** A shell shows no animation. */
+const STILL = "●";
+
+function viewOf(state: RunState): StatusView {
+	if (state.status === "lost") return { status: "aborted" };
+	return state.status === "waiting" && state.group === "working" ? state : { status: state.status };
+}
+
 function nowText({ state, result, activity }: RunOverview): string {
-	if (result) return outcomeText(result.outcome, { durationMs: result.durationMs ?? 0 });
-	if (state.group === "needs-input") return `Asks: ${sanitize(state.question.question)}`;
+	if (result) return endText(result.outcome, { durationMs: result.durationMs ?? 0 });
+	if (state.status === "waiting") return `Asks: ${sanitize(state.question.question)}`;
 	if (state.status === "lost") return "Its process ended without a result.";
-	return sanitize(activity ?? "") || (state.status === "queued" ? "Waiting for a slot." : "Just started.");
+	if (state.status === "queued") return sanitize(state.waits ?? "waiting for a slot");
+	return sanitize(activity ?? "") || "Just started.";
 }
 
 function reachOf({ hasOwnProcess, holder, sessionId, state }: RunOverview): string {

@@ -103,6 +103,16 @@ export class WaitingLine {
 		this.#size--;
 	}
 
+	/** How many claims come before this one: of all, or of its provider or model only. */
+	ahead(claim: Claim, of: "all" | "provider" | "model" = "all"): number {
+		const providers = of === "all" ? this.#providers.values() : [claim.model.provider];
+		let count = 0;
+		for (const provider of providers)
+			for (const model of of === "model" ? [claim.model] : provider.models.values())
+				count += model.queue.countBefore(claim);
+		return count;
+	}
+
 	/** The first background claim, whether or not it has room now. */
 	firstBackground(): Claim | undefined {
 		let first: Claim | undefined;

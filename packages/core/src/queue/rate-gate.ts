@@ -3,6 +3,7 @@
  * continue, each at a random moment within a short spread. At most one timer runs, and none if nothing waits.
  */
 import type { Clock } from "../base/clock.ts";
+import type { HoldReason } from "./hold-reason.ts";
 import { SortedList } from "./sorted-list.ts";
 
 export interface RateGateOptions {
@@ -64,6 +65,11 @@ export class RateGate {
 	/** The end of the pause that users of this provider wait for; undefined if the gate is open. */
 	pausedUntil(provider: string): number | undefined {
 		return this.#pauseOf(provider)?.untilMs;
+	}
+
+	/** How long that pause still lasts. */
+	pauseMs(provider: string): number {
+		return Math.max(0, (this.#pauseOf(provider)?.untilMs ?? 0) - this.#clock.now());
 	}
 
 	/** The pauses that have not ended. */
@@ -151,4 +157,9 @@ export class RateGate {
 			this.#arm();
 		}
 	}
+}
+
+/** Why users of a paused provider wait. */
+export function pauseReason(gate: RateGate, provider: string): HoldReason {
+	return { by: "pause", provider, waitMs: gate.pauseMs(provider) };
 }

@@ -12,9 +12,10 @@
  */
 
 import { FairStart } from "./fairness.ts";
+import type { HoldReason } from "./hold-reason.ts";
 import { limitOf, type Occupancy, refusalOf, type SlotLimits } from "./limits.ts";
 import { type Claim, LANE, type Lane, type ModelShare, type ProviderShare, WaitingLine } from "./queue.ts";
-import type { ProviderPause, RateGate } from "./rate-gate.ts";
+import { type ProviderPause, pauseReason, type RateGate } from "./rate-gate.ts";
 
 export interface SlotsOptions {
 	limits: SlotLimits;
@@ -139,6 +140,34 @@ export class Slots {
 			this.#lent--;
 			this.#enter(claim);
 		};
+	}
+
+	/** Why a queued agent does not run yet; undefined if it is not queued. */
+	reasonFor(id: string): HoldReason | undefined {
+		const claim = this.#claims.get(id);
+		if (claim?.state !== "queued") return undefined;
+		const { model } = claim;
+		const { provider } = model;
+		if (!this.#turns.isOpen(provider)) return pauseReason(this.#gate, provider.name);
+		const ofModel = limitOf(this.#limits.maxPerModel, model.name);
+		if (model.running >= ofModel)
+			return {
+				by: "limit",
+				setting: "maxPerModel",
+				name: model.name,
+				limit: ofModel,
+				ahead: this.#line.ahead(claim, "model"),
+			};
+		if (this.#freeOn(provider) <= 0)
+			return {
+				by: "limit",
+				setting: "maxPerProvider",
+				name: provider.name,
+				limit: limitOf(this.#limits.maxPerProvider, provider.name),
+				ahead: this.#line.ahead(claim, "provider"),
+			};
+		const limit = limitOf(this.#limits.maxConcurrent, "");
+		return { by: "limit", setting: "maxConcurrent", limit, ahead: this.#line.ahead(claim) };
 	}
 
 	/** Takes effect immediately. Running agents are not stopped and queued ones not refused. */

@@ -37,6 +37,11 @@ export class SortedList<T> {
 		}
 	}
 
+	/** How many come before the item, whether or not it is in the list. */
+	countBefore(item: T): number {
+		return this.#firstIndex((other) => !this.#isBefore(other, item));
+	}
+
 	/** The first item that passes. All behind it must pass too. */
 	find(passes: (item: T) => boolean): T | undefined {
 		return this.#items[this.#firstIndex(passes)];

@@ -1,6 +1,6 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
-import { beginningOf } from "@pi-subagents/progress";
+import { beginningOf, type WaitsFor } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -18,6 +18,8 @@ export interface AgentDetails {
 	activity?: string;
 	/** What it asks, while it waits. */
 	question?: string;
+	/** Whom it asks, while it waits. */
+	waitsFor?: WaitsFor;
 	toolUses: number;
 	turns: number;
 	/** New work only, without tokens read from the cache. */
@@ -36,10 +38,17 @@ export interface AgentDetails {
 /** More than a line of any screen. */
 const DESCRIPTION_CHARACTERS = 200;
 
-/** `elapsedMs`: how long it has been running, if it is. */
-export function detailsOf(record: AgentRecord, elapsedMs?: number): AgentDetails {
-	const { id, type, status, toolUses, turns, usage, question, outcome } = record;
-	const activity = outcome ? undefined : record.activity;
+/** What is known of a running agent beside its record. */
+export interface LiveFacts {
+	/** How long it has been running. */
+	elapsedMs?: number | undefined;
+	/** What it does now; by default the last line of its progress. */
+	activity?: string | undefined;
+}
+
+export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetails {
+	const { id, type, status, toolUses, turns, usage, question, waitsFor, outcome } = record;
+	const activity = outcome ? undefined : (live.activity ?? record.activity ?? record.queuedFor);
 	const description = beginningOf(record.description, DESCRIPTION_CHARACTERS);
 	const cachedPercent = cachedPercentOf(record);
 	const structured = structuredDetails(record);
@@ -47,14 +56,14 @@ export function detailsOf(record: AgentRecord, elapsedMs?: number): AgentDetails
 		agentId: id,
 		preset: type,
 		status,
-		...defined({ activity, question }),
+		...defined({ activity, question, waitsFor }),
 		...(description === "" ? {} : { description }),
 		toolUses,
 		turns,
 		tokens: workTokens(usage),
 		...(cachedPercent > 0 ? { cachedPercent } : {}),
 		...(usage.cost > 0 ? { cost: usage.cost } : {}),
-		durationMs: elapsedMs ?? durationOf(record),
+		durationMs: live.elapsedMs ?? durationOf(record),
 		...defined({ structured, attempts: record.attempts }),
 	};
 }

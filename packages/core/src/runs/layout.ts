@@ -9,7 +9,14 @@
  * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
  */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
-import type { AgentAnswered, AgentAsked, AgentStarted, AgentSteered, MovedToBackground } from "../model/event.ts";
+import type {
+	AgentAnswered,
+	AgentAsked,
+	AgentQueued,
+	AgentStarted,
+	AgentSteered,
+	MovedToBackground,
+} from "../model/event.ts";
 import type { LivePiece } from "../model/live-piece.ts";
 import type { Answer, Question } from "../model/question.ts";
 import type { Limits, RunSpec, Stop } from "../model/runner.ts";
@@ -115,7 +122,7 @@ export type EventLine = { at: number; seq?: number } & (ChildEvent | WrapperEven
 
 /** What the manager, or the wrapper for it, decided. The identity and the outcome are in the other files. */
 export type LifeCycleLine =
-	| { type: "agent_queued" }
+	| Omit<AgentQueued, "agent">
 	| AgentStarted
 	| AgentSteered
 	| AgentAsked

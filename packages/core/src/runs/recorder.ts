@@ -196,7 +196,7 @@ type RecordedLine = { at: number; seq: number } & (ChildEvent | LifeCycleLine);
 /** Without what the run's other files say: who it is, and its outcome. */
 function lineOf({ agentId: _who, run: _which, ...event }: Recorded): RecordedLine {
 	const { at, seq } = event;
-	if (event.type === "agent_queued") return { at, seq, type: event.type };
+	if (event.type === "agent_queued") return { at, seq, type: event.type, ...defined({ waits: event.waits }) };
 	if (event.type === "agent_settled") return { at, seq, type: event.type, status: event.outcome.status };
 	return event;
 }

@@ -144,7 +144,7 @@ describe("a run inside this process", () => {
 		expect(events.filter((event) => event?.type.startsWith("agent_"))).toEqual([
 			{ type: "agent_queued", at: 0, seq: expect.any(Number) },
 			{ type: "agent_started", at: 0, seq: expect.any(Number) },
-			{ type: "agent_asked", at: 0, seq: expect.any(Number), question: "Which?", to: "agent" },
+			{ type: "agent_asked", at: 0, seq: expect.any(Number), question: "Which?", to: "agent", toName: "Ada" },
 			{ type: "agent_answered", at: 0, seq: expect.any(Number), by: "user" },
 			{ type: "agent_steered", at: 0, seq: expect.any(Number), message: "Faster." },
 			{ type: "agent_settled", at: 0, seq: expect.any(Number), status: "completed" },

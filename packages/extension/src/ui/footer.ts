@@ -1,9 +1,10 @@
 /** The footer: one item that counts the agents, and a notification when a detached run ends. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { AgentRecord, Status, Store } from "@pi-subagents/core";
+import { footerText } from "@pi-subagents/commands/text";
+import type { AgentRecord, Store } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
 import { backgroundRecords, countsOf, type Journal } from "@pi-subagents/delivery";
-import { endText, lookOf, sanitize, tallyText } from "@pi-subagents/progress";
+import { endText, lookOf, sanitize } from "@pi-subagents/progress";
 import type { Host } from "../host/host.ts";
 import { debounce } from "./debounce.ts";
 
@@ -12,18 +13,18 @@ const KEY = "subagents";
 /** Counts the active agents of all levels, and those that outlive the session. */
 export function showCounts(pi: ExtensionAPI, deps: { store: Store; journal: Journal; host: Host }): void {
 	const { store, journal, host } = deps;
-	const active = new Map<string, Status>();
+	const active = new Map<string, AgentRecord>();
 	const show = debounce("counting agents", host.warn, () => {
 		const session = host.session();
 		if (!session?.hasUI) return;
-		const { running, total } = countsOf(backgroundRecords(store, journal));
-		const parts = [tallyText([...active.values()]), total > 0 ? `${running} of ${total} detached running` : ""];
-		const text = parts.filter((part) => part !== "").join(" · ");
-		session.ui.setStatus(KEY, text === "" ? undefined : `agents: ${text}`);
+		const detached = countsOf(backgroundRecords(store, journal));
+		session.ui.setStatus(KEY, footerText({ active: [...active.values()], detached }));
 	});
-	store.subscribe(({ event, record: { id, status, outcome, outlives } }) => {
-		const isChanged = outcome ? active.delete(id) : active.get(id) !== status;
-		if (!outcome) active.set(id, status);
+	store.subscribe(({ event, record }) => {
+		const { id, status, outcome, outlives } = record;
+		const isAsking = event.type === "agent_asked";
+		const isChanged = outcome ? active.delete(id) : active.get(id)?.status !== status || isAsking;
+		if (!outcome && isChanged) active.set(id, record);
 		const isCounted = outlives && (event.type === "agent_queued" || event.type === "agent_settled");
 		if (isChanged || isCounted) show();
 	});

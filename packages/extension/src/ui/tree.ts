@@ -3,14 +3,14 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { messageOf, type Store, systemClock } from "@pi-subagents/core";
+import { type Manager, messageOf, systemClock } from "@pi-subagents/core";
 import type { Settings } from "@pi-subagents/launch";
 import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "../host/host.ts";
 import { debounce } from "./debounce.ts";
 
 export interface TreeDeps {
-	store: Store;
+	manager: Manager;
 	host: Host;
 	settings: () => Settings;
 }
@@ -26,7 +26,8 @@ interface Surface extends Pick<AgentWidgetOptions, "requestRender" | "theme"> {
 	rows?: () => number;
 }
 
-export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps): void {
+export function showTree(pi: ExtensionAPI, { manager, host, settings }: TreeDeps): void {
+	const { store } = manager;
 	let close = (): void => undefined;
 	/** Without agents that settled before the session was opened. */
 	const source: AgentSource = {
@@ -39,6 +40,7 @@ export function showTree(pi: ExtensionAPI, { store, host, settings }: TreeDeps):
 		requestRender: more.requestRender,
 		theme: more.theme,
 		clock: systemClock,
+		activityOf: (id) => manager.activityOf(id),
 		get maxLines() {
 			if (settings().widget === "off") return 0;
 			return more.rows ? linesFor(more.rows()) : undefined;

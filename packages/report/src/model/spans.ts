@@ -96,6 +96,7 @@ class Walk {
 				this.#end(callKey(line), line.isError ? { error: "the tool failed" } : {});
 				return;
 			case "agent_asked":
+				if (this.#open.some(({ key }) => key === "question")) return; // passed on
 				this.#begin("question", { kind: line.to === "agent" ? "agents" : "person", label: line.question });
 				return;
 			case "question":

@@ -5,6 +5,7 @@
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
+import { isSettled } from "@pi-subagents/core";
 import type { AgentDetails } from "@pi-subagents/core/report";
 import {
 	formatCost,
@@ -48,7 +49,7 @@ export function summaryOf(agents: readonly AgentDetails[]): string {
 	const sum = (of: (agent: AgentDetails) => number) => agents.reduce((total, agent) => total + of(agent), 0);
 	const cost = sum((agent) => agent.cost ?? 0);
 	return [
-		`${formatCount(agents.length, "agent")}: ${tallyText(agents.map(({ status }) => status))}`,
+		`${formatCount(agents.length, "agent")}: ${tallyText(agents)}`,
 		formatCount(
 			sum(({ toolUses }) => toolUses),
 			"tool",
@@ -60,19 +61,19 @@ export function summaryOf(agents: readonly AgentDetails[]): string {
 }
 
 function draw(agents: readonly AgentLine[], width: number, theme: Theme): string[] {
-	const words = width >= WITH_WORD ? padded(agents.map(({ agent }) => lookOf(agent.status).word)) : undefined;
+	const words = width >= WITH_WORD ? padded(agents.map(({ agent }) => lookOf(agent).word)) : undefined;
 	const names = padded(agents.map(({ agent }) => clip(sanitize(agent.preset), Math.max(12, Math.floor(width / 5)))));
 	const figures = figuresOf(
 		agents.map(({ agent }) => agent),
 		width,
 	);
 	return agents.map((line, index) => {
-		const { icon, color } = lookOf(line.agent.status);
+		const { icon, color } = lookOf(line.agent);
 		const state = words === undefined ? icon : `${icon} ${words[index]}`;
 		const [name = "", took = ""] = [names[index], figures[index]];
 		const taken = visibleWidth(state) + 1 + visibleWidth(name) + visibleWidth(took) + 2 * GAP.length;
 		const room = Math.max(0, width - taken);
-		const doing = clip(doingOf(line), room);
+		const doing = clip(doingOf(line, words !== undefined), room);
 		const space = " ".repeat(Math.max(0, room - visibleWidth(doing)));
 		const tone = line.agent.status === "failed" ? "error" : "toolOutput";
 		return `${theme.fg(color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, doing)}${space}${GAP}${theme.fg("dim", took)}`;
@@ -80,11 +81,11 @@ function draw(agents: readonly AgentLine[], width: number, theme: Theme): string
 }
 
 /** What it asks or does; once it has ended, why, or what it was about. */
-function doingOf({ agent, how }: AgentLine): string {
+function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
 	const { status, question, activity, description = "", agentId } = agent;
-	if (status === "waiting") return `${lookOf(status).word}: ${sanitize(question ?? "")}`;
+	if (status === "waiting") return `${hasWord ? "" : `${lookOf(agent).word}: `}${sanitize(question ?? "")}`;
 	if (how !== undefined && status !== "completed") return `${readableError(how)} · ${sanitize(agentId)}`;
-	return sanitize(status === "running" ? (activity ?? description) : description);
+	return sanitize(isSettled(status) ? description : (activity ?? description));
 }
 
 function figuresOf(agents: readonly AgentDetails[], width: number): string[] {

@@ -61,9 +61,15 @@ function textOf({ content }: Pick<Shown, "content">): string {
 }
 
 /** The text is for the model; a person wants to know that it continues elsewhere. */
-function launched({ agentId, status }: AgentDetails, theme: Theme): string {
-	const { icon, word, color } = lookOf(status);
-	const where = status === "running" ? `${word} in the background` : word;
+function launched(agent: AgentDetails, theme: Theme): string {
+	const { agentId, status, activity } = agent;
+	const { icon, color, word } = lookOf(agent);
+	const where =
+		status === "running"
+			? `${word} in the background`
+			: status === "queued" && activity !== undefined
+				? `${word}: ${sanitize(activity)}`
+				: word;
 	return `${theme.fg(color, `${icon} ${where}`)} ${theme.fg("dim", `· ${sanitize(agentId)}`)}`;
 }
 
@@ -110,13 +116,14 @@ function activity(text: string, theme: Theme): string {
 	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
 }
 
-function stats({ agentId, status, toolUses, tokens, cost = 0, durationMs }: AgentDetails, theme: Theme): string {
+function stats(agent: AgentDetails, theme: Theme): string {
+	const { agentId, toolUses, tokens, cost = 0, durationMs } = agent;
 	const figures = [
 		formatCount(toolUses, "tool"),
 		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
 		...(cost > 0 ? [formatCost(cost)] : []),
 		formatDuration(durationMs),
 	];
-	const { icon, color } = lookOf(status);
+	const { icon, color } = lookOf(agent);
 	return theme.fg(color, `${icon} `) + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
 }

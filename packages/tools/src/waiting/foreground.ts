@@ -13,7 +13,7 @@ import { sanitize } from "@pi-subagents/progress";
 import { RunReport } from "./bounded.ts";
 
 /** Waits for agents inside a tool call, and decides their fate when the call is given up. */
-export type AgentWaiter = Pick<Agents, "wait" | "abort" | "elapsedMs" | "moveToBackground">;
+export type AgentWaiter = Pick<Agents, "wait" | "abort" | "elapsedMs" | "activityOf" | "moveToBackground">;
 
 /** What happens to the agents when the call that waits for them is given up: who stops them, or that they continue. */
 export type OnGivenUp = () => "user" | "parent" | "leave";
@@ -96,7 +96,9 @@ function followAll(launched: readonly Launched[], options: ForegroundOptions): {
 		const shown = isAlone ? lines.flat() : launched.map(({ record }, index) => labelled(index, record, lines[index]));
 		onProgress(
 			shown,
-			launched.map(({ record }) => detailsOf(store.record(record.id) ?? record, agents.elapsedMs(record.id))),
+			launched.map(({ record: { id }, record }) =>
+				detailsOf(store.record(id) ?? record, { elapsedMs: agents.elapsedMs(id), activity: agents.activityOf(id) }),
+			),
 		);
 	};
 	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, report);
@@ -108,7 +110,7 @@ function followAll(launched: readonly Launched[], options: ForegroundOptions): {
 				lines[index] = latest;
 				shared.beat();
 			},
-			{ hasRow: isAlone && options.hasRow },
+			{ hasRow: isAlone && options.hasRow, activityOf: (id) => agents.activityOf(id) },
 		),
 	);
 	return {

@@ -160,12 +160,29 @@ test("while several run, each line says what its agent does or asks", () => {
 	const agents = [
 		{ ...details, status: "running" as const, activity: "Reading a.ts" },
 		{ ...details, agentId: "b2", status: "waiting" as const, question: "Left or right?" },
+		{ ...details, agentId: "c3", status: "queued" as const, activity: "waiting for a slot (3 ahead)" },
+		{
+			...details,
+			agentId: "d4",
+			status: "waiting" as const,
+			question: "Sure?",
+			waitsFor: { who: "agent" as const, name: "Plan" },
+		},
 	];
 	const shown = { content: [{ type: "text", text: "1. scout: Reading a.ts\n2. scout: x" }], details: { agents } };
 	const rows = lines(renderAgentResult(shown, { ...state, isPartial: true }, plain, { isError: false }), 120);
 	expect(rows.map((row) => row.replace(/ {3,}/g, "  "))).toEqual([
 		"⠋ running  scout  Reading a.ts  3 tools  22.8k  1m 12s",
-		"? waiting for you scout  waiting for you: Left or right?  3 tools  22.8k  1m 12s",
+		"? waiting for you  scout  Left or right?  3 tools  22.8k  1m 12s",
+		"◦ queued  scout  waiting for a slot (3 ahead)  3 tools  22.8k  1m 12s",
+		"⠋ waiting for Plan scout  Sure?  3 tools  22.8k  1m 12s",
+	]);
+	const narrow = lines(renderAgentResult(shown, { ...state, isPartial: true }, plain, { isError: false }), 50);
+	expect(narrow).toEqual([
+		"⠋ scout  Reading a.ts                       1m 12s",
+		"? scout  waiting for you: Left or right?    1m 12s",
+		"◦ scout  waiting for a slot (3 ahead)       1m 12s",
+		"⠋ scout  waiting for Plan: Sure?            1m 12s",
 	]);
 });
 

@@ -21,6 +21,8 @@ export interface AgentWidgetOptions {
 	readonly maxLines?: number | undefined;
 	readonly maxDepth?: number | undefined;
 	readonly focusId?: string | undefined;
+	/** What an active or queued agent does now, where that is fresher than its record. Asked for visible agents only. */
+	readonly activityOf?: ((id: string) => string | undefined) | undefined;
 	/** Default: plain text. */
 	readonly theme?: Theme | undefined;
 }
@@ -102,12 +104,13 @@ export class AgentWidget implements Component {
 	}
 
 	#draw(width: number, now: number): void {
-		const { mode = "auto", maxLines = MAX_LINES, maxDepth, focusId, theme } = this.#options;
+		const { mode = "auto", maxLines = MAX_LINES, maxDepth, focusId, activityOf, theme } = this.#options;
 		const tick = now - (now % TICK_MS);
 		const tree = this.#tree.at(now);
 		if (width !== this.#width) this.#heightHold.reset();
 		const staysCompact = this.#heightHold.isCompact(now) && mode === "auto";
-		const layout = fit(tree, { mode: staysCompact ? "compact" : mode, width, maxLines, now: tick, maxDepth, focusId });
+		const shape = { mode: staysCompact ? "compact" : mode, width, maxLines, maxDepth, focusId } as const;
+		const layout = fit(tree, { ...shape, now: tick, activityOf });
 		const lines = render(layout, theme);
 		const height = this.#heightHold.height(lines.length, layout.mode === "compact");
 		while (lines.length < Math.min(height, maxLines)) lines.push("");
@@ -117,7 +120,9 @@ export class AgentWidget implements Component {
 		this.#isDue = this.#isRequested = false;
 		this.#staleAt = Number.POSITIVE_INFINITY;
 		this.#cancelTimer?.();
-		if (tree.counts.running + tree.counts.waiting > 0) this.#requestFrameAt(tick + TICK_MS);
+		const { running, waiting, queued } = tree.counts;
+		const isMoving = running + waiting > 0 || (queued > 0 && activityOf !== undefined); // why it is queued may change
+		if (isMoving) this.#requestFrameAt(tick + TICK_MS);
 		if (this.#tree.nextExpiry !== undefined) this.#requestFrameAt(this.#tree.nextExpiry);
 	}
 

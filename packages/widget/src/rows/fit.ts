@@ -4,7 +4,7 @@ import { type Counts, minus, total } from "../tree/counts.ts";
 import type { Tree } from "../tree/tree.ts";
 import { focusOn } from "./focus.ts";
 import type { Layout, Mode, Row } from "./layout.ts";
-import { headerRow, hiddenRow, rowsBelow } from "./rows.ts";
+import { type FrameOptions, headerRow, hiddenRow, rowsBelow } from "./rows.ts";
 import { selectRows } from "./select-rows.ts";
 import { focusHeaderPieces, headerPieces } from "./tally.ts";
 
@@ -24,6 +24,8 @@ export interface FitOptions {
 	readonly focusId?: string | undefined;
 	/** The maximum nesting depth, if known. */
 	readonly maxDepth?: number | undefined;
+	/** What an active or queued agent does now, where that is fresher than its view. Asked for visible agents only. */
+	readonly activityOf?: FrameOptions["activityOf"];
 }
 
 /** At most `maxLines` rows, none wider than `width`. */
@@ -39,21 +41,21 @@ export function fit(tree: Tree, options: FitOptions): Layout {
 
 function rowsOf(tree: Tree, options: FitOptions): Row[] {
 	if (options.mode === "focused") return focusedRows(tree, options);
-	const { width, now, maxLines, maxDepth } = options;
+	const { width, now, maxLines, maxDepth, activityOf } = options;
 	const header = headerRow(headerPieces(tree.counts, tree.depth, maxDepth), isActive(tree.counts), width);
 	if (maxLines === 1) return [header];
 	const withDetails = options.mode === "rich";
 	return [
 		header,
-		...rowsBelow(selectRows(tree, { lines: maxLines - 1, withDetails }), [], { width, now, withDetails }),
+		...rowsBelow(selectRows(tree, { lines: maxLines - 1, withDetails }), [], { width, now, withDetails, activityOf }),
 	];
 }
 
-function focusedRows(tree: Tree, { width, now, maxLines, focusId }: FitOptions): Row[] {
+function focusedRows(tree: Tree, { width, now, maxLines, focusId, activityOf }: FitOptions): Row[] {
 	const header = headerRow(focusHeaderPieces(tree.counts), isActive(tree.counts), width);
 	const focus = maxLines === 1 ? undefined : focusOn(tree, focusId, maxLines - 1);
 	if (!focus) return [header];
-	const rowOptions = { width, now, withDetails: false, focusId: focus.id };
+	const rowOptions = { width, now, withDetails: false, focusId: focus.id, activityOf };
 	const isFollowed = total(focus.beside) > 0 && maxLines > 2;
 	const rows = [header, ...rowsBelow(focus.top, [], rowOptions, isFollowed)];
 	if (!isFollowed) return rows;

@@ -4,12 +4,14 @@ import {
 	formatCount,
 	formatDuration,
 	formatTokens,
+	isElsewhere,
+	lookOf,
 	readableError,
 	STATUS_LOOKS,
 } from "@pi-subagents/progress";
 import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
-import { ACTIVE, type AgentView, rankOf, SETTLED } from "../tree/view.ts";
+import { ACTIVE, type AgentView, QUEUED, rankOf, SETTLED } from "../tree/view.ts";
 import type { Icon, Separator, Tone } from "./layout.ts";
 import type { Piece } from "./line.ts";
 import { cleanText, plainText, type Text, textOf } from "./text.ts";
@@ -19,6 +21,7 @@ const WIDE = 100;
 const MIN_NAME = 12;
 const MAX_MODEL = 24;
 const MAX_TOOL = 16;
+const MAX_WORD = 28;
 const STUCK_MINUTES = 5;
 const FILLING_PERCENT = 70;
 const FULL_PERCENT = 85;
@@ -28,9 +31,12 @@ export interface RowOptions {
 	/** Active agents have a second line for their activity. */
 	readonly withDetails: boolean;
 	readonly focusId?: string | undefined;
+	/** What the agent does now, where that is fresher than its view. */
+	readonly doing?: string | undefined;
 }
 
 export function iconOf(view: AgentView): Icon {
+	if (isElsewhere(view)) return "running";
 	if (rankOf(view) !== SETTLED) return view.status;
 	if (Object.hasOwn(STATUS_LOOKS, view.status)) return view.status;
 	return "done"; // an unknown status from a newer version
@@ -59,13 +65,16 @@ export function agentPieces(
 	const description = textOf(view, "description", view.description);
 	pieces.push({ tone: isActive ? "description" : "quiet", text: description, separator: " ", min: 10 });
 	if (node.rank === SETTLED) pieces.push(...endPieces(view));
+	else if (node.rank === QUEUED)
+		pieces.push({ tone: "quiet", text: cleanText(options.doing), separator: " · ", min: 16, dropOrder: 1 });
 	else if (isActive && !options.withDetails) pieces.push(...workPieces(node, options, elapsed));
 	return pieces;
 }
 
 /** `reading agent-widget.ts · 14s`, or its figures so far. A detail line is never empty. */
-export function workPieces({ view }: TreeNode, { width, withDetails }: RowOptions, elapsed: Elapsed): Piece[] {
-	const activity = activityPieces(view);
+export function workPieces({ view }: TreeNode, options: RowOptions, elapsed: Elapsed): Piece[] {
+	const { width, withDetails } = options;
+	const activity = activityPieces(view, options.doing);
 	const figures =
 		activity.length === 0 || width >= WIDE ? figurePieces(view, { isShort: !withDetails && width < WIDE }) : [];
 	const pieces = [...activity, ...silencePieces(view, elapsed), ...figures];
@@ -75,16 +84,18 @@ export function workPieces({ view }: TreeNode, { width, withDetails }: RowOption
 	return pieces;
 }
 
-function activityPieces(view: AgentView): Piece[] {
+function activityPieces(view: AgentView, doing: string | undefined): Piece[] {
 	if (view.status === "waiting") {
-		const text = textOf(view, "question", view.question);
-		if (text.width === 0) return [{ tone: "attention", text: plainText(STATUS_LOOKS.waiting.word), separator: " · " }];
+		const question = textOf(view, "question", view.question);
+		const tone = isElsewhere(view) ? "activity" : "attention";
+		const { word } = lookOf(view);
+		const text = question.width === 0 ? word : `${word.replace("waiting for", "asks")}:`;
 		return [
-			{ tone: "attention", text: plainText("asks:"), separator: " · " },
-			{ tone: "question", text, separator: " ", min: 8 },
+			{ tone, text: cleanText(text), separator: " · ", max: MAX_WORD },
+			{ tone: "question", text: question, separator: " ", min: 8 },
 		];
 	}
-	const text = textOf(view, "activity", view.activity);
+	const text = doing === undefined ? textOf(view, "activity", view.activity) : cleanText(doing);
 	return text.width > 0 ? [{ tone: "activity", text, separator: " · ", min: 12, dropOrder: 1 }] : [];
 }
 

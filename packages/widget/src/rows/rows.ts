@@ -3,7 +3,7 @@
 import { type Counts, minus } from "../tree/counts.ts";
 import { elapsedOf } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
-import type { AgentView } from "../tree/view.ts";
+import { type AgentView, SETTLED } from "../tree/view.ts";
 import type { Row, Segment } from "./layout.ts";
 import { fitPieces, type Piece } from "./line.ts";
 import { agentPieces, iconOf, type RowOptions, workPieces } from "./row-text.ts";
@@ -18,6 +18,8 @@ const FRAME_MS = 100;
 
 export interface FrameOptions extends RowOptions {
 	readonly now: number;
+	/** What an active or queued agent does now, where that is fresher than its view. Asked for visible agents only. */
+	readonly activityOf?: ((id: string) => string | undefined) | undefined;
 }
 
 /** The rows below a node. With `isFollowed`, more rows of the same level follow. */
@@ -84,11 +86,14 @@ function segmentsOf(
 ) {
 	const { width, withDetails, focusId } = options;
 	const elapsed = elapsedOf(node, options.now);
+	const doing = node.rank === SETTLED ? undefined : options.activityOf?.(node.view.id);
 	return (left: number): readonly Segment[] => {
 		const isFocus = node.view.id === focusId;
-		return cachedSegments(role, node.view, { ...elapsed, left, width, withDetails, isFocus, aboveModel }, () =>
+		return cachedSegments(role, node.view, { ...elapsed, left, width, withDetails, isFocus, aboveModel, doing }, () =>
 			fitPieces(
-				role === "agent" ? agentPieces(node, aboveModel, options, elapsed) : workPieces(node, options, elapsed),
+				role === "agent"
+					? agentPieces(node, aboveModel, { ...options, doing }, elapsed)
+					: workPieces(node, { ...options, doing }, elapsed),
 				left,
 			),
 		);
@@ -129,6 +134,8 @@ interface CacheKey {
 	readonly aboveModel: string | undefined;
 	readonly seconds: number;
 	readonly silentMinutes: number;
+	/** What it does now. */
+	readonly doing: string | undefined;
 }
 
 interface Kept {
@@ -160,6 +167,7 @@ function isSame(one: CacheKey, other: CacheKey): boolean {
 		one.width === other.width &&
 		one.withDetails === other.withDetails &&
 		one.isFocus === other.isFocus &&
+		one.doing === other.doing &&
 		one.aboveModel === other.aboveModel
 	);
 }

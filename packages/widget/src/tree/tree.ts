@@ -2,6 +2,7 @@
  * Who launched whom: views linked into a tree with a stable order, and the counts of every branch. Pure, without
  * recursion because a tree can be arbitrarily deep, and quick enough to be built for every change.
  */
+import { isElsewhere } from "@pi-subagents/progress";
 import { type Counts, minus, NOTHING, plus } from "./counts.ts";
 import { ACTIVE, type AgentView, QUEUED, type Rank, rankOf, SETTLED } from "./view.ts";
 
@@ -179,8 +180,9 @@ function finish(node: Draft): number {
 	return typeof view.depth === "number" && view.depth > node.height ? view.depth : node.height;
 }
 
-function stateOf(rank: Rank, { status }: AgentView): keyof Counts {
-	if (rank === ACTIVE) return status === "waiting" ? "waiting" : "running";
+/** An agent that waits for another agent asks nothing of the user, so it counts as running. */
+function stateOf(rank: Rank, view: AgentView): keyof Counts {
+	if (rank === ACTIVE) return view.status === "waiting" && !isElsewhere(view) ? "waiting" : "running";
 	return rank === QUEUED ? "queued" : "finished";
 }
 

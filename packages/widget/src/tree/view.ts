@@ -1,5 +1,5 @@
 /** What the widget needs to know of an agent. Only two fields are required. */
-import type { Outcome, Usage } from "@pi-subagents/progress";
+import type { Outcome, Usage, WaitsFor } from "@pi-subagents/progress";
 
 export type ViewStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "aborted";
 
@@ -27,6 +27,8 @@ export interface AgentView {
 	activity?: string | undefined;
 	/** Its open question, if any. */
 	question?: string | undefined;
+	/** Whom it asked; by default the user. */
+	waitsFor?: WaitsFor | undefined;
 	turns?: number | undefined;
 	maxTurns?: number | undefined;
 	toolUses?: number | undefined;

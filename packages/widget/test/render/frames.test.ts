@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type AgentView, type FitOptions, piTheme, renderTree, type Theme, type Tone } from "../../src/index.ts";
 import { crowd, family, NOW, orphans, scenes } from "../scenes.ts";
 
-const WIDTHS = [40, 80, 120, 200];
+const WIDTHS = [40, 50, 80, 120, 200];
 const draw = (agents: readonly AgentView[], options: Partial<FitOptions> & { theme?: Theme } = {}) =>
 	renderTree(agents, { mode: "rich", width: 80, maxLines: 12, now: NOW, ...options });
 

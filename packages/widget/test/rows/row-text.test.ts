@@ -41,7 +41,12 @@ test("without a tool it is simply silent", () => {
 test.each([
 	[{ status: "queued" }, "◦ worker"],
 	[{ status: "waiting" }, "? worker · waiting for you"],
-	[{ status: "waiting", question: "left or right?" }, "? worker · asks: left or right?"],
+	[{ status: "waiting", question: "left or right?" }, "? worker · asks you: left or right?"],
+	[
+		{ status: "waiting", question: "left or right?", waitsFor: { who: "agent", name: "Plan" } },
+		"⠋ worker · asks Plan: left or right?",
+	],
+	[{ status: "waiting", waitsFor: { who: "session" } }, "⠋ worker · waiting for pi"],
 	[{ status: "completed" }, "✓ worker"],
 	[{ status: "failed" }, "✗ worker failed"],
 	[{ status: "failed", error: "no luck" }, "✗ worker error: no luck"],

@@ -18,11 +18,11 @@ function agentItem(agent: AgentRecord, now: number): Item {
 	const { id, name, type, status, description } = agent;
 	return {
 		value: id,
-		mark: { text: lookOf(status).icon, tone: toneOf(status) },
+		mark: { text: lookOf(agent).icon, tone: toneOf(agent) },
 		label: type,
 		tag: { text: name ?? id },
 		about: description,
-		end: status === "queued" ? lookOf(status).word : formatDuration(durationOf(agent, now)),
+		end: status === "queued" ? lookOf(agent).word : formatDuration(durationOf(agent, now)),
 		note: stateOf(agent, now),
 	};
 }

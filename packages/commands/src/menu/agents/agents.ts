@@ -4,7 +4,7 @@ import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import { resumeAgent } from "../../subagent/start-stop.ts";
 import { agentDetails } from "../../subagent/view.ts";
-import { agentLabel } from "../../text/agent-text.ts";
+import { agentLabel, currentAgents } from "../../text/agent-text.ts";
 import { type AgentAction, agentActions, agentItems, stateOf, stopText } from "./agent-items.ts";
 
 const NAMES = {
@@ -15,7 +15,7 @@ const NAMES = {
 export function agentsMenu(menu: Menu, which: "running" | "settled"): Promise<void> {
 	const { screen, manager, clock } = menu;
 	const { title, empty } = NAMES[which];
-	const items = () => agentItems(manager.store.snapshot().records, which, clock.now());
+	const items = () => agentItems(currentAgents(manager), which, clock.now());
 	return runMenu(
 		screen,
 		() => ({ title: breadcrumb("Agents", title), empty, items, isLive: true, isSearchable: true }),
@@ -25,7 +25,7 @@ export function agentsMenu(menu: Menu, which: "running" | "settled"): Promise<vo
 
 function agentMenu(menu: Menu, id: string, level: string): Promise<void> {
 	const { screen, manager, clock } = menu;
-	const agent = () => findAgent(manager.store.snapshot().records, id);
+	const agent = () => findAgent(currentAgents(manager), id);
 	return runMenu(
 		screen,
 		() => ({

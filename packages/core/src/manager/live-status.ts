@@ -1,0 +1,92 @@
+/**
+ * What an active agent does now, in words: why it is queued, whom it waits for, the last line of its progress while
+ * that is fresh, and after that whether its model is thinking or writing. An agent's text is watched only while someone
+ * keeps asking and nothing else happens, so this costs nothing where nobody looks. Private to the manager.
+ */
+import { beginningOf, lookOf, sanitize } from "@pi-subagents/progress";
+import type { Clock } from "../base/clock.ts";
+import type { LivePiece, PieceListener } from "../model/live-piece.ts";
+import type { AgentRecord } from "../model/record.ts";
+import { type HoldReason, holdText } from "../queue/hold-reason.ts";
+
+export interface LiveStatusOptions {
+	clock: Clock;
+	watch: (id: string, tell: PieceListener) => () => void;
+	holdReason: (id: string) => HoldReason | undefined;
+}
+
+interface Watched {
+	stop: () => void;
+	/** When someone last asked. */
+	askedAt: number;
+	/** The last piece of text or thinking, and when it came. */
+	kind?: LivePiece["kind"];
+	toldAt: number;
+}
+
+/** A line that is older no longer says what happens. */
+const FRESH_MS = 2_000;
+/** Who shows the status asks every second. */
+const FORGOTTEN_MS = 5_000;
+const MAX_QUESTION = 400;
+
+export class LiveStatus {
+	readonly #options: LiveStatusOptions;
+	readonly #watched = new Map<string, Watched>();
+	#cancelSweep: (() => void) | undefined;
+
+	constructor(options: LiveStatusOptions) {
+		this.#options = options;
+	}
+
+	/** Undefined once it has settled, and as long as there is nothing to say. */
+	textOf(record: AgentRecord): string | undefined {
+		const { id, status, activity, outcome } = record;
+		if (outcome) return undefined;
+		if (status === "waiting") return waitingLine(record);
+		const held = this.#options.holdReason(id);
+		if (held) return holdText(held);
+		return this.#isModelAlone(record) ? this.#phaseOf(record) : activity;
+	}
+
+	#isModelAlone({ status, isModelWorking, lastEventAt, runner }: AgentRecord): boolean {
+		const isIdle = status === "running" && isModelWorking === true && runner !== "workflow";
+		return isIdle && this.#options.clock.now() - lastEventAt >= FRESH_MS;
+	}
+
+	#phaseOf({ id, lastEventAt }: AgentRecord): string {
+		const now = this.#options.clock.now();
+		const watched = this.#watched.get(id) ?? this.#watch(id);
+		watched.askedAt = now;
+		const isWriting = watched.kind === "text" && watched.toldAt >= lastEventAt;
+		return isWriting ? "writing…" : "thinking…";
+	}
+
+	#watch(id: string): Watched {
+		const { clock, watch } = this.#options;
+		const watched: Watched = { stop: () => undefined, askedAt: clock.now(), toldAt: 0 };
+		this.#watched.set(id, watched);
+		watched.stop = watch(id, ({ kind }) => {
+			watched.kind = kind;
+			watched.toldAt = clock.now();
+		});
+		this.#cancelSweep ??= clock.after(FORGOTTEN_MS, () => this.#sweep());
+		return watched;
+	}
+
+	/** Stops watching where nobody has asked for a while. */
+	#sweep(): void {
+		const { clock } = this.#options;
+		for (const [id, { askedAt, stop }] of this.#watched) {
+			if (clock.now() - askedAt < FORGOTTEN_MS) continue;
+			stop();
+			this.#watched.delete(id);
+		}
+		this.#cancelSweep = this.#watched.size > 0 ? clock.after(FORGOTTEN_MS, () => this.#sweep()) : undefined;
+	}
+}
+
+function waitingLine(record: AgentRecord): string {
+	const question = beginningOf(sanitize(record.question ?? ""), MAX_QUESTION);
+	return question === "" ? lookOf(record).word : `${lookOf(record).word}: ${question}`;
+}
