@@ -1,4 +1,4 @@
-/** Tools of MCP servers in agents, in real pi and with a real server: in this process and in one of their own. */
+/** Tools of MCP servers in agents, in real pi and with real servers, over stdio and HTTP, in every runner. The gate has one case for each pi. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,23 +8,30 @@ import {
 	availablePis,
 	callTool,
 	converse,
+	createTempDir,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	type PiBinary,
 	type PiEnvOptions,
 	type ReplySource,
+	requireTool,
 	runJson,
 	say,
 	systemPromptSays,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { startHttpServer } from "../../support/mcp/http.ts";
 import { type Scene, scene, unfenced } from "../../support/scene.ts";
+import { endTmuxWith } from "../../support/tmux.ts";
 
 const SERVER = fileURLToPath(new URL("../../support/mcp/server.mjs", import.meta.url));
 const TIMEOUT = 120_000;
 const pis = await availablePis();
 const modern = pis.filter(({ version }) => !version.startsWith("0."));
-const runners = ["session", "process"] as const;
+const inFull = isFullRun ? modern : [];
+const runners = isFullRun ? ["session", "process"] : ["session"];
+const everyRunner = isFullRun && requireTool("tmux") ? [...runners, "tmux"] : runners;
 
 /** Servers for an `mcp.json`; each notes its start in a file of the test's home. */
 const servers = (...names: readonly string[]) =>
@@ -56,6 +63,7 @@ interface Answer {
 /** The session launches the clerk, which makes these calls, and says what came of it. */
 async function once(pi: PiBinary, options: Omit<PiEnvOptions, "server">, ...calls: readonly ReplySource[]) {
 	const isClerk = systemPromptSays("You are the clerk.");
+	const home = await createTempDir("tmux-"); // a socket's path must be short
 	await using it = await scene(
 		[
 			converse(all(offersTool("Agent"), lastUserSays("Please delegate.")), launch, ({ lastToolResults }) =>
@@ -65,8 +73,9 @@ async function once(pi: PiBinary, options: Omit<PiEnvOptions, "server">, ...call
 				say(`Clerk: ${lastToolResults.map(({ text }) => text).join(", ")}`),
 			),
 		],
-		options,
+		{ ...options, variables: { TMUX_TMPDIR: home.path } },
 	);
+	endTmuxWith(it.env, home);
 	const { events, stderr } = await runJson({ env: it.env, pi }, "Please delegate.");
 	const request = it.server.requests.find((each) => isClerk(each));
 	return {
@@ -85,7 +94,7 @@ async function startedIn({ env }: Scene): Promise<string[]> {
 const add = callTool("mcp__my_tools__add", { a: 19, b: 23 });
 
 describe.each(pis)("pi $version", (pi) => {
-	test.each(runners)(
+	test.each(everyRunner)(
 		"an agent has the tools of the servers that its preset names, and connects no other (%s)",
 		async (runner) => {
 			const { said, tools, started } = await once(
@@ -110,7 +119,7 @@ describe.each(pis)("pi $version", (pi) => {
 	);
 });
 
-describe.each(modern)("pi $version", (pi) => {
+describe.each(inFull)("pi $version", (pi) => {
 	test.each(runners)(
 		"a whole server, without what is denied (%s)",
 		async (runner) => {
@@ -134,6 +143,25 @@ describe.each(modern)("pi $version", (pi) => {
 			const { said, tools } = await once(pi, { agentFiles: files });
 			expect(said).toMatch(/The MCP server "silent" offers none of the tools asked for: failed.*timed out/i);
 			expect(tools).toBeUndefined();
+		},
+		TIMEOUT,
+	);
+
+	test.each(everyRunner)(
+		"a server over HTTP; one that wants a sign-in ends the launch with its name (%s)",
+		async (runner) => {
+			await using open = await startHttpServer("my-tools");
+			await using locked = await startHttpServer("locked", { isLocked: true });
+			const files = (entry: string) => ({
+				"mcp.json": JSON.stringify({ mcpServers: { "my-tools": { url: open.url }, locked: { url: locked.url } } }),
+				"agents/clerk.md": preset(`tools: ${entry}\nrunner: ${runner}`),
+			});
+			const { said, tools } = await once(pi, { agentFiles: files("mcp:my-tools/add") }, add);
+			expect(said).toContain("Clerk: 42");
+			expect(tools).toEqual(["mcp__my_tools__add"]);
+			const refused = await once(pi, { agentFiles: files("mcp:locked") });
+			expect(refused.said).toMatch(/The MCP server "locked" offers none of the tools asked for: .*(sign|auth|login)/i);
+			expect(refused.tools).toBeUndefined();
 		},
 		TIMEOUT,
 	);

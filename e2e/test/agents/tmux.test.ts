@@ -1,7 +1,5 @@
 /** Agents in tmux windows, as a person in real pi meets them. */
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import {
 	callTool,
 	createGate,
@@ -17,6 +15,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { delegate, parentSays, type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
+import { endTmuxWith } from "../../support/tmux.ts";
 
 /** Nobody else's tmux is in reach: all servers are found below `home`. */
 async function tmuxScene(rules: readonly Rule[]): Promise<Scene & { home: string }> {
@@ -25,27 +24,8 @@ async function tmuxScene(rules: readonly Rule[]): Promise<Scene & { home: string
 		agentFiles: { "subagents.json": JSON.stringify({ runner: "tmux" }) },
 		variables: { TMUX_TMPDIR: home.path },
 	});
-	const call = async (...args: string[]) => (await promisify(execFile)("tmux", args, { env: it.env.variables })).stdout;
-	it.env.onCleanup(async () => {
-		for (const server of [
-			["-L", "pi-subagents"],
-			["-S", join(home.path, "users")],
-		]) {
-			const pids = await call(...server, "list-panes", "-a", "-F", "#{pane_pid}").catch(() => ""); // it is gone
-			if (pids !== "") await call(...server, "kill-server");
-			await expect.poll(() => pids.split("\n").filter(Boolean).some(isRunning), { timeout: 30_000 }).toBe(false);
-		}
-		await home.remove();
-	});
+	endTmuxWith(it.env, home);
 	return { ...it, home: home.path };
-}
-
-function isRunning(pid: string): boolean {
-	try {
-		return process.kill(Number(pid), 0);
-	} catch {
-		return false;
-	}
 }
 
 /** pi in a window of its user's tmux. */

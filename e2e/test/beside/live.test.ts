@@ -1,16 +1,40 @@
 /** A dashboard beside us in real pi: it hears what agents of both runners write while they write it. */
 import { join } from "node:path";
-import { callTool, createGate, gatePis, lastUserSays, runJson, say, when } from "@pi-subagents-dev/testkit";
+import {
+	callTool,
+	createGate,
+	gatePis,
+	isFullRun,
+	lastUserSays,
+	runJson,
+	say,
+	startRpc,
+	when,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { linesOf, until } from "../../support/detached.ts";
 import { extensionDir, parentSays, scene } from "../../support/scene.ts";
 
-/** As dashboards do it: the two channels, by name, and what their payloads say. */
+/** As dashboards do it: the two channels, by name, what their payloads say, and the cost when an agent has ended. */
 const dashboard = `
 import { appendFileSync } from "node:fs";
 export default (pi) => {
-	for (const channel of ["subagents:entry", "subagents:delta", "subagents:completed"])
-		pi.events.on(channel, (payload) => appendFileSync("log.jsonl", JSON.stringify({ channel, ...payload }) + "\\n"));
+	let session = "none";
+	const note = (what) => appendFileSync("log.jsonl", JSON.stringify({ session, ...what }) + "\\n");
+	pi.on("session_start", (event, ctx) => {
+		session = ctx.sessionManager.getSessionId() + " " + event.reason;
+	});
+	for (const channel of ["subagents:entry", "subagents:delta"])
+		pi.events.on(channel, (payload) => note({ channel, ...payload }));
+	pi.events.on("subagents:completed", ({ id: agentId }) => {
+		const requestId = String(Math.random());
+		const off = pi.events.on("subagents:rpc:cost:reply:" + requestId, ({ data }) => {
+			off();
+			note({ channel: "cost", agentId, ...data });
+		});
+		pi.events.emit("subagents:rpc:cost", { requestId, agentId });
+	});
+	pi.registerCommand("again", { handler: (_args, ctx) => ctx.reload() });
 };
 `;
 
@@ -21,6 +45,7 @@ const preset = (name: string, field: string) => ({
 const answer = "The launch code is heliotrope. ".repeat(40);
 
 interface Heard {
+	session: string;
 	channel: string;
 	agentId: string;
 	blockId?: number;
@@ -87,4 +112,43 @@ describe.each(await gatePis())("pi $version", (pi) => {
 				agentId: expect.stringMatching(/^\w{8}$/),
 			});
 	});
+
+	test.each(isFullRun ? ["before", "after"] : ["after"])(
+		"a dashboard loaded %s us hears every agent once, also after a reload and in a second session",
+		async (order) => {
+			await using it = await scene(
+				[
+					parentSays(callTool("subagent", { preset: "inside", task: "Write it down." }), say("Done.")),
+					when(lastUserSays("Write it down."), say("It is written.", { thinking: "How?" })),
+				],
+				{
+					files: { "dashboard.ts": dashboard },
+					agentFiles: preset("inside", "runner: session"),
+					extensions: order === "before" ? ["dashboard.ts", extensionDir] : [extensionDir, "dashboard.ts"],
+				},
+			);
+			await using rpc = startRpc({ env: it.env, pi });
+			await rpc.prompt("Please delegate.");
+			await rpc.send({ type: "prompt", message: "/again" });
+			await rpc.prompt("Please delegate.");
+			await rpc.send({ type: "new_session" });
+			await rpc.prompt("Please delegate.");
+			const heard = await until("the cost of three agents", async () => {
+				const lines = (await linesOf(join(it.env.cwd, "log.jsonl"))) as unknown as (Heard & { agents?: number })[];
+				return lines.filter(({ channel }) => channel === "cost").length >= 3 ? lines : undefined;
+			});
+			const sessions = Map.groupBy(heard, ({ session }) => session);
+			expect([...sessions.keys()].map((name) => name.split(" ")[1])).toEqual(["startup", "reload", "new"]);
+			for (const lines of sessions.values()) {
+				expect(new Set(lines.map(({ agentId }) => agentId)).size).toBe(1);
+				expect(lines.filter(({ channel }) => channel === "subagents:entry")).toMatchObject([
+					{ kind: "thinking", text: "How?" },
+					{ kind: "text", text: "It is written." },
+				]);
+				const deltas = lines.filter(({ channel, text }) => channel === "subagents:delta" && text !== "");
+				expect(deltas.map(({ text }) => text).join("")).toBe("How?It is written.");
+				expect(lines.filter(({ channel }) => channel === "cost")).toMatchObject([{ agents: 1 }]);
+			}
+		},
+	);
 });

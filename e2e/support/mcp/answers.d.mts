@@ -1,0 +1,4 @@
+export function answerTo(
+	name: string,
+	message: { id?: unknown; method?: unknown; params?: unknown },
+): object | undefined;
