@@ -1,11 +1,25 @@
 /**
- * Many tests wait for processes, so two files run at once even where there are only two cores. Tests of memory and of a
- * thousand sessions need a process that did nothing else, so files share no modules.
+ * Many tests wait for processes, so two files run at once even where there are only two cores. Tests that measure memory, or
+ * what a thousand sessions leave behind, get a process that did nothing else; all other files share their modules.
  */
 import { availableParallelism } from "node:os";
 import { mergeConfig } from "vitest/config";
 import base from "../../vitest.base.ts";
 
+const MEASURING = ["test/session/memory.test.ts", "test/session/scale.test.ts"];
+
+const shared = { ...base.test, globalSetup: ["global-setup.ts"] };
+
 export default mergeConfig(base, {
-	test: { globalSetup: ["global-setup.ts"], isolate: true, maxWorkers: Math.max(2, availableParallelism() - 1) },
+	test: {
+		maxWorkers: Math.max(2, availableParallelism() - 1),
+		projects: [
+			{ ...base, extends: false, test: { ...shared, name: "core", exclude: MEASURING } },
+			{
+				...base,
+				extends: false,
+				test: { ...shared, name: "measuring", include: MEASURING, isolate: true, typecheck: { enabled: false } },
+			},
+		],
+	},
 });

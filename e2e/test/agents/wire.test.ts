@@ -2,9 +2,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-	availablePis,
 	callTool,
 	fail,
+	gatePis,
 	httpError,
 	once,
 	type RequestView,
@@ -51,7 +51,7 @@ const BILLED = {
 	...preset("fallen", "model: fake/fake-1", "fallback_models: github-copilot/oak"),
 };
 
-describe.concurrent.each(await availablePis())("pi $version", (pi) => {
+describe.concurrent.each(await gatePis())("pi $version", (pi) => {
 	test("an agent that is refused comes back when the headers say, in each runner", async () => {
 		const askedAt: Record<string, number[]> = { inside: [], apart: [] };
 		const refused = (name: string, headers: Record<string, string>): Rule[] => [

@@ -1,7 +1,7 @@
 /** Providers and models that only an extension knows: children share the parent's, or say before they begin that they lack it. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { availablePis, callTool, type PiBinary, runPrint } from "@pi-subagents-dev/testkit";
+import { availablePis, callTool, isFullRun, type PiBinary, runPrint } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { homegrown } from "../../support/extensions/homegrown.ts";
 import { parentSays, type Scene, scene, scoutReadsNotes, unfenced } from "../../support/scene.ts";
@@ -30,7 +30,7 @@ const withHomegrown = (it: Scene) =>
 	`pi.registerProvider("homegrown", ${JSON.stringify(homegrown(it.server.baseUrl))})`;
 const models = (it: Scene) => it.server.requests.map(({ model }) => model);
 
-describe.each(pis)("pi $version", (pi) => {
+describe.each(isFullRun ? pis : modern)("pi $version", (pi) => {
 	test("a child runs on a model that another extension registered", async () => {
 		await using it = await scene([delegating("homegrown/oak", "repo-scout"), scoutReadsNotes]);
 		expect(await ask(it, pi, withHomegrown(it))).toContain("The launch code is heliotrope.");

@@ -1,5 +1,7 @@
-/** The first example of every package's README is run as it stands, and must print what the README says. */
-import { execFileSync } from "node:child_process";
+/**
+ * Every published package has a short README that opens with an example and what it prints. `packages-alone.test.ts` runs
+ * each of them as it stands, from the packed tarball.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,13 +25,5 @@ test.each(published)("%s", (name) => {
 	const readme = readFileSync(file, "utf8");
 	expect(readme.split("\n").length, "is short").toBeLessThanOrEqual(80);
 	expect(firstBlock(readme, name === "extension" ? "markdown" : "ts"), "opens with an example").toBeDefined();
-	if (withoutOutput.has(name)) return;
-	const flags = ["--conditions=@pi-subagents/source", "--disable-warning=ExperimentalWarning"];
-	const code = ["--input-type=module-typescript", "--eval", firstBlock(readme, "ts") ?? ""];
-	const printed = execFileSync(process.execPath, [...flags, ...code], {
-		cwd: join(packages, name), // so that it finds itself by its own name
-		encoding: "utf8",
-	});
-	// A busy machine takes a little longer than the one that the README was written on.
-	expect(printed.replace(/ in 0\.\ds\b/g, " in 0s")).toBe(firstBlock(readme, "text"));
+	if (!withoutOutput.has(name)) expect(firstBlock(readme, "text"), "says what it prints").toBeDefined();
 });

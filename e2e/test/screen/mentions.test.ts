@@ -58,12 +58,13 @@ test("print: the model delegates, since only its answer is printed", async () =>
 	);
 });
 
-test.runIf(isFullRun)("rpc: it acts as on the screen, and a notice says so", async () => {
-	await using it = await scene([when(isParent, say("never")), scoutSays(say("heliotrope"))]);
-	await using rpc = startRpc({ env: it.env });
-	expect((await rpc.send({ type: "prompt", message: "@repo-scout Find the launch code." })).success).toBe(true);
-	const said = await rpc.waitFor((each) => each.type === "extension_ui_request" && each.method === "notify");
-	expect(String(said.message)).toMatch(/→ repo-scout \w+ has started; the result will appear here\./);
-	await rpc.waitFor((each) => each.type === "message_end" && JSON.stringify(each).includes("heliotrope"));
-	expect(it.server.requests.filter(isParent)).toEqual([]);
-});
+if (isFullRun)
+	test("rpc: it acts as on the screen, and a notice says so", async () => {
+		await using it = await scene([when(isParent, say("never")), scoutSays(say("heliotrope"))]);
+		await using rpc = startRpc({ env: it.env });
+		expect((await rpc.send({ type: "prompt", message: "@repo-scout Find the launch code." })).success).toBe(true);
+		const said = await rpc.waitFor((each) => each.type === "extension_ui_request" && each.method === "notify");
+		expect(String(said.message)).toMatch(/→ repo-scout \w+ has started; the result will appear here\./);
+		await rpc.waitFor((each) => each.type === "message_end" && JSON.stringify(each).includes("heliotrope"));
+		expect(it.server.requests.filter(isParent)).toEqual([]);
+	});

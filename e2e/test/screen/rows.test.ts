@@ -1,5 +1,5 @@
 /** The row of `subagent { tasks }` on real screens: one line an agent, in columns, at any width. */
-import { callTool, createGate, say, startTui } from "@pi-subagents-dev/testkit";
+import { callTool, createGate, isFullRun, say, startTui } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { parentSays, scene, scoutSays } from "../../support/scene.ts";
 
@@ -9,7 +9,7 @@ const tasks = [
 ];
 const delegates = parentSays(callTool("subagent", { tasks }), say("All told."));
 
-test.each([50, 80, 120])(
+test.each(isFullRun ? [50, 80, 120] : [50])(
 	"at %i columns, agents have a line each while they run and when they are done",
 	async (columns) => {
 		const gate = createGate();

@@ -5,6 +5,7 @@ import {
 	availablePis,
 	type Frame,
 	gatePis,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	replay,
@@ -71,12 +72,17 @@ describe.each(await availablePis())("pi $version", (pi) => {
 	});
 });
 
+const SMALL_SCREEN = { tuiMode: "regular", cols: 40, rows: 12, extensions: [OTHER_WIDGET] };
+const SCREENS = isFullRun
+	? [
+			SMALL_SCREEN,
+			{ tuiMode: "regular", cols: 100, rows: 24, extensions: [] },
+			{ tuiMode: "fullscreen", cols: 100, rows: 24, extensions: [] },
+		]
+	: [SMALL_SCREEN];
+
 describe.each(await gatePis())("pi $version", (pi) => {
-	test.each([
-		{ tuiMode: "regular", cols: 100, rows: 24, extensions: [] },
-		{ tuiMode: "regular", cols: 40, rows: 12, extensions: [OTHER_WIDGET] },
-		{ tuiMode: "fullscreen", cols: 100, rows: 24, extensions: [] },
-	])(
+	test.each(SCREENS)(
 		"$tuiMode, $cols x $rows, $extensions.length other widgets: no frame clears the screen, takes the editor away or loses a line",
 		async ({ tuiMode, extensions, ...size }) => {
 			const { rules, first, second } = family();

@@ -3,12 +3,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	all,
-	availablePis,
 	callTool,
 	callTools,
 	converse,
 	createGate,
 	type Gate,
+	gatePis,
 	hang,
 	isFullRun,
 	lastUserSays,
@@ -106,7 +106,7 @@ async function expectNewsWhenSpoken(it: Dig, list: string): Promise<void> {
 	expect(toldTurns(it)).toEqual([{ text: expect.stringContaining("Found gold."), hasSpoken: true }]);
 }
 
-const pis = await availablePis();
+const pis = await gatePis();
 const modern = pis.filter(({ version }) => !version.startsWith("0."));
 
 describe.each(isFullRun ? modern : [])("pi $version", (pi) => {

@@ -292,8 +292,8 @@ function said(events: readonly object[]): string {
 		.join("\n");
 }
 
-/** Every second cell of a mode's row, shifted by one from pi to pi and from mode to mode: any two values meet. */
-const inGate = (...indexes: readonly number[]) => isFullRun || indexes.reduce((sum, index) => sum + index, 0) % 2 === 0;
+/** Every third cell of a mode's row, shifted by one from pi to pi and from mode to mode: each tool is called in several modes. */
+const inGate = (...indexes: readonly number[]) => isFullRun || indexes.reduce((sum, index) => sum + index, 0) % 3 === 0;
 
 describe.each((await availablePis()).map((pi, piIndex) => ({ pi, piIndex, version: pi.version })))(
 	"pi $version",

@@ -83,8 +83,15 @@ export function startRpc(target: PiTarget): PiRpc {
 	};
 }
 
+/** Their types in order; a type that comes several times in a row is written once, with the number. */
 function typesOf(events: readonly PiEvent[]): string {
-	return events.map((event) => event.type).join(" ") || "(none)";
+	const runs: { type: string; count: number }[] = [];
+	for (const { type } of events) {
+		const last = runs.at(-1);
+		if (last?.type === type) last.count++;
+		else runs.push({ type, count: 1 });
+	}
+	return runs.map(({ type, count }) => (count === 1 ? type : `${type}×${count}`)).join(" ") || "(none)";
 }
 
 /** Sorts the output of pi in rpc mode: responses by the id of their command, and events in order. */
