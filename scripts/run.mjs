@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runStep } from "./step.mjs";
 
 const NODE = "22.23.2";
 const PNPM = "12.18.0";
@@ -21,7 +22,7 @@ if (!script) fail("usage: node scripts/run.mjs <script> [args]");
 const missing = [];
 if (!atLeast(process.versions.node, [22, 19])) missing.push(nodePackage());
 if (!atLeast(installedPnpm(), [11, 0])) missing.push(pnpmPackage());
-if (missing.length > 0) fetchOnce(missing.map((tool) => tool.spec));
+if (missing.length > 0) await fetchOnce(missing.map((tool) => tool.spec));
 
 const env = {
 	...process.env,
@@ -29,11 +30,23 @@ const env = {
 	TURBO_TELEMETRY_DISABLED: "1",
 	DO_NOT_TRACK: "1",
 };
-pnpm(["install", "--frozen-lockfile", "--reporter=append-only", "--loglevel=warn"]);
-pnpm(["--silent", "run", script, ...args]);
+await prepare("Installing dependencies", "pnpm", ["install", "--frozen-lockfile", "--reporter=append-only"], {
+	cwd: root,
+	env,
+});
+runScript(["--silent", "run", script, ...args]);
 
-function pnpm(argv) {
-	// On Windows pnpm is a .cmd file, which only a shell can start. The arguments are our own, never untrusted input.
+/** Ends this process with what the program printed, if it fails. */
+async function prepare(title, program, argv, options) {
+	// On Windows npm and pnpm are .cmd files, which only a shell can start. The arguments are our own, never untrusted input.
+	const done = runStep(title, program, argv, { ...options, shell: windows });
+	const { status, output } = await done.catch((error) => fail(`could not start ${program}: ${error.message}`));
+	if (status === 0) return;
+	process.stderr.write(output);
+	process.exit(status);
+}
+
+function runScript(argv) {
 	const { status, signal, error } = spawnSync("pnpm", argv, { cwd: root, env, stdio: "inherit", shell: windows });
 	if (error) fail(`could not start pnpm: ${error.message}`);
 	if (status !== 0) process.exit(status ?? (signal === "SIGINT" ? 130 : 1));
@@ -57,20 +70,19 @@ function installedPnpm() {
 }
 
 /** The stamp is written last, so an interrupted fetch starts over, and a change of version fetches again. */
-function fetchOnce(specs) {
+async function fetchOnce(specs) {
 	const stamp = join(toolchain, "stamp");
 	const wanted = specs.join(" ");
 	if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-	console.error(`Fetching ${wanted} into .toolchain (once) …`);
 	rmSync(toolchain, { recursive: true, force: true });
 	mkdirSync(toolchain, { recursive: true });
 	const quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
-	const { status } = spawnSync("npm", ["install", "--prefix", ".", ...quiet, ...specs], {
+	console.error(
+		"This machine lacks a tool; it is fetched once into .toolchain. Node >= 22.19 and pnpm >= 11 of yours work too.",
+	);
+	await prepare(`Fetching ${specs.join(" and ")}`, "npm", ["install", "--prefix", ".", ...quiet, ...specs], {
 		cwd: toolchain,
-		stdio: "inherit",
-		shell: windows,
 	});
-	if (status !== 0) fail(`could not fetch ${wanted}; install Node >= 22.19 and pnpm >= 11 yourself, then try again`);
 	writeFileSync(stamp, wanted);
 }
 

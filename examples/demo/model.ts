@@ -1,5 +1,6 @@
 /** What the offline model says: a parent that delegates, and the three agents it delegates to. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { unfenced } from "@pi-subagents/progress";
 import {
 	callTool,
@@ -17,11 +18,21 @@ export const PROMPT = "Is this project ready to ship? Let your agents find out."
 
 const PRESETS = ["cartographer", "critic", "tester"] as const;
 
-/** Typing speed: slow enough to watch. */
-const pace = { chunkSize: 12, chunkDelayMs: 25 };
+/** Slow enough to watch: how long a model thinks before it speaks, and how fast it types. Tests do not watch. */
+const isFast = process.argv.includes("--fast");
+const THINKING_MS = isFast ? 0 : 1_600;
+const pace = isFast ? {} : { chunkSize: 6, chunkDelayMs: 40 };
 
-const paced = (reply: Reply): Reply => ({ ...pace, ...reply });
-const tool = (name: string, args: Record<string, unknown>, text: string) => paced({ ...callTool(name, args), text });
+/** `wait` is a factor of the time to think, so that agents do not move in step. */
+const paced = (reply: Reply, wait = 1): Reply => ({ ...pace, ...reply, gate: sleep(wait * THINKING_MS) });
+const tool =
+	(name: string, args: Record<string, unknown>, text: string, wait = 1) =>
+	() =>
+		paced({ ...callTool(name, args), text }, wait);
+const answer =
+	(text: string, wait = 1) =>
+	() =>
+		paced(say(text), wait);
 
 const task = {
 	cartographer: "Map the project: which files are there, what is each for, what depends on what?",
@@ -31,32 +42,36 @@ const task = {
 
 const parent: Rule = converse(
 	lastUserSays(PROMPT),
-	paced({
-		text: "Three questions, three agents, side by side.",
-		toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
-	}),
+	() =>
+		paced(
+			{
+				text: "Three questions, three agents, side by side.",
+				toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
+			},
+			0.5,
+		),
 	({ lastToolResults }) => {
 		const found = lastToolResults.map(({ text }) => `- ${unfenced(text).split("\n", 1)[0]}`);
-		return say(
-			[
-				"**Not yet.** My agents found:",
-				"",
-				...found,
-				"",
-				"Fix `Store.move` first; it is two lines and a test. (This is the demo: mention the cartographer, the critic or the tester to ask one of them; Ctrl+D quits.)",
-			].join("\n"),
-			pace,
-		);
+		const lines = [
+			"**Not yet.** My agents found:",
+			"",
+			...found,
+			"",
+			"Fix `Store.move` first; it is two lines and a test.",
+			"",
+			"**Your turn.** Type `/agents` to read what each of them did, or mention the cartographer, the critic or the tester to ask one again. Ctrl+D quits.",
+		];
+		return { ...say(lines.join("\n")), ...(isFast ? {} : { chunkSize: 16, chunkDelayMs: 40 }) };
 	},
 );
 
 const cartographer: Rule = converse(
 	systemPromptSays("You are the cartographer."),
-	tool("ls", { path: "src" }, ""),
-	paced({ toolCalls: ["src/tracker.js", "src/store.js"].map((path) => ({ name: "read", args: { path } })) }),
-	say(
+	tool("ls", { path: "src" }, "", 0.7),
+	() => paced({ toolCalls: ["src/tracker.js", "src/store.js"].map((path) => ({ name: "read", args: { path } })) }),
+	answer(
 		"Two files: `src/tracker.js` answers questions and stands on `src/store.js`, which keeps the parcels in memory.",
-		pace,
+		1.5,
 	),
 );
 
@@ -64,14 +79,14 @@ const critic: Rule = converse(
 	systemPromptSays("You are the critic."),
 	tool("read", { path: "src/store.js" }, "Starting with the store, since everything stands on it."),
 	tool("read", { path: "src/tracker.js" }, "`move` does not check that the parcel exists. Does its caller?"),
-	say("`Store.move` throws a TypeError for an unknown number (src/store.js, line 11); nobody above it checks.", pace),
+	answer("`Store.move` throws a TypeError for an unknown number (src/store.js, line 11); nobody above it checks."),
 );
 
 const tester: Rule = converse(
 	systemPromptSays("You are the tester."),
-	tool("bash", { command: "node --test" }, ""),
-	tool("read", { path: "test/tracker.test.js" }, ""),
-	({ messages }) => say(`${testSummary(messages)}; moving a parcel that was never added is not covered.`, pace),
+	tool("bash", { command: "node --test" }, "", 0.9),
+	tool("read", { path: "test/tracker.test.js" }, "They pass. What do they leave out?", 1.2),
+	({ messages }) => paced(say(`${testSummary(messages)}; moving a parcel that was never added is not covered.`), 1.4),
 );
 
 /** The numbers that the real test run printed. */
@@ -91,7 +106,7 @@ const visitor: Rule = ({ lastUserText, lastToolResults, turn, tools }) => {
 		);
 	const preset = PRESETS.find((name) => lastUserText.toLowerCase().includes(name));
 	return preset
-		? tool("subagent", { preset, task: lastUserText }, `I hand this to the ${preset}.`)
+		? tool("subagent", { preset, task: lastUserText }, `I hand this to the ${preset}.`, 0.5)()
 		: say(
 				`I am a scripted model, so I know only my agents. Mention one of them: ${PRESETS.join(", ")}. Ctrl+D quits.`,
 				pace,

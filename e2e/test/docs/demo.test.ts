@@ -8,7 +8,7 @@ import { createTempDir, startTerminal } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 
 const demo = join(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))), "examples/demo/demo.ts");
-const args = ["--disable-warning=ExperimentalWarning", demo];
+const args = ["--disable-warning=ExperimentalWarning", demo, "--fast"];
 
 test("without a terminal it prints agents at work and the final answer", async () => {
 	const running = promisify(execFile)(process.execPath, args);
@@ -31,10 +31,16 @@ test("in a terminal it opens pi, one can type to it, and it leaves nothing behin
 		variables: { ...process.env, TMPDIR: temp.path },
 	});
 	await screen.waitForText("Fix Store.move first");
+	await screen.waitForText("Type /agents to read what each of them did");
+	expect(screen.scrollback()).toMatch(/cartographer[\s\S]*critic[\s\S]*tester/);
 	screen.type("What does the Critic say?");
 	screen.press("enter");
 	await screen.waitForText("I hand this to the critic.");
 	await screen.waitForText("There you have it.");
+	screen.type("/agents ");
+	screen.press("enter");
+	await screen.waitForText("Finished agents (4)");
+	screen.press("escape");
 	await screen.close();
 	expect((await readdir(temp.path)).filter((name) => name.startsWith("pi-env-"))).toEqual([]);
 });

@@ -1,6 +1,10 @@
 /** The scripts that measure the tree and check commits, each against a small tree or repository of its own. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { root, run } from "../../support/packages/packed.ts";
@@ -53,6 +57,54 @@ test("`npm run shape` counts what it says", async () => {
 		/folders with more than 15 files: 1, target 0\n {4}packages\/core\/test \(16\)/,
 	);
 	await expect(checked).rejects.not.toThrow("extension/src");
+});
+
+test("a step of the set-up says what it does, gives a sign of life, and shows the output only if it fails", async () => {
+	const step = (code: string) =>
+		`import { runStep } from ${JSON.stringify(pathToFileURL(join(root, "scripts/step.mjs")).href)};
+		const { status, output } = await runStep("Building it", process.execPath, ["-e", ${JSON.stringify(code)}]);
+		console.log(JSON.stringify({ status, output }));`;
+	const told = async (code: string) => {
+		const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", step(code)]);
+		return { ...JSON.parse(stdout), stderr };
+	};
+	const [slow, quick] = await Promise.all([
+		told("setTimeout(() => { console.log('why'); process.exitCode = 3; }, 4_500)"),
+		told("0"),
+	]);
+	expect(slow).toMatchObject({ status: 3, output: "why\n" });
+	expect(slow.stderr).toMatch(/^Building it …\n( {2}… \ds\n)+✗ Building it \(\ds\)\n$/);
+	expect(quick).toEqual({ status: 0, output: "", stderr: "" });
+});
+
+/** Those that need a model of the user's are run from tarballs, with a scripted one, in the examples test. */
+const NEEDS_MODEL = ["headless-manager", "rpc-extension", "subagent-tool"];
+
+test("every command in an example's README works as written from the clone", async () => {
+	const entries = await readdir(join(root, "examples"));
+	const names = entries.filter((name) => existsSync(join(root, "examples", name, "README.md")));
+	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+	expect(scripts["example:run"]).toMatch(/ && node scripts\/example\.mjs$/);
+	await Promise.all(
+		names.map(async (name) => {
+			const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
+			const block = /^```sh\n(.*?)^```$/ms.exec(readme)?.[1] ?? "";
+			const commands = [block, ...[...block.matchAll(/`(.*?)`/g)].map(([, text]) => text ?? "")].flatMap((text) =>
+				text.split("\n").flatMap((line) => /^(npm run example .*?)(?: {2,}#.*)?$/.exec(line)?.[1] ?? []),
+			);
+			expect(commands.length, `${name}: ${block}`).toBeGreaterThan(0);
+			for (const command of commands) {
+				expect(command).toMatch(new RegExp(`^npm run example ${name}(?: |$)`));
+				if (NEEDS_MODEL.includes(name)) continue;
+				const args = command.split(" ").slice(3);
+				const printed = await run(process.execPath, ["scripts/example.mjs", ...args], { cwd: root });
+				expect(printed.trim(), command).not.toBe("");
+			}
+		}),
+	);
+	await expect(run(process.execPath, ["scripts/example.mjs", "nobody"], { cwd: root })).rejects.toThrow(
+		/There is no example "nobody": ci-log, /,
+	);
 });
 
 test("commit subjects are checked from the newest change of the script on", async () => {
