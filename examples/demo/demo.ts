@@ -3,10 +3,12 @@
  * In a terminal it opens pi's own screen; elsewhere it prints what the agents do and the final answer.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createLineSplitter } from "@pi-subagents/progress";
+import { buildReport, readRunDirs, writeHtmlReport } from "@pi-subagents/report";
 import { createPiEnv, type PiEnv, piUnderTest, startModelServer } from "@pi-subagents-dev/testkit";
 import { createReporter } from "./headless.ts";
 import { PROMPT, rules } from "./model.ts";
@@ -24,6 +26,7 @@ const env = await createPiEnv({
 });
 try {
 	process.exitCode = process.stdin.isTTY && process.stdout.isTTY ? await openScreen(env) : await printHeadless(env);
+	await reportOn(env);
 } finally {
 	await env.cleanup();
 	await server.close();
@@ -54,6 +57,14 @@ function printHeadless(world: PiEnv): Promise<number> {
 	const lines = createLineSplitter({ onLine: (line) => report.hear(JSON.parse(line)) });
 	child.stdout.on("data", (chunk) => lines.push(chunk));
 	return new Promise((resolve) => child.once("close", (code) => resolve(code || (report.hasAnswered() ? 0 : 1))));
+}
+
+/** What was just seen, as a page to keep. */
+async function reportOn(world: PiEnv): Promise<void> {
+	const { runs } = await readRunDirs(join(world.cwd, ".pi", "subagents", "runs")).catch(() => ({ runs: [] })); // none ran
+	if (runs.length === 0) return;
+	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-demo-"));
+	console.log(`\nReport: ${await writeHtmlReport(buildReport(runs, { now: Date.now() }), join(dir, "report.html"))}`);
 }
 
 /** On a signal, pi ends before this process does, so that nothing is left behind. */

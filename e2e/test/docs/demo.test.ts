@@ -1,11 +1,11 @@
 /** `npm run demo` as a newcomer meets it, without and with a terminal. */
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createTempDir, startTerminal } from "@pi-subagents-dev/testkit";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const demo = join(dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))), "examples/demo/demo.ts");
 const args = ["--disable-warning=ExperimentalWarning", demo, "--fast"];
@@ -21,6 +21,9 @@ test("without a terminal it prints agents at work and the final answer", async (
 	expect(lines).toEqual(expect.arrayContaining(["  cartographer  Listing src", "  tester        node --test"]));
 	expect(stdout).toContain("All 2 tests pass; moving a parcel that was never added is not covered.");
 	expect(stdout).not.toMatch(/tool_call|undefined|\[object/);
+	const report = /^Report: (.*)$/m.exec(stdout)?.[1] ?? "";
+	onTestFinished(() => rm(dirname(report), { recursive: true }));
+	expect(await readFile(report, "utf8")).toContain("moving a parcel that was never added");
 });
 
 test("in a terminal it opens pi, one can type to it, and it leaves nothing behind", async () => {

@@ -8,6 +8,7 @@ import { type Command, type Context, Failure, type Output } from "./commands/con
 import { list, watch } from "./commands/list.ts";
 import { logs } from "./commands/logs.ts";
 import { reply, stop } from "./commands/orders.ts";
+import { loadReplay, loadReport } from "./commands/report.lazy.ts";
 import { show } from "./commands/show.ts";
 import { HELP } from "./help.ts";
 
@@ -25,13 +26,16 @@ export interface CliOptions {
 }
 
 const COMMANDS: Record<string, Command> = {
-	list: { words: 0, call: list },
-	show: { words: 1, call: show },
-	watch: { words: 0, call: watch },
-	logs: { words: 1, call: logs },
-	reply: { words: 2, call: reply },
-	stop: { words: 1, call: stop },
-	attach: { words: 1, call: attach },
+	list: { words: [0, 0], call: list },
+	show: { words: [1, 1], call: show },
+	watch: { words: [0, 0], call: watch },
+	logs: { words: [1, 1], call: logs },
+	reply: { words: [2, Number.POSITIVE_INFINITY], call: reply },
+	stop: { words: [1, 1], call: stop },
+	attach: { words: [1, 1], call: attach },
+	report: { words: [0, 1], call: async (...args) => (await loadReport()).report(...args) },
+	trace: { words: [0, 1], call: async (...args) => (await loadReport()).trace(...args) },
+	replay: { words: [0, 1], call: async (...args) => (await loadReplay()).replay(...args) },
 };
 
 /**
@@ -53,7 +57,8 @@ export async function run(options: CliOptions): Promise<number> {
 		const [name = "list", ...words] = positionals;
 		const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 		if (!command) throw new Failure(`Unknown command: ${name}. \`pi-subagents --help\` lists the commands.`, 2);
-		if (words.length < command.words || (words.length > command.words && name !== "reply"))
+		const [least, most] = command.words;
+		if (words.length < least || words.length > most)
 			throw new Failure(`Wrong number of words after \`${name}\`. \`pi-subagents --help\` shows how to use it.`, 2);
 		return await command.call(contextOf(options, values), words);
 	} catch (error) {
@@ -67,6 +72,13 @@ const OPTIONS = {
 	json: { type: "boolean" },
 	all: { type: "boolean" },
 	follow: { type: "boolean", short: "f" },
+	full: { type: "boolean" },
+	open: { type: "boolean" },
+	otlp: { type: "boolean" },
+	send: { type: "boolean" },
+	content: { type: "boolean" },
+	out: { type: "string" },
+	speed: { type: "string" },
 	help: { type: "boolean", short: "h" },
 	version: { type: "boolean" },
 } as const;
@@ -82,9 +94,11 @@ function parse(args: readonly string[]) {
 
 function contextOf(
 	{ stdout, env, cwd, signal = new AbortController().signal }: CliOptions,
-	{ json = false, all = false, follow = false }: Partial<Context["flags"]>,
+	{ help: _help, version: _version, ...given }: ReturnType<typeof parse>["values"],
 ): Context {
-	return { stdout, env, cwd, signal, agentDir: agentDirOf(env), flags: { json, all, follow } };
+	const none = { json: false, all: false, follow: false, full: false, open: false, otlp: false, send: false };
+	const flags = { ...none, content: false, out: undefined, speed: undefined, ...given };
+	return { stdout, env, cwd, signal, agentDir: agentDirOf(env), flags };
 }
 
 /** As pi finds it. */

@@ -1,7 +1,7 @@
 /** The runs of agents as a report: a pure model over their files, and writers for it. */
 
 export { htmlReport, htmlWith, type Page } from "./html/html.ts";
-export { writeHtmlReport } from "./html/write.ts";
+export { type TraceFormat, writeHtmlReport, writeTrace } from "./html/write.ts";
 export { buildReport, type ReportOptions, type RunFacts, type RunInput, type RunResult } from "./model/build.ts";
 export type {
 	AgentStatus,
@@ -20,6 +20,7 @@ export {
 	readRunDirs,
 	readSessionRuns,
 	withDescendants,
+	worktreeDiffs,
 } from "./read/read-runs.ts";
 export { knownSecrets, type SecretSources } from "./read/secrets.ts";
 export { type ChromeEvent, type ChromeTrace, chromeTrace } from "./trace/chrome.ts";

@@ -6,6 +6,7 @@ export interface Output {
 	write(text: string): unknown;
 	isTTY?: boolean;
 	columns?: number;
+	rows?: number;
 }
 
 export interface Context {
@@ -15,12 +16,26 @@ export interface Context {
 	/** pi's own directory. */
 	agentDir: string;
 	signal: AbortSignal;
-	flags: { json: boolean; all: boolean; follow: boolean };
+	flags: Flags;
+}
+
+/** Those that were not given are false or undefined. */
+interface Flags {
+	json: boolean;
+	all: boolean;
+	follow: boolean;
+	full: boolean;
+	open: boolean;
+	otlp: boolean;
+	send: boolean;
+	content: boolean;
+	out: string | undefined;
+	speed: string | undefined;
 }
 
 export interface Command {
-	/** How many words follow it. */
-	words: number;
+	/** How many words follow it: at least and at most. */
+	words: readonly [number, number];
 	/** Resolves with the exit code. */
 	call(context: Context, words: readonly string[]): Promise<number>;
 }

@@ -1,13 +1,12 @@
 /** `/subagent dashboard`: the report of this session as a page that follows it, on this machine only, until the session ends. */
-import { join } from "node:path";
 import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, quoted, systemClock } from "@pi-subagents/core";
+import { AgentError, quoted } from "@pi-subagents/core";
 import type { RunCache } from "@pi-subagents/report";
 import type { Dashboard, ReportSource } from "@pi-subagents/report/dashboard";
 import type { Block } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { loadDashboard, loadReport } from "./report.lazy.ts";
-import { diffsOf } from "./report.ts";
+import { loadDashboard } from "./report.lazy.ts";
+import { currentReport, type SessionEntries } from "./session-report.ts";
 
 const USAGE = "/subagent dashboard [--full|stop]";
 
@@ -50,7 +49,7 @@ export function dashboardCommand(pi: ExtensionAPI, deps: CommandDeps): Subcomman
 		if (!isTied) pi.on("session_shutdown", async () => void (await close()));
 		isTied = true;
 		const { serveDashboard } = await loadDashboard();
-		const source = await sessionSource(deps, ctx.sessionManager, isFull);
+		const source = sessionSource(deps, ctx.sessionManager, isFull);
 		return { isFull, dashboard: await serveDashboard({ source }) };
 	}
 
@@ -64,22 +63,11 @@ export function dashboardCommand(pi: ExtensionAPI, deps: CommandDeps): Subcomman
 
 const CLOSED: Block = { text: "The dashboard is closed.", tone: "muted" };
 
-/** The runs of the session that is open now, with what was masked in reports masked here, too. */
-async function sessionSource(
-	{ host, manager, flushLogs }: CommandDeps,
-	session: Pick<ExtensionCommandContext["sessionManager"], "getEntries">,
-	isFull: boolean,
-): Promise<ReportSource> {
-	const { buildReport, knownSecrets, readSessionRuns } = await loadReport();
+/** The runs of the session that is open now, masked as in a report. */
+function sessionSource(deps: CommandDeps, session: SessionEntries, isFull: boolean): ReportSource {
 	const cache: RunCache = new Map();
 	return {
-		watch: (onChange) => manager.store.subscribe(onChange),
-		async read() {
-			await flushLogs?.();
-			const full = isFull ? { isFull, diffOf: await diffsOf(host.agentDir) } : {};
-			const { runs, problems } = await readSessionRuns(session.getEntries(), { cache, ...full });
-			const secrets = await knownSecrets({ env: process.env, authFile: join(host.agentDir, "auth.json") });
-			return buildReport(runs, { now: systemClock.now(), isFull, problems, secrets });
-		},
+		watch: (onChange) => deps.manager.store.subscribe(onChange),
+		read: () => currentReport(deps, session, { isFull, cache }),
 	};
 }

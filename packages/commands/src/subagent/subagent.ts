@@ -14,7 +14,7 @@ import { explainCommand } from "./explain.ts";
 import { jobsCommand } from "./jobs.ts";
 import { listCommand, statusBlocks } from "./list.ts";
 import { replyCommand } from "./reply.ts";
-import { reportCommand } from "./report.ts";
+import { reportCommand, traceCommand } from "./report.ts";
 import { startCommand, stopCommand } from "./start-stop.ts";
 import { viewCommand } from "./view.ts";
 
@@ -29,6 +29,7 @@ export function subagentCommand(pi: ExtensionAPI, deps: CommandDeps): CommandCod
 		explainCommand(deps),
 		jobsCommand(deps),
 		reportCommand(deps),
+		traceCommand(deps),
 		dashboardCommand(pi, deps),
 		doctorCommand(deps),
 		helpCommand(() => subcommands),

@@ -1,8 +1,10 @@
-/** Writes a report to a file that only the user can read. */
+/** Writes reports and traces to files that only the user can read. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Report } from "../model/types.ts";
+import { chromeTrace } from "../trace/chrome.ts";
+import { type OtlpOptions, otlpTraces } from "../trace/otlp.ts";
 import { htmlReport } from "./html.ts";
 
 /**
@@ -14,11 +16,34 @@ import { htmlReport } from "./html.ts";
  * ```
  */
 export async function writeHtmlReport(report: Report, path: string): Promise<string> {
+	return writeWhole(path, await htmlReport(report));
+}
+
+export type TraceFormat = "chrome" | "otlp";
+
+/**
+ * The same with a trace: `chrome` for Perfetto, speedscope and chrome://tracing, `otlp` for OpenTelemetry.
+ *
+ * @example
+ * ```ts
+ * await writeTrace(report, "trace.json", { format: "chrome" });
+ * ```
+ */
+export async function writeTrace(
+	report: Report,
+	path: string,
+	{ format, ...options }: OtlpOptions & { format: TraceFormat },
+): Promise<string> {
+	const trace = format === "chrome" ? chromeTrace(report) : otlpTraces(report, options);
+	return writeWhole(path, JSON.stringify(trace));
+}
+
+async function writeWhole(path: string, text: string): Promise<string> {
 	const target = resolve(path);
 	await mkdir(dirname(target), { recursive: true, mode: 0o700 });
 	const unfinished = `${target}.${randomUUID()}.tmp`;
 	try {
-		await writeFile(unfinished, await htmlReport(report), { flag: "wx", mode: 0o600 });
+		await writeFile(unfinished, text, { flag: "wx", mode: 0o600 });
 		await rename(unfinished, target);
 	} finally {
 		await rm(unfinished, { force: true });

@@ -2,6 +2,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isRunPath, RUN_FILES, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
+import { diffWorktree, listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
 import type { RunInput } from "../model/build.ts";
 import { runsInSession } from "./session-runs.ts";
 
@@ -75,6 +76,23 @@ export function withDescendants(runs: readonly RunInput[], agentId: string): Run
 	const byParent = Map.groupBy(runs, ({ meta }) => meta.launchedBy?.agentId);
 	for (const id of wanted) for (const { meta } of byParent.get(id) ?? []) wanted.add(meta.agentId); // grows meanwhile
 	return runs.filter(({ meta }) => wanted.has(meta.agentId));
+}
+
+/**
+ * For full reports: the changes in the worktrees that still exist, by their branches.
+ *
+ * @example
+ * ```ts
+ * const found = await readRunDirs(dir, { isFull: true, diffOf: await worktreeDiffs(agentDir) });
+ * ```
+ */
+export async function worktreeDiffs(agentDir: string): Promise<NonNullable<ReadOptions["diffOf"]>> {
+	const listed = await listWorktrees({ dir: worktreesDir(agentDir) });
+	return async ({ result }) => {
+		const branch = result?.outcome.worktree?.branch;
+		const found = listed.find(({ record }) => record.branch === branch);
+		return found && (await diffWorktree(found.record));
+	};
 }
 
 async function readAll(dirs: readonly string[], options: ReadOptions): Promise<FoundRuns> {
