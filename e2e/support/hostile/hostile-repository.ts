@@ -37,6 +37,7 @@ skills: evil
 memory: project
 output_schema: '${schema}'
 output_repairs: 0
+verify: '${shell("verify")}'
 ---
 You are the visitor.
 `;

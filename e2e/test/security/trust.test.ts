@@ -102,7 +102,7 @@ describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 			expect(it.server.requests.some((request) => systemPromptSays("You are the digger.")(request))).toBe(false);
 			expect(await ran(it.env)).toEqual([]);
 			expect(heard).toContain(
-				'Preset "visitor" sets runner, extensions, skills, memory; that counts only in a project',
+				'Preset "visitor" sets runner, extensions, skills, memory, verify; that counts only in a project',
 			);
 			expect(heard).toContain("0 running, 0 completed, 0 failed, 0 aborted, 0 in all");
 			for (const id of ["forged1", "forged2"]) expect(heard).toContain(`There is no agent "${id}"`);

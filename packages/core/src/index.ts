@@ -83,6 +83,7 @@ export type {
 	PresetFields,
 	ResolveInput,
 	Tunable,
+	VerifyFields,
 } from "./resolve/input.ts";
 export type { McpFacts, McpToolFact } from "./resolve/mcp.ts";
 export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./resolve/models.ts";

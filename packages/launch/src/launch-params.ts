@@ -25,6 +25,13 @@ export interface LaunchParams {
 	tools?: readonly string[] | undefined;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: OutputSpec["schema"] | undefined;
+	/**
+	 * A command that checks the agent's work, as in presets: text, a list, or a mapping. The caller needs the tool `bash`,
+	 * because it runs a command with this.
+	 */
+	verify?: unknown;
+	/** The caller can run commands anyway, as extensions can: no tool is needed for `verify`. */
+	runsCommands?: boolean;
 	isolation?: "worktree" | "off" | undefined;
 	inheritContext?: boolean | undefined;
 	/** It runs when no conversation is there, so it is refused if the call or the preset wants to inherit one. */

@@ -5,7 +5,7 @@ import { leadsInto } from "@pi-subagents/core/files";
 import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
 import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
 import { confinementAt } from "@pi-subagents/core/worktree";
-import type { Preset } from "@pi-subagents/presets";
+import type { Preset, Verify } from "@pi-subagents/presets";
 import { coalesce } from "./coalesce.ts";
 import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
@@ -14,7 +14,7 @@ import { createPresets, type PresetReport } from "./presets.ts";
 import { NO_REGISTERED_PRESETS } from "./runtime-presets.ts";
 import { type Config, createConfigReader } from "./settings/config.ts";
 import { defaultSettings, type Settings } from "./settings/settings.ts";
-import { assertStandsAlone, completed, layersOf, noWorktrees, parentFieldsOf } from "./spec-parts.ts";
+import { assertMayVerify, assertStandsAlone, completed, layersOf, noWorktrees, parentFieldsOf } from "./spec-parts.ts";
 
 export interface Launcher<Context extends SessionContext> {
 	/** The presets that can be started, by name. */
@@ -115,10 +115,13 @@ export function createLauncher<Context extends SessionContext>(
 			const config = configFor(ctx);
 			const { settings } = config;
 			const { preset, override, note } = await presets.find(params.preset, ctx.cwd, config, params.fallbackPreset);
+			const facts = await host.facts(ctx, params.cwd ?? parent?.spec.cwd);
+			const verify = await verifyIn(params);
+			if (verify) assertMayVerify(params, parent?.spec, facts.tools);
 			const resolved = resolveSpec({
-				...layersOf(params, preset, override, settings),
+				...layersOf(params, preset, override, settings, verify),
 				parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
-				facts: await host.facts(ctx, params.cwd ?? parent?.spec.cwd),
+				facts,
 			});
 			const { cwd, isolation, memory: scope } = resolved;
 			const { isTrial = false } = params;
@@ -150,6 +153,14 @@ const ABSENT = {
 	requireResources: async () => undefined,
 	checkWorktree: async () => undefined,
 };
+
+/** What a call says, read as a preset's field of that name is. */
+async function verifyIn({ verify }: LaunchParams): Promise<Verify | undefined> {
+	if (verify === undefined || verify === null || verify === "") return undefined;
+	const { fields, faults } = (await loadPresets()).parseOverride({ verify });
+	if (!fields.verify) throw new AgentError("bad_request", `The call: ${faults.join("; ") || "verify is empty"}.`);
+	return fields.verify;
+}
 
 /** The directory with the project's presets, or the session's own. */
 async function rootOf(cwd: string): Promise<string> {

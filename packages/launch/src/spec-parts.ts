@@ -9,10 +9,12 @@ import {
 	type ResolveInput,
 	type RunSpec,
 	splitModelName,
+	type ToolFact,
+	type VerifyFields,
 } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import type { RunsDir } from "@pi-subagents/core/runs";
-import type { Override, Preset } from "@pi-subagents/presets";
+import type { Override, Preset, Verify } from "@pi-subagents/presets";
 import type { LaunchParams } from "./launch-params.ts";
 import type { Settings } from "./settings/settings.ts";
 
@@ -20,8 +22,9 @@ import type { Settings } from "./settings/settings.ts";
 export function layersOf(
 	params: LaunchParams,
 	preset: Preset,
-	{ outputSchema: overriding, ...override }: Override["fields"],
+	{ outputSchema: overriding, verify: overridingVerify, ...override }: Override["fields"],
 	settings: Settings,
+	verify?: Verify,
 ): Pick<ResolveInput, "request" | "preset" | "defaults"> {
 	const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes, excludeExtensions } = settings;
 	const runner = params.outlives ? "process" : params.runner;
@@ -34,6 +37,7 @@ export function layersOf(
 			thinking: params.thinking,
 			maxTurns: params.maxTurns,
 			outputSchema: parseOutputSchema(params.outputSchema),
+			verify: verify && checkedVerify(verify, "`verify` of the call"),
 			isolation: params.isolation,
 			inheritContext: params.inheritContext,
 		},
@@ -41,6 +45,7 @@ export function layersOf(
 			...preset,
 			...without(excludeExtensions, preset),
 			outputSchema: schemaOf(preset, overriding),
+			verify: preset.verify && checkedVerify(preset.verify, `\`verify\` of preset "${preset.name}" (${preset.path})`),
 			...(params.isolated ? { isolated: true } : {}),
 		},
 		defaults: {
@@ -48,6 +53,9 @@ export function layersOf(
 				...override,
 				...(override.excludeExtensions ? without(excludeExtensions, override) : {}),
 				...defined({ runner }),
+				...(overridingVerify && {
+					verify: checkedVerify(overridingVerify, `\`verify\` of agentOverrides.${preset.name} in your settings`),
+				}),
 			},
 			runner: settings.runner,
 			maxTurns: defaultMaxTurns,
@@ -58,6 +66,31 @@ export function layersOf(
 		},
 	};
 }
+
+function checkedVerify({ schema, ...verify }: Verify, where: string): VerifyFields {
+	return {
+		...verify,
+		...(schema && { schema: parseOutputSchema(schema, `\`schema\` in ${where}`, { isOfAnswer: false }) }),
+	};
+}
+
+/** An agent must not run a command by launching another agent if it could not run one itself. */
+export function assertMayVerify(
+	{ runsCommands = false }: LaunchParams,
+	caller: RunSpec | undefined,
+	tools: readonly ToolFact[],
+): void {
+	const canRun = caller
+		? caller.tools.includes(SHELL_TOOL)
+		: tools.some(({ name, isActive }) => name === SHELL_TOOL && isActive);
+	if (runsCommands || canRun) return;
+	throw new AgentError(
+		"forbidden_tool",
+		`\`verify\` runs a command, and the caller has no tool \`${SHELL_TOOL}\`. Leave it out, or put it into the preset.`,
+	);
+}
+
+const SHELL_TOOL = "bash";
 
 /** What is only known once the rest has been decided: it is found or created on disk. */
 interface Surroundings {

@@ -36,6 +36,7 @@ export type {
 	Replaced,
 	SourceKind,
 	Thinking,
+	Verify,
 } from "./model/preset.ts";
 export type { ParseOptions } from "./parse/context.ts";
 export { parseDefinition } from "./parse/definition.ts";

@@ -4,7 +4,7 @@
  * Never throws, however malformed an event is.
  */
 import { clip } from "./clip.ts";
-import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult } from "./events.ts";
+import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult, Verification, Verified } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import type { Notices, Phrase } from "./phrases.ts";
 import { sanitizeClipped } from "./sanitize.ts";
@@ -61,6 +61,10 @@ export function describe(memory: Memory | undefined, event: ChildEvent, options?
 			return withLine(known, retryingLine(event, wording));
 		case "falling_back":
 			return withLine(known, notice(wording, "fallingBack", { from: event.from, to: event.to, error: event.error }));
+		case "verifying":
+			return withLine(known, notice(wording, "verifying", { command: event.command }));
+		case "verified":
+			return withLine(known, verifiedLine(event, wording));
 		case "idle":
 			// Interrupted calls never end; later results must not be matched with them.
 			return { memory: known.pending.length === 0 ? known : EMPTY };
@@ -212,6 +216,12 @@ function retryingLine({ attempt, maxAttempts, delayMs, retryAfterMs, error }: Re
 	const waitMs = Math.max(0, ...[delayMs, retryAfterMs].filter((ms) => typeof ms === "number"));
 	const seconds = Math.round(waitMs / 1_000);
 	return notice(wording, "retrying", { attempt, maxAttempts, delay: formatDuration(waitMs), seconds, error });
+}
+
+function verifiedLine({ verification }: Verified, wording: Wording): string {
+	const { ok = false, command, durationMs = 0, problem } = Object(verification) as Partial<Verification>;
+	if (!ok) return notice(wording, "notVerified", { error: problem });
+	return notice(wording, "verified", { command, duration: formatDuration(durationMs) });
 }
 
 function toolName(event: ToolCall | ToolResult, wording: Wording): string {

@@ -14,6 +14,8 @@ export type ChildEvent =
 	| Compacted
 	| Retrying
 	| FallingBack
+	| Verifying
+	| Verified
 	| Idle;
 
 /** The child finished a message. Its text may be blank, for example when it only called tools. */
@@ -98,6 +100,19 @@ export interface FallingBack {
 	error: string;
 }
 
+/** The child has answered, and a command now checks its work. */
+export interface Verifying {
+	type: "verifying";
+	/** The command, on one line. */
+	command: string;
+}
+
+/** The command that checks the child's work has ended. */
+export interface Verified {
+	type: "verified";
+	verification: Verification;
+}
+
 /** The child has nothing left to do: no tool, retry, compaction or queued message. */
 export interface Idle {
 	type: "idle";
@@ -126,8 +141,10 @@ export interface Completed {
 	omitted?: number;
 	/** The child was asked to finish because it reached its turn limit. */
 	wrappedUp?: true;
-	/** The answer as data that matches the schema, if one was requested. */
+	/** The answer as data that matches the schema, if one was requested; or what the verifying command printed. */
 	structured?: Structured;
+	/** What the command that checks its work said, if there is one. */
+	verification?: Verification;
 	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
@@ -141,6 +158,8 @@ export interface Failed {
 	omitted?: number;
 	/** Why the answer does not match the requested schema, if that is the failure. */
 	structured?: Unstructured;
+	/** What the command that checks its work said, if that is the failure. */
+	verification?: Verification;
 	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
@@ -180,6 +199,18 @@ export interface ValidationError {
 	/** A JSON Pointer; `""` is the whole answer. */
 	path: string;
 	message: string;
+}
+
+/** What the command that checks an agent's work said, or why it did not run. */
+export interface Verification {
+	ok: boolean;
+	/** On one line. Absent if it did not run. */
+	command?: string;
+	durationMs?: number;
+	/** Why the work is not verified. */
+	problem?: string;
+	/** The end of what a failed command printed. */
+	tail?: string;
 }
 
 /** The state of an agent's git worktree after its run. */

@@ -22,6 +22,9 @@ export type {
 	Usage,
 	UsageReported,
 	ValidationError,
+	Verification,
+	Verified,
+	Verifying,
 	WorktreeReport,
 } from "./events.ts";
 export { type FenceKind, type FenceOptions, fence, unfenced } from "./fence.ts";
@@ -42,6 +45,7 @@ export {
 	type StatusLook,
 	type StatusView,
 	tallyText,
+	verificationText,
 	type WaitsFor,
 } from "./status.ts";
 export type { DescribeOptions } from "./wording.ts";

@@ -27,6 +27,12 @@ export interface Notices {
 	retrying: string;
 	/** May use `{from}` and `{to}`, which are models, and `{error}`. */
 	fallingBack: string;
+	/** May use `{command}`. */
+	verifying: string;
+	/** The command succeeded. May use `{command}` and `{duration}`. */
+	verified: string;
+	/** May use `{error}`, which says what is wrong. */
+	notVerified: string;
 	/** The model reported an error, instead of text or after some text. May use `{error}`. */
 	modelError: string;
 	/** The model was stopped before its message was complete. May use `{error}`. */
@@ -114,6 +120,9 @@ export const defaultNotices: Readonly<Notices> = {
 	compactionFailed: "Compaction failed",
 	retrying: "Retrying ({attempt} of {maxAttempts}) in {delay}: {error}",
 	fallingBack: "Trying {to} instead of {from}: {error}",
+	verifying: "Verifying: {command}",
+	verified: "Verified: {command} ({duration})",
+	notVerified: "Not verified: {error}",
 	modelError: "Model error: {error}",
 	modelStopped: "Answer stopped: {error}",
 	noReason: "no reason given",

@@ -3,7 +3,7 @@
  * and messages; the end of a run is one sentence. Never throws, also not for data of a newer version, because an error
  * while rendering would crash the host.
  */
-import type { Aborted, AbortedBy, Outcome } from "./events.ts";
+import type { Aborted, AbortedBy, Completed, Outcome, Verification } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeClipped } from "./sanitize.ts";
 
@@ -113,8 +113,8 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
 	const after = duration === undefined ? "" : ` after ${duration}`;
 	switch (outcome.status) {
 		case "completed":
-			if (outcome.wrappedUp) return `Wrapped up at its turn limit${after}`;
-			return duration === undefined ? "Completed" : `Completed in ${duration}`;
+			if (outcome.wrappedUp) return withVerification(`Wrapped up at its turn limit${after}`, outcome);
+			return withVerification(duration === undefined ? "Completed" : `Completed in ${duration}`, outcome);
 		case "failed":
 			return because(`Failed${after}`, sanitizeClipped(readableError(outcome.error), MAX_REASON_LENGTH));
 		case "aborted":
@@ -126,6 +126,27 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
 }
 
 /**
+ * Whether the work of a run was verified, and how: one sanitized line.
+ *
+ * @example
+ * ```ts
+ * verificationText({ ok: true, command: "npm test", durationMs: 12_300 }); // "verified: npm test (12.3s)"
+ * verificationText({ ok: false, problem: "project not trusted" }); // "not verified: project not trusted"
+ * ```
+ */
+export function verificationText({ ok, command, durationMs, problem }: Verification): string {
+	const what = sanitizeClipped((ok ? command : problem) || "no reason given", MAX_COMMAND_LENGTH);
+	const took = durationMs === undefined || !ok ? "" : ` (${formatDuration(durationMs)})`;
+	return `${ok ? "verified" : "not verified"}: ${what}${took}`;
+}
+
+const MAX_COMMAND_LENGTH = 120;
+
+function withVerification(text: string, { verification }: Completed): string {
+	return verification ? `${text}, ${verificationText(verification)}` : text;
+}
+
+/**
  * {@link outcomeText} for people, in the words of `STATUS_LOOKS`: done, failed or stopped. Models read the other one.
  *
  * @example
@@ -134,8 +155,10 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
  * ```
  */
 export function endText(outcome: Outcome, options: OutcomeTextOptions = {}): string {
-	if (outcome.status === "completed" && !outcome.wrappedUp)
-		return options.durationMs === undefined ? "Done" : `Done in ${formatDuration(options.durationMs)}`;
+	if (outcome.status === "completed" && !outcome.wrappedUp) {
+		const done = options.durationMs === undefined ? "Done" : `Done in ${formatDuration(options.durationMs)}`;
+		return withVerification(done, outcome);
+	}
 	if (outcome.status !== "aborted") return outcomeText(outcome, options);
 	const after = options.durationMs === undefined ? "" : ` after ${formatDuration(options.durationMs)}`;
 	const { head, cause } = stoppedBy(outcome);

@@ -9,6 +9,16 @@ test.each<[Outcome, string, string]>([
 		"Wrapped up at its turn limit after 1m 12s",
 	],
 	[
+		{ status: "completed", text: "x", verification: { ok: true, command: "npm\u001b[31m test", durationMs: 12_300 } },
+		"Completed, verified: npm test (12.3s)",
+		"Completed in 1m 12s, verified: npm test (12.3s)",
+	],
+	[
+		{ status: "completed", text: "x", verification: { ok: false, problem: "project not trusted" } },
+		"Completed, not verified: project not trusted",
+		"Completed in 1m 12s, not verified: project not trusted",
+	],
+	[
 		{ status: "failed", error: "model unavailable" },
 		"Failed: model unavailable",
 		"Failed after 1m 12s: model unavailable",

@@ -60,7 +60,7 @@ export interface Replies {
 /** The server that answers. */
 export interface ServerInfo {
 	version: number;
-	/** What the server supports beyond version 2: more methods, and `outputSchema`. Absent: nothing. */
+	/** What the server supports beyond version 2: more methods, `outputSchema` and `verify`. Absent: nothing. */
 	capabilities?: readonly string[];
 }
 
@@ -94,6 +94,20 @@ export interface SpawnOptions {
 	signal?: AbortSignal | null;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: Readonly<Record<string, unknown>> | null;
+	/**
+	 * A command that checks the agent's work after its answer: text for the shell, a program with its arguments, or both
+	 * with a time limit in seconds and JSON output.
+	 */
+	verify?:
+		| string
+		| readonly string[]
+		| {
+				command: string | readonly string[];
+				timeout?: number | string;
+				output?: "json";
+				schema?: Readonly<Record<string, unknown>>;
+		  }
+		| null;
 	/** Other names of `outputSchema`. A compiled schema is accepted if it holds the JSON Schema it was made from. */
 	structuredOutput?: object | null;
 	schema?: object | null;

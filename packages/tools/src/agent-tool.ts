@@ -21,7 +21,7 @@ import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/repo
 import { DEFAULT_PRESET, type LaunchParams } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
-import { type ModelParameter, modelParameter } from "./parameters/model-parameter.ts";
+import { type ModelParameter, modelParameter, verifyOffered } from "./parameters/model-parameter.ts";
 import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
@@ -43,6 +43,8 @@ export interface AgentToolDeps {
 	isBackgroundByDefault?: boolean;
 	/** Whether a worktree can be asked for. Absent: yes. */
 	hasWorktrees?: boolean;
+	/** Whether a call may name a command that checks the work. Absent: no. */
+	hasVerify?: boolean;
 	/** Absent: giving up the call stops its agent, as the user. */
 	onGivenUp?: OnGivenUp;
 	/** What `model` may be. Absent: any text. */
@@ -75,9 +77,10 @@ interface Offered {
 	isBackground: boolean;
 	hasSchedule: boolean;
 	hasWorktrees: boolean;
+	hasVerify: boolean;
 }
 
-const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWorktrees }: Offered) =>
+const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWorktrees, hasVerify }: Offered) =>
 	Type.Object({
 		prompt: Type.String({ description: "Self-contained" }),
 		description: Type.String({ description: "3-5 words" }),
@@ -93,6 +96,7 @@ const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWo
 			Type.Unsafe<unknown>({ type: ["object", "string"], description: "JSON Schema of its answer" }),
 		),
 		...(hasWorktrees ? isolation : ({} as typeof isolation)),
+		...verifyOffered({ hasVerify }),
 		inherit_context: Type.Optional(Type.Boolean({ description: "Share this conversation" })),
 		...(hasSchedule ? schedule : ({} as typeof schedule)),
 	});
@@ -139,7 +143,7 @@ export function createAgentTool(
 ): ToolDefinition<ReturnType<typeof parametersFor>, AgentCallDetails> {
 	const { agents, store, usage, caller, onGivenUp = () => "user", presets = "" } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
-	const { isBackgroundByDefault = caller === "session", hasWorktrees = true } = deps;
+	const { isBackgroundByDefault = caller === "session", hasWorktrees = true, hasVerify = false } = deps;
 	const hasSchedule = deps.schedule !== undefined;
 	const tool = bounded(
 		defineTool({
@@ -149,10 +153,15 @@ export function createAgentTool(
 				deps.description ??
 				`${SAYS[isBackgroundByDefault ? "background" : "foreground"]} Calls in one message run in parallel.${presets}`,
 			promptSnippet: `Hand a task to an agent and ${isBackgroundByDefault ? "keep working" : "wait for its answer"}`,
-			parameters: parametersFor(modelOffered, { isBackground: isBackgroundByDefault, hasSchedule, hasWorktrees }),
+			parameters: parametersFor(modelOffered, {
+				isBackground: isBackgroundByDefault,
+				hasSchedule,
+				hasWorktrees,
+				hasVerify,
+			}),
 			async execute(callId, params, signal, onUpdate, ctx) {
 				const isBackground = params.run_in_background ?? isBackgroundByDefault;
-				if (deps.schedule && params.schedule?.trim()) return scheduled(params, deps.schedule, ctx);
+				if (deps.schedule && params.schedule?.trim()) return scheduled(params, deps, deps.schedule, ctx);
 				const launched = await launch(params, { isBackground, callId }, deps, ctx, signal);
 				if (isBackground) return started(launched, caller);
 				const [finished] = await finish([launched], {
@@ -192,12 +201,13 @@ export function createAgentTool(
 async function launch(
 	params: Params,
 	how: { isBackground: boolean; callId: string },
-	{ agents, resolve }: AgentToolDeps,
+	deps: AgentToolDeps,
 	ctx: ExtensionContext,
 	signal: AbortSignal | undefined,
 ): Promise<Launched> {
+	const { agents, resolve } = deps;
 	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
-	const spec = await resolve(callOf(params, resumed), ctx);
+	const spec = await resolve(callOf(params, deps, resumed), ctx);
 	signal?.throwIfAborted();
 	const record = resumed
 		? agents.resume(resumed.id, spec, how)
@@ -205,7 +215,7 @@ async function launch(
 	return { record, warnings: spec.warnings };
 }
 
-function callOf(params: Params, resumed?: AgentRecord): LaunchParams {
+function callOf(params: Params, { hasVerify = false }: AgentToolDeps, resumed?: AgentRecord): LaunchParams {
 	const { thinking } = params;
 	if (thinking !== undefined && !isThinkingLevel(thinking))
 		throw new AgentError(
@@ -228,13 +238,19 @@ function callOf(params: Params, resumed?: AgentRecord): LaunchParams {
 		maxTurns: params.max_turns,
 		isolated: params.isolated,
 		outputSchema: parseOutputSchema(params.output_schema),
+		verify: hasVerify ? params.verify : undefined,
 		isolation: params.isolation ?? resumed?.isolation,
 		inheritContext: params.inherit_context,
 		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
 	};
 }
 
-async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedule"]>, ctx: ExtensionContext) {
+async function scheduled(
+	params: Params,
+	deps: AgentToolDeps,
+	keep: NonNullable<AgentToolDeps["schedule"]>,
+	ctx: ExtensionContext,
+) {
 	if (params.resume !== undefined)
 		throw new AgentError("bad_request", "`schedule` cannot go with `resume`: a job launches a new agent each time.");
 	if (params.run_in_background === false)
@@ -242,7 +258,7 @@ async function scheduled(params: Params, keep: NonNullable<AgentToolDeps["schedu
 			"bad_request",
 			"`schedule` cannot go with `run_in_background: false`: a call cannot wait for a job.",
 		);
-	const text = await keep(params.schedule ?? "", { ...callOf(params), name: params.name }, ctx);
+	const text = await keep(params.schedule ?? "", { ...callOf(params, deps), name: params.name }, ctx);
 	return {
 		content: [{ type: "text" as const, text }],
 		details: { agents: [] },

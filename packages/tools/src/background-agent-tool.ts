@@ -6,17 +6,23 @@ import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { countsText } from "./background-status-tool.ts";
-import { type ModelParameter, modelParameter } from "./parameters/model-parameter.ts";
+import {
+	type ModelParameter,
+	modelParameter,
+	type VerifyParameter,
+	verifyOffered,
+} from "./parameters/model-parameter.ts";
 import type { AgentSpawner, BackgroundRuns, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { bounded } from "./waiting/bounded.ts";
 
-const parametersFor = (model: ModelParameter) =>
+const parametersFor = (model: ModelParameter, verify: VerifyParameter) =>
 	Type.Object({
 		preset: Type.String(),
 		task: Type.String({ description: "Self-contained" }),
 		model,
 		cwd: Type.Optional(Type.String()),
+		...verify,
 	});
 
 export interface BackgroundAgentToolDeps {
@@ -26,6 +32,8 @@ export interface BackgroundAgentToolDeps {
 	runs: BackgroundRuns;
 	/** What `model` may be. Absent: any text. */
 	model?: ModelParameter;
+	/** Whether a call may name a command that checks the work. Absent: no. */
+	hasVerify?: boolean;
 }
 
 interface BackgroundHandle {
@@ -41,6 +49,7 @@ export function createBackgroundAgentTool({
 	resolve,
 	runs,
 	model = modelParameter([], { hasList: false }),
+	hasVerify = false,
 }: BackgroundAgentToolDeps): ToolDefinition<ReturnType<typeof parametersFor>, BackgroundHandle> {
 	return bounded(
 		defineTool({
@@ -48,9 +57,10 @@ export function createBackgroundAgentTool({
 			label: "Background agent",
 			description: "Start a preset agent that outlives this session; a message says when it is done.",
 			promptSnippet: "Start an agent that outlives this session",
-			parameters: parametersFor(model),
-			async execute(callId, params, signal, _onUpdate, ctx) {
-				const spec = await resolve({ ...params, requiresModel: true, outlives: true }, ctx);
+			parameters: parametersFor(model, verifyOffered({ hasVerify })),
+			async execute(callId, { verify, ...params }, signal, _onUpdate, ctx) {
+				const checked = hasVerify && verify !== undefined ? { verify } : {};
+				const spec = await resolve({ ...params, ...checked, requiresModel: true, outlives: true }, ctx);
 				signal?.throwIfAborted();
 				const { id: agentId, run, status, artifacts } = agents.spawn(spec, { isBackground: true, callId });
 				const runId = runIdOf({ agentId, run });

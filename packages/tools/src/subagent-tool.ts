@@ -4,7 +4,12 @@ import { AgentError, defined, messageOf, type RunSpec, type Store } from "@pi-su
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
-import { type ModelParameter, modelParameter } from "./parameters/model-parameter.ts";
+import {
+	type ModelParameter,
+	modelParameter,
+	type VerifyParameter,
+	verifyOffered,
+} from "./parameters/model-parameter.ts";
 import type { AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
@@ -20,12 +25,13 @@ import {
 import { givesData, scriptResultOf, scriptResultOfAll, settledResult } from "./waiting/script-result.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
-const parametersFor = (model: ModelParameter) =>
+const parametersFor = (model: ModelParameter, verify: VerifyParameter) =>
 	Type.Object({
 		preset: Type.Optional(Type.String()),
 		task: Type.Optional(Type.String({ description: "Self-contained" })),
 		model,
 		cwd: Type.Optional(Type.String()),
+		...verify,
 		tasks: Type.Optional(
 			Type.Array(
 				Type.Object({
@@ -33,6 +39,7 @@ const parametersFor = (model: ModelParameter) =>
 					task: Type.String(),
 					model: Type.Optional(Type.String()),
 					cwd: Type.Optional(Type.String()),
+					...verify,
 				}),
 				{ description: "Several at once" },
 			),
@@ -59,6 +66,8 @@ export interface SubagentToolDeps {
 	usage?: UsageReport;
 	/** Absent: giving up the call stops its agents, as the user. */
 	onGivenUp?: OnGivenUp;
+	/** Whether a call may name a command that checks the work. Absent: no. */
+	hasVerify?: boolean;
 	/** What `model` may be. Absent: any text. */
 	model?: ModelParameter;
 	/** Text listing the presets to choose from, as `presetList` of launch makes it. Absent: not listed here. */
@@ -76,7 +85,7 @@ export interface SubagentToolDeps {
 export function createSubagentTool(
 	deps: SubagentToolDeps,
 ): ToolDefinition<ReturnType<typeof parametersFor>, SubagentDetails> {
-	const { agents, store, resolve, usage, onGivenUp = () => "user", presets = "" } = deps;
+	const { agents, store, resolve, usage, onGivenUp = () => "user", presets = "", hasVerify = false } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
 	const tool = bounded(
 		defineTool({
@@ -84,9 +93,9 @@ export function createSubagentTool(
 			label: "Subagent",
 			description: `Run a preset agent on a self-contained task and wait for its answer.${presets}`,
 			promptSnippet: "Run an agent on a task and wait for its answer",
-			parameters: parametersFor(modelOffered),
+			parameters: parametersFor(modelOffered, verifyOffered({ hasVerify })),
 			async execute(callId, params, signal, onUpdate, ctx) {
-				const specs = await resolveAll(tasksIn(params), resolve, ctx);
+				const specs = await resolveAll(tasksIn(params).map(hasVerify ? (each) => each : unverified), resolve, ctx);
 				signal?.throwIfAborted();
 				const launched = launchAll(agents, specs, callId);
 				const finished = await finish(launched, {
@@ -117,17 +126,22 @@ export function createSubagentTool(
 	return givesData(tool);
 }
 
-function tasksIn({ preset, task, model, cwd, tasks }: Params): Asked[] {
+/** A parameter that was not offered does not count. */
+function unverified({ verify: _, ...asked }: Asked): Asked {
+	return asked;
+}
+
+function tasksIn({ preset, task, model, cwd, verify, tasks }: Params): Asked[] {
 	const isSingle = preset !== undefined || task !== undefined;
 	if (isSingle && tasks !== undefined)
 		throw new AgentError("bad_request", "Give either preset and task, or tasks; not both.");
-	if (tasks !== undefined && (model !== undefined || cwd !== undefined))
-		throw new AgentError("bad_request", "With tasks, give model and cwd in each of them.");
+	if (tasks !== undefined && (model !== undefined || cwd !== undefined || verify !== undefined))
+		throw new AgentError("bad_request", "With tasks, give model, cwd and the like in each of them.");
 	if (tasks?.length === 0) throw new AgentError("bad_request", "tasks is empty. Give at least one {preset, task}.");
 	if (tasks) return tasks;
 	if (preset === undefined || task === undefined)
 		throw new AgentError("bad_request", "Give preset and task, or tasks: [{preset, task}].");
-	return [{ preset, task, ...defined({ model, cwd }) }];
+	return [{ preset, task, ...defined({ model, cwd, verify }) }];
 }
 
 /** Nothing is launched if one of them cannot be: the caller fixes the call and repeats all of it. */

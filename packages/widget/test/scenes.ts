@@ -106,7 +106,11 @@ const statuses: readonly AgentView[] = [
 		description: "find the callers",
 		startedAt: ago(50),
 		completedAt: ago(8),
-		outcome: { status: "completed", text: "…" },
+		outcome: {
+			status: "completed",
+			text: "…",
+			verification: { ok: true, command: "npm test", durationMs: 12_300 },
+		},
 	},
 	{
 		id: "wrapped",
@@ -115,7 +119,11 @@ const statuses: readonly AgentView[] = [
 		description: "list all flags",
 		startedAt: ago(90),
 		completedAt: ago(3),
-		outcome: { status: "completed", text: "…", wrappedUp: true },
+		outcome: {
+			status: "completed",
+			text: "…",
+			wrappedUp: true,
+		},
 	},
 	{
 		id: "broken",

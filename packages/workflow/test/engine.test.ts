@@ -31,8 +31,8 @@ describe("calls", () => {
 	test("mistakes are named, and no fan-out hides them", async () => {
 		const mistakes = {
 			"agent('x', { agentTyp: 'a' })": "does not know the option `agentTyp`",
-			"agent('x', { verify: 'npm test' })": "does not support the option `verify` yet",
-			"agent('x', { gate: () => true })": "does not support the option `gate` yet",
+			"agent('x', { verify: 'npm test', gate: 'npm test' })": "`verify` and `gate` of agent() are the same",
+			"agent('x', { gate: 7 })": "`verify` of agent() must be a command",
 			"agent('  ')": "takes a prompt",
 			"agent('x', { isolation: 'vm' })": "`isolation`",
 			"agent('x', { schema: 'object' })": "`schema`",

@@ -149,6 +149,10 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	cwd: { type: "string", meaning: "an absolute path of an existing directory" },
 	signal: { type: "AbortSignal", meaning: "stops the agent when it fires" },
 	outputSchema: { type: "object", meaning: "a JSON Schema that the answer must match" },
+	verify: {
+		type: "string | string[] | { command, timeout, output, schema }",
+		meaning: "a command that checks its work after its answer, as `verify` in presets",
+	},
 	structuredOutput: {
 		type: "object",
 		meaning: "the same by another name; also compiled, if it holds its JSON Schema (as `schema`, or as TypeBox does)",

@@ -68,11 +68,19 @@ function valuesOf(spec: RunSpec): [ResolvedField, string][] {
 }
 
 /** Optional fields. */
-function givenTo({ output, fallbackModels = [], memory, memoryDir, inheritsContext }: RunSpec): [string, string][] {
+function givenTo({
+	output,
+	verify,
+	fallbackModels = [],
+	memory,
+	memoryDir,
+	inheritsContext,
+}: RunSpec): [string, string][] {
 	return [
 		...(memory ? [["memory", `${memory}, ${memoryDir ?? "none yet"}`] as const] : []),
 		...(inheritsContext ? [["inherit_context", "this conversation"] as const] : []),
 		...(output ? [["output_schema", `${schemaText(output.schema)}, ${repairsText(output.repairs)}`] as const] : []),
+		...(verify ? [["verify", verifyText(verify)] as const] : []),
 		...(fallbackModels.length > 0 ? [["fallback_models", fallbackModels.join(", ")] as const] : []),
 	].map(([label, text]) => [label, text]);
 }
@@ -80,6 +88,14 @@ function givenTo({ output, fallbackModels = [], memory, memoryDir, inheritsConte
 function schemaText(schema: object): string {
 	const text = JSON.stringify(schema);
 	return text.length > MAX_SCHEMA ? `${text.slice(0, MAX_SCHEMA - 1)}…` : text;
+}
+
+function verifyText(verify: NonNullable<RunSpec["verify"]>): string {
+	if ("skipped" in verify) return `not run: ${verify.skipped}`;
+	const { command, timeoutMs, output, repairs } = verify;
+	const shown = typeof command === "string" ? command : JSON.stringify(command);
+	const limit = timeoutMs === undefined ? "no time limit" : `at most ${formatDuration(timeoutMs)}`;
+	return [shown, limit, ...(output ? ["prints JSON"] : []), repairsText(repairs)].join(", ");
 }
 
 function repairsText(repairs: number): string {

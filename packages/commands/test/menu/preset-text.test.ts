@@ -53,6 +53,8 @@ const full: PresetDraft = {
 	isolationBase: "origin/main",
 	isolated: true,
 	memory: "project",
+	verify: { command: ["npm", "run", "a: b"], timeoutMs: 90_000, output: "json", schema: { type: "array" } },
+	verifyRepairs: 2,
 	outputSchema: { type: "object", properties: { "a: b": { enum: ["yes", "no", 1, null] } }, required: [] },
 	outputRepairs: 2,
 	subagents: "*",

@@ -32,6 +32,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Default model: none",
 		"Agents in the background: on",
 		"Worktrees: on",
+		"Verification in calls: off",
 		"Fallback preset: off",
 		"Extensions to leave out: none",
 		"Scheduling: on",

@@ -2,12 +2,13 @@
  * Decides what follows a child's answer: it stands, the child is asked again, or the task restarts with another
  * model. The same for every runner; knows no session and no process.
  */
-import type { AssistantText, ChildEvent, Failed, FallingBack, Outcome } from "@pi-subagents/progress";
+import type { AssistantText, ChildEvent, Completed, Failed, FallingBack, Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import type { RunSpec } from "../model/runner.ts";
 import { judgeAnswer } from "../output/check-answer.ts";
 import { outputInstruction, repairMessage } from "../output/repair-text.ts";
 import { isRateLimit } from "../queue/retry-hint.ts";
+import type { Verifier } from "../verify/verification.ts";
 
 /** Stored with the agent, and some providers send a whole page. */
 const MAX_ERROR = 500;
@@ -28,16 +29,22 @@ export class AnswerCheck {
 	readonly #others: string[];
 	#model: string;
 	#repairs: number;
+	readonly #verifier: Pick<Verifier, "check"> | undefined;
+	#verifyRepairs: number;
 	/** It has used a tool or answered, so it cannot restart as if nothing had happened. */
 	#hasBegun = false;
 
-	constructor({ task, output, model, fallbackModels = [] }: RunSpec, clock: Clock) {
+	/** Without a verifier, nothing is verified. */
+	constructor(spec: RunSpec, clock: Clock, verifier?: Pick<Verifier, "check">) {
+		const { task, output, model, fallbackModels = [], verify } = spec;
 		this.opening = output ? `${task}\n\n${outputInstruction(output.schema)}` : task;
 		this.#output = output;
 		this.#clock = clock;
 		this.#model = model;
 		this.#others = [...fallbackModels];
 		this.#repairs = output?.repairs ?? 0;
+		this.#verifier = verifier;
+		this.#verifyRepairs = verify && "repairs" in verify ? verify.repairs : 0;
 	}
 
 	hear(event: ChildEvent): void {
@@ -54,9 +61,18 @@ export class AnswerCheck {
 		const { checked, repair } = isSilent(outcome, last)
 			? { checked: outcome, repair: this.#output && repairMessage({ error: outcome.error, validationErrors: [] }) }
 			: await checkAnswer(outcome, this.#output, this.#clock);
+		if (checked.status === "completed" && this.#verifier) return this.#verify(checked, this.#verifier);
 		if (repair === undefined || this.#repairs <= 0) return { does: "settle", outcome: checked };
 		this.#repairs--;
 		return { does: "ask", text: repair, otherwise: checked };
+	}
+
+	async #verify(completed: Completed, verifier: Pick<Verifier, "check">): Promise<Next> {
+		const { outcome, repair } = await verifier.check(completed);
+		// One that was asked to finish has no tools left to fix anything with.
+		if (repair === undefined || this.#verifyRepairs <= 0 || completed.wrappedUp) return { does: "settle", outcome };
+		this.#verifyRepairs--;
+		return { does: "ask", text: repair, otherwise: outcome };
 	}
 
 	/** The current model cannot be used. Returns which one replaces it; undefined if there is none. */

@@ -273,7 +273,9 @@ export class RunLifecycle {
 		if (event.type === "retrying" || event.type === "assistant_text")
 			this.#checkpoints.observe(live, event, happenedAt, age);
 		this.dispatch(live.id, event, { at: happenedAt });
-		if (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined) this.#watchdog.watch(live);
+		const startsClock =
+			event.type === "verified" || (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined);
+		if (startsClock) this.#watchdog.watch(live);
 	}
 
 	#settle(live: LiveAgent, outcome: Outcome): void {

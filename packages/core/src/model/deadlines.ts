@@ -40,7 +40,8 @@ export function nextDeadline(
 		deadlines.push({ at: beganAt + timeoutMs, stop: { by: "timeout", reason } });
 	}
 	// While it waits for an answer, a child or a provider, being idle is fine.
-	if (record.status === "running" && holds === 0) {
+	// So it is while a command checks its work, which has its own limit.
+	if (record.status === "running" && holds === 0 && !record.isVerifying) {
 		if (idleTimeoutMs !== undefined) {
 			const reason = `nothing happened for ${formatDuration(idleTimeoutMs)}`;
 			deadlines.push({ at: Math.max(movedAt, restedAt) + idleTimeoutMs, stop: { by: "idle", reason } });

@@ -29,6 +29,8 @@ export interface AgentRecord extends AgentIdentity {
 	compactions: number;
 	/** The models that failed in this run before the current one, in order. */
 	attempts?: { model: string; error: string }[];
+	/** A command checks its work now. */
+	isVerifying?: true;
 	/** What it asked, while it waits for the answer. */
 	question?: string;
 	/** Whom it asked, while it waits. */

@@ -98,7 +98,7 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 	const { startedAt, queuedAt } = record;
 	const { at, durationMs = at - (startedAt ?? at) } = event;
 	return {
-		...without(record, "question", "waitsFor", "memory", "isModelWorking"),
+		...without(record, "question", "waitsFor", "memory", "isModelWorking", "isVerifying"),
 		...event.totals,
 		status: event.outcome.status,
 		outcome: event.outcome,
@@ -155,7 +155,7 @@ function observe(record: AgentRecord, event: ChildEvent): Reduced {
 /** Events that say nothing about what happens next. */
 const QUIET: ReadonlySet<string> = new Set(["usage", "turn"]);
 /** After these, the model does nothing for a while. */
-const PAUSES: ReadonlySet<string> = new Set(["compacting", "retrying", "idle"]);
+const PAUSES: ReadonlySet<string> = new Set(["compacting", "retrying", "verifying", "verified", "idle"]);
 
 function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 	switch (event.type) {
@@ -179,6 +179,10 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 				model: event.to,
 				attempts: [...(record.attempts ?? []), { model: event.from, error: event.error }],
 			};
+		case "verifying":
+			return { ...record, isVerifying: true };
+		case "verified":
+			return without(record, "isVerifying");
 		case "tool_result":
 		case "compacting":
 		case "retrying":

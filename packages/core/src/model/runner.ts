@@ -38,6 +38,8 @@ export interface RunSpec {
 	subagents?: "*" | readonly string[];
 	/** The JSON Schema of the answer, and how often the agent may correct it. */
 	output?: OutputSpec;
+	/** The command that checks its work before the run ends, or why none does. */
+	verify?: VerifySpec | NotVerified;
 	/** `provider/id` of models to try, in order, if the provider fails before any tool ran. */
 	fallbackModels?: readonly string[];
 	/** It works in its own checkout, made from the last commit or from the working tree. */
@@ -79,6 +81,25 @@ export interface OutputSpec {
 	schema: Readonly<Record<string, unknown>>;
 	/** How many corrections are allowed; 0 fails immediately. */
 	repairs: number;
+}
+
+/** A command that must succeed in the agent's directory after its answer. */
+export interface VerifySpec {
+	/** Text for the user's shell, or a program with its arguments. */
+	command: string | readonly string[];
+	/** Absent: no limit. */
+	timeoutMs?: number;
+	/** What it prints is JSON, and becomes the run's structured result. */
+	output?: "json";
+	/** What that JSON must match. */
+	schema?: OutputSpec["schema"];
+	/** How often the agent is asked to fix its work; 0 fails immediately. */
+	repairs: number;
+}
+
+export interface NotVerified {
+	/** Why the preset's command does not run. */
+	skipped: string;
 }
 
 export interface Confinement {

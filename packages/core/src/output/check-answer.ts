@@ -1,5 +1,6 @@
 /** Checks a text answer against its output schema. */
 import { type Structured, sanitize, type Unstructured, type ValidationError } from "@pi-subagents/progress";
+import { messageOf } from "../base/best-effort.ts";
 import { clip } from "../base/error.ts";
 import type { OutputSpec } from "../model/runner.ts";
 import { extractJson } from "./extract.ts";
@@ -45,6 +46,28 @@ export async function judgeAnswer(
 	const others = more.length > 0 ? ` (and ${more.length} more)` : "";
 	const error = `The answer does not match its schema: ${errorText(first)}${others}.`;
 	return { result: rejected(text, error, errors), canRepair: true };
+}
+
+/** Checks what a program printed: JSON of any type, and nothing else. `undefined`: it was too much to keep. */
+export async function judgeJson(
+	text: string | undefined,
+	schema: OutputSpec["schema"] | undefined,
+	options: ValidateOptions = {},
+): Promise<Structured | Unstructured> {
+	if (text === undefined) return rejected("", "It printed too much for a result.", []);
+	let data: unknown;
+	try {
+		data = JSON.parse(text);
+	} catch (error) {
+		return rejected(text, `It did not print JSON: ${oneLine(messageOf(error), ERROR_CHARACTERS)}.`, []);
+	}
+	const json = text.trim();
+	const finding = schema ? await validate({ schema, json }, options) : { errors: [] };
+	if ("problem" in finding)
+		return rejected(text, `What it printed could not be checked: ${oneLine(finding.problem, ERROR_CHARACTERS)}.`, []);
+	const errors = listed(finding.errors);
+	if (errors[0]) return rejected(text, `What it printed does not match its schema: ${errorText(errors[0])}.`, errors);
+	return { ok: true, data, preview: oneLine(json, PREVIEW_CHARACTERS) };
 }
 
 /** For people and models. */

@@ -17,7 +17,7 @@ const MAX_SCHEMAS = 1_000;
 /**
  * A JSON Schema (2020-12 or draft-07) as an object or as JSON text. Undefined for nothing, a blank string or an empty
  * object: free text. Throws an `AgentError` for anything else: the validator itself would take it and then accept any
- * answer, or none.
+ * answer, or none. `isOfAnswer: false`: of any JSON, not only of objects.
  *
  * @example
  * ```ts
@@ -25,7 +25,11 @@ const MAX_SCHEMAS = 1_000;
  * parseOutputSchema({ type: "strin" }); // throws: /type: "strin" is no type; must be one of …
  * ```
  */
-export function parseOutputSchema(given: unknown, name = "output_schema"): Schema | undefined {
+export function parseOutputSchema(
+	given: unknown,
+	name = "output_schema",
+	{ isOfAnswer = true }: { isOfAnswer?: boolean } = {},
+): Schema | undefined {
 	const value = typeof given === "string" ? parse(given, name) : given;
 	if (value === undefined || value === null) return undefined;
 	if (!isObject(value))
@@ -33,7 +37,7 @@ export function parseOutputSchema(given: unknown, name = "output_schema"): Schem
 	if (Object.keys(value).length === 0) return undefined;
 	try {
 		const schema = plain(value);
-		check(schema);
+		check(schema, { isOfAnswer });
 		return schema;
 	} catch (error) {
 		if (!(error instanceof SchemaFault)) throw error;
@@ -75,14 +79,14 @@ function refuseHuge(root: unknown): void {
 	visit(root, 0);
 }
 
-function check(root: Record<string, unknown>): void {
+function check(root: Record<string, unknown>, { isOfAnswer }: { isOfAnswer: boolean }): void {
 	const nodes = nodesIn(root);
 	if (nodes.length > MAX_SCHEMAS) throw new SchemaFault("", `it has more than ${MAX_SCHEMAS} parts; ask for less`);
 	const references = new References();
 	for (const node of nodes) references.add(node);
 	for (const node of nodes) references.check(node);
 	refuseCircles(nodes, references);
-	if (!canBeObject(root, references, new Map()))
+	if (isOfAnswer && !canBeObject(root, references, new Map()))
 		throw new SchemaFault(
 			"",
 			'no object can match it, and an answer is always a JSON object; put what you want into a property of { "type": "object" }',

@@ -1,6 +1,6 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
-import { beginningOf, type WaitsFor } from "@pi-subagents/progress";
+import { beginningOf, verificationText, type WaitsFor } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -31,6 +31,8 @@ export interface AgentDetails {
 	durationMs: number;
 	/** How its answer fared against the output schema. */
 	structured?: StructuredDetails;
+	/** Whether its work was verified, and how. */
+	verified?: string;
 	/** The models that failed before the current one. */
 	attempts?: { model: string; error: string }[];
 }
@@ -64,8 +66,13 @@ export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetai
 		...(cachedPercent > 0 ? { cachedPercent } : {}),
 		...(usage.cost > 0 ? { cost: usage.cost } : {}),
 		durationMs: live.elapsedMs ?? durationOf(record),
-		...defined({ structured, attempts: record.attempts }),
+		...defined({ structured, verified: verifiedOf(record), attempts: record.attempts }),
 	};
+}
+
+function verifiedOf({ outcome }: AgentRecord): string | undefined {
+	const verification = outcome?.status === "completed" ? outcome.verification : undefined;
+	return verification && verificationText(verification);
 }
 
 /** A whole number; 0 if nothing was read yet. */

@@ -41,19 +41,24 @@ function inAscii(char: string): string {
 export function proseIn(text: string, outcome: Outcome): string {
 	if (outcome.status !== "completed" || !outcome.structured) return text;
 	const found = extractJson(text);
-	if ("problem" in found) return text;
+	// What a verifying command printed is not part of the text.
+	if ("problem" in found || JSON.stringify(found.data) !== JSON.stringify(outcome.structured.data)) return text;
 	const start = text.lastIndexOf(found.json);
 	const before = text.slice(0, start).replace(/```\w*\s*$/, "");
 	const after = text.slice(start + found.json.length).replace(/^\s*```/, "");
 	return `${before.trimEnd()}\n${after.trimStart()}`.trim();
 }
 
-/** Why an answer was not accepted, one line each. */
+/** Why an answer was not accepted: what does not match, and what the verifying command printed. */
 export function complaints(outcome: Outcome): string[] {
-	if (outcome.status !== "failed" || !outcome.structured) return [];
-	return outcome.structured.validationErrors.map(
-		({ path, message }) => `- ${sanitize(path || "(root)")}: ${sanitize(message)}`,
-	);
+	if (outcome.status !== "failed") return [];
+	const { structured, verification } = outcome;
+	return [
+		...(structured?.validationErrors ?? []).map(
+			({ path, message }) => `- ${sanitize(path || "(root)")}: ${sanitize(message)}`,
+		),
+		...(verification?.tail === undefined ? [] : [sanitizeBlock(verification.tail)]),
+	];
 }
 
 /** Which models failed before the current one. */

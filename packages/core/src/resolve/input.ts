@@ -1,6 +1,6 @@
 /** The resolver's input: what the caller, settings, preset and parent say, and facts about the machine. Types only. */
 import type { RunnerName } from "../model/event.ts";
-import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel } from "../model/runner.ts";
+import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel, VerifySpec } from "../model/runner.ts";
 import type { McpFacts } from "./mcp.ts";
 import type { ModelFact } from "./models.ts";
 import type { ToolFact, ToolRules } from "./tools.ts";
@@ -12,6 +12,7 @@ export interface LaunchRequest extends Tunable {
 	description?: string | undefined;
 	/** A checked JSON Schema. */
 	outputSchema?: OutputSpec["schema"] | undefined;
+	verify?: VerifyFields | undefined;
 	isolation?: "worktree" | "off" | undefined;
 	inheritContext?: boolean | undefined;
 	/**
@@ -20,6 +21,9 @@ export interface LaunchRequest extends Tunable {
 	 */
 	requiresModel?: boolean | undefined;
 }
+
+/** A command that checks the agent's work. Its schema is a checked one; a timeout of 0 is none. */
+export type VerifyFields = Nullish<Omit<VerifySpec, "command" | "repairs">> & Pick<VerifySpec, "command">;
 
 /** What the call, the settings and the preset can each say. */
 export interface Tunable extends Partial<Nullish<Limits>> {
@@ -50,6 +54,8 @@ export interface PresetFields extends Tunable, ToolRules {
 	inheritContext?: boolean | undefined;
 	outputSchema?: OutputSpec["schema"] | undefined;
 	outputRepairs?: number | undefined;
+	verify?: VerifyFields | undefined;
+	verifyRepairs?: number | undefined;
 	fallbackModels?: readonly string[] | undefined;
 }
 

@@ -12,7 +12,7 @@ import { matchPresetModel } from "./preset-model.ts";
 import { isLoaded, resolveTools } from "./tools.ts";
 
 /** Fields that decide what is executed: in a project's file they count only if the user trusts the project. */
-const NEEDS_TRUST = ["runner", "extensions", "skills", "memory"] as const;
+const NEEDS_TRUST = ["runner", "extensions", "skills", "memory", "verify"] as const;
 
 /** Shown in lists and messages, where a few words are expected. */
 const MAX_DESCRIPTION = 200;
@@ -28,7 +28,7 @@ const LIMITS = [
 ] as const;
 
 export function resolveSpec(given: ResolveInput): RunSpec {
-	const { allowed, warnings } = withoutUntrusted(given);
+	const { allowed, warnings, isUnverified } = withoutUntrusted(given);
 	const input = { ...given, preset: { ...allowed, ...given.defaults.override } };
 	const { request, preset, defaults, facts } = input;
 	const task = request.task.trim();
@@ -88,6 +88,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
 		...execution,
 		...equipmentOf(input, layers, model.name),
+		...verifyOf(input, layers, { isUnverified }),
 		limits: resolveLimits(layers),
 		origins: layers.origins,
 		warnings: layers.warnings,
@@ -100,8 +101,13 @@ function isNoneMeant({ tools, source }: PresetFields): boolean {
 }
 
 /** A stranger may have written a project's files: until the user trusts it, they do not decide what is executed. */
-function withoutUntrusted({ preset, facts, defaults }: ResolveInput): { allowed: PresetFields; warnings: string[] } {
-	if (!preset.source.inProject || facts.isProjectTrusted) return { allowed: preset, warnings: [] };
+function withoutUntrusted({ preset, facts, defaults }: ResolveInput): {
+	allowed: PresetFields;
+	warnings: string[];
+	/** Its `verify` does not count. */
+	isUnverified: boolean;
+} {
+	if (!preset.source.inProject || facts.isProjectTrusted) return { allowed: preset, warnings: [], isUnverified: false };
 	const override: Partial<PresetFields> = defaults.override ?? {};
 	const isUntouched = (field: (typeof NEEDS_TRUST)[number]) => override[field] === undefined;
 	/** `false` loads nothing and needs no trust. */
@@ -112,7 +118,11 @@ function withoutUntrusted({ preset, facts, defaults }: ResolveInput): { allowed:
 	const isNarrower = asked.includes("skills") && Array.isArray(preset.skills);
 	const allowed = Object.fromEntries(isNarrower ? [...others, ["skills", false]] : others);
 	const warning = `Preset "${preset.name}" sets ${asked.join(", ")}; that counts only in a project you have trusted.`;
-	return { allowed: allowed as unknown as PresetFields, warnings: asked.length > 0 ? [warning] : [] };
+	return {
+		allowed: allowed as unknown as PresetFields,
+		warnings: asked.length > 0 ? [warning] : [],
+		isUnverified: asked.includes("verify"),
+	};
 }
 
 /** Picks each field from the first layer that sets it, and remembers which. */
@@ -243,7 +253,7 @@ function executionOf({ isolated, extensions, excludeExtensions, skills, subagent
 	return defined({ extensions, excludeExtensions, skills, subagents });
 }
 
-/** One mismatch is often only a formatting slip. */
+/** One mismatch is often only a slip. */
 const DEFAULT_REPAIRS = 1;
 
 /** What the agent gets besides its task, and what is required of its answer. */
@@ -265,6 +275,28 @@ function equipmentOf(input: ResolveInput, { choose, warnings }: Layers, model: s
 		...(inheritsContext ? { inheritsContext } : {}),
 		...defined({ memory: preset.memory }),
 		...(fallbackModels.length > 0 ? { fallbackModels } : {}),
+	};
+}
+
+/** Test suites take minutes; without any limit, one that hangs would never end. */
+const DEFAULT_VERIFY_MS = 600_000;
+
+function verifyOf(
+	{ request, preset }: ResolveInput,
+	{ choose }: Layers,
+	{ isUnverified }: { isUnverified: boolean },
+): Pick<RunSpec, "verify"> {
+	const verify = choose("verify", request.verify, preset.verify);
+	if (!verify) return isUnverified ? { verify: { skipped: "project not trusted" } } : {};
+	const { command, timeoutMs = DEFAULT_VERIFY_MS, output, schema } = verify;
+	if (output === "json" && choose("outputSchema", request.outputSchema, preset.outputSchema) !== undefined)
+		throw new AgentError(
+			"bad_request",
+			`\`verify\` with \`output: json\` cannot go with \`output_schema\`: either the command or the answer of preset "${preset.name}" is the structured result.`,
+		);
+	const limit = timeoutMs > 0 ? { timeoutMs } : {};
+	return {
+		verify: { command, ...limit, ...defined({ output, schema }), repairs: preset.verifyRepairs ?? DEFAULT_REPAIRS },
 	};
 }
 

@@ -1,9 +1,10 @@
 /** Reconstructs the result of a run whose process is gone, from its log. */
 import { join } from "node:path";
+import type { Outcome } from "@pi-subagents/progress";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { checkAnswer } from "../conversation/answer-check.ts";
 import { readPlain } from "../files/plain-file.ts";
-import type { RunIdentity, Stop } from "../model/runner.ts";
+import type { RunIdentity, RunSpec, Stop } from "../model/runner.ts";
 import { isLifeCycleLine, type ResultFile, RUN_FILES } from "./layout.ts";
 import { parseEvent, readMeta } from "./read.ts";
 import { RunTotals } from "./run-totals.ts";
@@ -32,10 +33,25 @@ export async function readInterrupted(
 		if (!isLifeCycleLine(event)) lastAt = event.at;
 	}
 	if (lastAt === 0) return undefined;
-	const judged = totals.judge(stop);
-	const meta = judged.status === "completed" ? await readMeta(dir) : undefined;
+	const meta = totals.judge(stop).status === "completed" ? await readMeta(dir) : undefined;
 	// If it is unknown whether the answer had to match a schema, it counts as unfinished.
 	const outcome =
-		typeof meta === "string" ? totals.stopped(stop) : (await checkAnswer(judged, meta?.spec.output, clock)).checked;
+		typeof meta === "string" ? totals.stopped(stop) : await judgeUnobserved(totals, stop, meta?.spec, clock);
 	return totals.result(identity, outcome, lastAt);
+}
+
+/** How a run ended whose process is gone. An answer that had to be verified, and was not, counts as unfinished. */
+export async function judgeUnobserved(
+	totals: RunTotals,
+	stop: Stop,
+	spec: Pick<RunSpec, "output" | "verify"> | undefined,
+	clock: Clock,
+): Promise<Outcome> {
+	const { checked } = await checkAnswer(totals.judge(stop), spec?.output, clock);
+	const { verify } = spec ?? {};
+	if (checked.status !== "completed" || !verify) return checked;
+	if ("skipped" in verify) return { ...checked, verification: { ok: false, problem: verify.skipped } };
+	const { verification } = totals;
+	// What it printed is not in the log.
+	return verification?.ok && verify.output === undefined ? { ...checked, verification } : totals.stopped(stop);
 }

@@ -2,10 +2,18 @@
  * Schemas for the shapes in `layout.ts`. Unknown fields are allowed. Each is built on first use: most sessions read
  * no run at all, and building them would delay their start.
  */
-import type { ChildEvent, Outcome, Structured, Unstructured, Usage, WorktreeReport } from "@pi-subagents/progress";
+import type {
+	ChildEvent,
+	Outcome,
+	Structured,
+	Unstructured,
+	Usage,
+	Verification,
+	WorktreeReport,
+} from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
-import type { McpSpec, OutputSpec, RunSpec, Stop } from "../model/runner.ts";
+import type { McpSpec, OutputSpec, RunSpec, Stop, VerifySpec } from "../model/runner.ts";
 import type {
 	LifeCycleLine,
 	LiveLine,
@@ -80,6 +88,16 @@ export const worktreeReportSchema = once(() =>
 	}),
 );
 
+export const verificationSchema = once(() =>
+	objectOf<Verification>()({
+		ok: Type.Boolean(),
+		command: maybeText,
+		durationMs: maybeAmount,
+		problem: maybeText,
+		tail: maybeText,
+	}),
+);
+
 const outcome = once(() =>
 	Type.Union([
 		objectOf<Completed>()({
@@ -88,6 +106,7 @@ const outcome = once(() =>
 			omitted: maybeAmount,
 			wrappedUp: Type.Optional(Type.Literal(true)),
 			structured: Type.Optional(structured()),
+			verification: Type.Optional(verificationSchema()),
 			worktree: Type.Optional(worktreeReportSchema()),
 		}),
 		objectOf<Failed>()({
@@ -96,6 +115,7 @@ const outcome = once(() =>
 			partialText: maybeText,
 			omitted: maybeAmount,
 			structured: Type.Optional(unstructured()),
+			verification: Type.Optional(verificationSchema()),
 			worktree: Type.Optional(worktreeReportSchema()),
 		}),
 		objectOf<Aborted>()({
@@ -170,6 +190,18 @@ export const specSchema = once(() =>
 		skills: chosen(),
 		subagents: Type.Optional(Type.Union([Type.Literal("*"), texts])),
 		output: Type.Optional(objectOf<OutputSpec>()({ schema: Type.Record(text, Type.Unknown()), repairs: count })),
+		verify: Type.Optional(
+			Type.Union([
+				objectOf<VerifySpec>()({
+					command: Type.Union([text, texts]),
+					timeoutMs: maybeAmount,
+					output: Type.Optional(Type.Literal("json")),
+					schema: Type.Optional(Type.Record(text, Type.Unknown())),
+					repairs: count,
+				}),
+				Type.Object({ skipped: text }),
+			]),
+		),
 		fallbackModels: Type.Optional(texts),
 		isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
 		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
@@ -324,6 +356,8 @@ export const eventSchemas = once(
 				retryAfterMs: maybeAmount,
 			}),
 			falling_back: event("falling_back", { from: text, to: text, error: text }),
+			verifying: event("verifying", { command: text }),
+			verified: event("verified", { verification: verificationSchema() }),
 			idle: event("idle", {}),
 			child_started: event("child_started", identity()),
 			question: event("question", {

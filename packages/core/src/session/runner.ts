@@ -13,6 +13,7 @@ import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { SharedTap } from "../providers/response-tap.ts";
 import { type ProviderResponse, RetryAfter } from "../providers/retry-after.ts";
+import { Verifier } from "../verify/verification.ts";
 import { type Child, createChildSession, UnavailableModel } from "./create-child-session.ts";
 import { converse, type Dialogue } from "./dialogue.ts";
 import { openConversation } from "./history/conversation.ts";
@@ -54,6 +55,7 @@ class SessionRun implements Run {
 	readonly #spec: RunSpec & RunIdentity;
 	readonly #limit: TurnLimit;
 	readonly #answerCheck: AnswerCheck;
+	readonly #verifier: Verifier;
 	readonly #finalMessage = new FinalMessage();
 	readonly #liveText: LiveText;
 	readonly #retryAfter = new RetryAfter();
@@ -72,7 +74,13 @@ class SessionRun implements Run {
 		this.#spec = spec;
 		this.#limit = new TurnLimit(spec.limits);
 		this.#clock = context.host.clock ?? systemClock;
-		this.#answerCheck = new AnswerCheck(spec, this.#clock);
+		this.#verifier = new Verifier(spec, {
+			clock: this.#clock,
+			emit: (event) => {
+				if (!this.#isOver) context.emit(event);
+			},
+		});
+		this.#answerCheck = new AnswerCheck(spec, this.#clock, this.#verifier);
 		this.#liveText = new LiveText(this.#clock);
 		this.#mailbox = new Mailbox(this.#clock);
 		this.settled = this.#live();
@@ -82,6 +90,7 @@ class SessionRun implements Run {
 		if (this.#stop) return;
 		this.#stop = stop;
 		this.#stopping.abort();
+		void this.#verifier.stop();
 		this.#endSession();
 	}
 
@@ -118,6 +127,7 @@ class SessionRun implements Run {
 				try {
 					await this.#converse(child.session);
 				} finally {
+					await this.#verifier.stop();
 					this.#session = undefined; // a reference to the run must not keep the conversation in memory
 					await child.close();
 				}

@@ -32,6 +32,8 @@ const CHILD_EVENTS: ReadonlySet<EventLine["type"]> = new Set([
 	"compacted",
 	"retrying",
 	"falling_back",
+	"verifying",
+	"verified",
 	"idle",
 ]);
 

@@ -75,6 +75,16 @@ const settledSchema = () =>
 				problems: Type.Optional(Type.Array(Type.String())),
 			}),
 		),
+		/** What the command that checks its work said. */
+		verification: Type.Optional(
+			Type.Object({
+				ok: Type.Boolean(),
+				command: Type.Optional(Type.String()),
+				durationMs: Type.Optional(time),
+				problem: Type.Optional(Type.String()),
+				tail: Type.Optional(Type.String()),
+			}),
+		),
 		resolvedModel: Type.Optional(Type.String()),
 		/** The models that could not be used before that one. */
 		attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
@@ -207,7 +217,12 @@ export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAns
 		...how,
 		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer)),
 		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
-		...defined({ worktree: outcome.worktree, resolvedModel: model, attempts: record.attempts }),
+		...defined({
+			worktree: outcome.worktree,
+			verification: verificationOf(outcome),
+			resolvedModel: model,
+			attempts: record.attempts,
+		}),
 		completedAt,
 		durationMs: durationOf(record),
 		...(startedAt === undefined ? { neverStarted: true as const } : {}),
@@ -215,6 +230,10 @@ export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAns
 		toolUses,
 		usage,
 	};
+}
+
+function verificationOf(outcome: Outcome) {
+	return outcome.status === "aborted" ? undefined : outcome.verification;
 }
 
 /** Whether an entry can hold all of what it said. */
@@ -280,7 +299,9 @@ export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: 
 
 /** The outcome as far as the session remembers it. */
 export function outcomeFrom(entry: SettledEntry): Outcome {
-	return { ...endFrom(entry), ...defined({ worktree: entry.worktree }) };
+	const end = endFrom(entry);
+	const verification = end.status === "aborted" ? undefined : entry.verification;
+	return { ...end, ...defined({ worktree: entry.worktree, verification }) };
 }
 
 function endFrom(entry: SettledEntry): Outcome {

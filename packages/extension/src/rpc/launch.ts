@@ -61,13 +61,12 @@ function stopOn(signal: AbortSignal, id: string, manager: Manager): void {
 }
 
 function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
-	const { description, model, maxTurns, isolated, isolation, inheritContext, cwd, outputSchema, fallbackSubagent } =
-		options;
+	const { description, model, maxTurns, isolated, isolation, inheritContext, cwd, outputSchema } = options;
 	if (cwd !== undefined && !isAbsolute(cwd))
 		throw new AgentError("bad_request", `cwd must be an absolute path, not ${quoted(cwd)}.`);
 	return {
 		preset: type,
-		fallbackPreset: fallbackSubagent,
+		fallbackPreset: options.fallbackSubagent,
 		task: prompt,
 		description,
 		model,
@@ -77,6 +76,8 @@ function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
 		isolation,
 		inheritContext,
 		outputSchema,
+		verify: options.verify,
+		runsCommands: true,
 		cwd,
 	};
 }

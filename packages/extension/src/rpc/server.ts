@@ -14,7 +14,7 @@ import { provideRegistry } from "./registry.ts";
 export function serveRpc(pi: ExtensionAPI, deps: RpcDeps & { bus: EventPublisher }): void {
 	const { decided } = provideRegistry(pi, deps);
 	const handlers = rpcHandlers(deps, decided);
-	const stop = serve(pi.events, handlers, { capabilities: ["outputSchema"], report: deps.host.warn });
+	const stop = serve(pi.events, handlers, { capabilities: ["outputSchema", "verify"], report: deps.host.warn });
 	serveAgentEvents(pi, deps.runtimePresets);
 	pi.on("session_start", () => deps.bus.ready());
 	pi.on("session_shutdown", stop); // the next session has its own instance

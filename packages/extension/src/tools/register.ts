@@ -63,8 +63,8 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		});
 		const models = ctx.modelRegistry.getAvailable();
 		const answer = gate(models);
-		const { toolsets, scheduling, backgroundByDefault, worktrees } = settings;
-		const wanted = [...toolsets, scheduling, backgroundByDefault, worktrees].join();
+		const { toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls } = settings;
+		const wanted = [...toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls].join();
 		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
 		const text = ownText ?? presetList(presets);
 		const isReworded = offered.wanted !== "" && offered.text !== text;
@@ -115,7 +115,7 @@ function describeAgent(
 }
 
 function toolsFor(
-	{ toolsets, scheduling, backgroundByDefault, worktrees }: Settings,
+	{ toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls: hasVerify }: Settings,
 	models: readonly string[],
 	presets: readonly Preset[],
 	deps: ToolDeps & { ownText: string | undefined },
@@ -131,7 +131,7 @@ function toolsFor(
 	const list = presetList(presets);
 	const named = modelParameter(models, { hasList: has("agents") });
 	const unnamed = modelParameter([], { hasList: has("agents") });
-	const waiting = { agents, store, resolve, usage, onGivenUp };
+	const waiting = { agents, store, resolve, usage, onGivenUp, hasVerify };
 	const tools = [
 		...(has("agents")
 			? [
@@ -160,7 +160,7 @@ function toolsFor(
 		...(has("presets")
 			? [
 					createSubagentTool({ ...waiting, ...(has("agents") ? { model: unnamed } : { model: named, presets: list }) }),
-					createBackgroundAgentTool({ agents, resolve, runs, model: unnamed }),
+					createBackgroundAgentTool({ agents, resolve, runs, model: unnamed, hasVerify }),
 					createBackgroundStatusTool({ runs }),
 				]
 			: []),

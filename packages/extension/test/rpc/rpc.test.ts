@@ -24,7 +24,10 @@ test("a ping is answered before a session is open, a spawn only then", async () 
 		success: true,
 		data: {
 			version: 2,
-			capabilities: ["consume", "status", "result", "wait", "list", "steer", "registerAgents", "cost", "outputSchema"],
+			capabilities: [
+				...["consume", "status", "result", "wait", "list", "steer", "registerAgents", "cost"],
+				...["outputSchema", "verify"],
+			],
 		},
 	});
 	expect(await ask(it, "spawn", look)).toEqual({ success: false, error: "No active session" });
@@ -49,6 +52,7 @@ test("a spawn is resolved like any other launch, with the names that callers use
 			inheritContext: true,
 			cwd: "/project",
 			outputSchema,
+			verify: ["npm", "test"],
 			depth: 7,
 			parentAgentId: "a9",
 		},
@@ -66,6 +70,8 @@ test("a spawn is resolved like any other launch, with the names that callers use
 			inheritContext: true,
 			cwd: "/project",
 			outputSchema,
+			verify: ["npm", "test"],
+			runsCommands: true,
 		},
 	]);
 	const record = it.manager.store.record("a1");

@@ -17,6 +17,7 @@ const callSchema = Type.Object({
 	isolated: Type.Optional(Type.Boolean()),
 	isolation: Type.Optional(Type.Enum(["worktree", "off"])),
 	outputSchema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
+	verify: Type.Optional(Type.Unknown()),
 	/** A success is not announced. */
 	quiet: Type.Boolean(),
 });

@@ -191,6 +191,12 @@ export const settingsSchema = Type.Object({
 		description: "Whether agents can have a git worktree; if not, one that needs it does not start.",
 		default: true,
 	}),
+	verifyCalls: yesOrNo({
+		title: "Verification in calls",
+		description:
+			"Whether the model can name a command that checks an agent's work (`verify`); it needs the tool `bash`.",
+		default: false,
+	}),
 	fallbackSubagent: Type.Union([Type.Literal(false), Type.String({ minLength: 1, maxLength: 200 })], {
 		title: "Fallback preset",
 		description:

@@ -150,6 +150,14 @@ export const fields: readonly Field[] = [
 		doc: "How often it may fix an answer that does not match.",
 		absent: "the runner's default",
 	}),
+	refuse("verify", "verify", kind("verify"), {
+		doc: "A command that checks its work, in its directory, after its answer; if it fails, the agent is asked to fix the work, and the run fails if it cannot.",
+		absent: "nothing is verified",
+	}),
+	refuse("verifyRepairs", "verify_repairs", count(0, 20), {
+		doc: "How often it may fix work that `verify` rejects.",
+		absent: "1",
+	}),
 	refuse("subagents", "subagents", kind("preset names"), {
 		doc: "Which presets it may start: names, `*` (any) or `none`.",
 		absent: "the caller's choice",

@@ -27,7 +27,8 @@ export type Kind =
 			readonly synonyms: ReadonlyMap<string, string | undefined>;
 	  }
 	| { readonly type: "color" }
-	| { readonly type: "schema" };
+	| { readonly type: "schema" }
+	| { readonly type: "verify" };
 
 /** The result of reading: a value (`undefined` means "as if absent"), or a fault. */
 export type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault?: string };
@@ -96,6 +97,12 @@ const rules: { readonly [Type in Kind["type"]]: Rules<Extract<Kind, { readonly t
 	choice: { read: readChoice, expected: ({ values }) => alternatives(values), mayBeEmpty: true },
 	color: { read: readColor, expected: `${colors.join(", ")}, or a quoted \`"#rrggbb"\`` },
 	schema: { read: readSchema, expected: "a JSON Schema, as a mapping or as JSON text" },
+	verify: {
+		read: readVerify,
+		expected:
+			"a command for the shell, a list of a program and its arguments, or a mapping of `command`, `timeout`, `output: json` and `schema`",
+		mayBeEmpty: true,
+	},
 };
 
 /** The rules for this kind; the compiler does not see that they fit it. */
@@ -245,4 +252,42 @@ function readSchema(raw: unknown): Reading {
 	} catch (error) {
 		return { ok: false, fault: error instanceof Error ? error.message : "not JSON" };
 	}
+}
+
+const maxCommand = 10_000;
+const verifyKeys = new Set(["command", "timeout", "output", "schema"]);
+
+/**
+ * Reads a `verify` of any origin: a preset, a call, a script. A key that is not known may be meant as a limit, so nothing is
+ * verified then.
+ */
+export function readVerify(raw: unknown): Reading {
+	if (!isMapping(raw)) {
+		const command = readCommand(raw);
+		return command.ok ? { ok: true, value: { command: command.value } } : command;
+	}
+	const unknown = Object.keys(raw).find((key) => !verifyKeys.has(key));
+	if (unknown !== undefined) return { ok: false, fault: `unknown key ${unknown}` };
+	const command = readCommand(raw.command);
+	const timeout = raw.timeout === undefined ? undefined : readDuration(raw.timeout, 1000);
+	const output = raw.output === undefined ? undefined : readChoice(raw.output, jsonOnly);
+	const schema = raw.schema === undefined ? undefined : readSchema(raw.schema);
+	for (const each of [command, timeout, output, schema]) if (each?.ok === false) return each;
+	if (schema !== undefined && output === undefined) return { ok: false, fault: "a schema without `output: json`" };
+	const value = { command, timeoutMs: timeout, output, schema };
+	return {
+		ok: true,
+		value: Object.fromEntries(
+			Object.entries(value).flatMap(([key, each]) => (each?.ok && each.value !== undefined ? [[key, each.value]] : [])),
+		),
+	};
+}
+
+const jsonOnly = { type: "choice", values: ["json"], synonyms: new Map<string, undefined>() } as const;
+
+function readCommand(raw: unknown): Reading {
+	if (typeof raw === "string") return raw.trim() === "" || raw.length > maxCommand ? invalid : { ok: true, value: raw };
+	const isList = Array.isArray(raw) && raw.length > 0 && raw.every((part) => typeof part === "string");
+	if (!isList || raw[0] === "" || raw.join(" ").length > maxCommand) return invalid;
+	return raw.some((part) => part.includes("\0")) ? invalid : { ok: true, value: raw };
 }

@@ -56,6 +56,9 @@ export interface PresetFields {
 	/** A JSON Schema. Only checked to be an object here. */
 	readonly outputSchema?: Readonly<Record<string, unknown>>;
 	readonly outputRepairs?: number;
+	/** A command that checks its work. The schema is only checked to be an object here. */
+	readonly verify?: Verify;
+	readonly verifyRepairs?: number;
 	/** Which presets it may start; `"*"` is any, `[]` is none. */
 	readonly subagents?: "*" | readonly string[];
 	readonly runner?: "session" | "process" | "tmux";
@@ -63,6 +66,18 @@ export interface PresetFields {
 	readonly enabled?: boolean;
 	/** Fields that a call must not change. */
 	readonly locked?: readonly FieldKey[];
+}
+
+/** A command that checks an agent's work. */
+export interface Verify {
+	/** Text for the user's shell, or a program with its arguments. */
+	readonly command: string | readonly string[];
+	/** 0 is no limit. */
+	readonly timeoutMs?: number;
+	/** What it prints is JSON, and becomes the result. */
+	readonly output?: "json";
+	/** A JSON Schema. */
+	readonly schema?: Readonly<Record<string, unknown>>;
 }
 
 /** The property name of a frontmatter field. */

@@ -61,7 +61,7 @@ describe("a field that looks like a limit and is none refuses the preset, with t
 		}
 	});
 
-	test.each(["launcher: docker", "machine: build-7", "verify: npm test", "sandbox: strict"])(
+	test.each(["launcher: docker", "machine: build-7", "sandbox: strict"])(
 		"`%s` is not supported by this version, and says so",
 		(line) => {
 			const { preset, problems } = parseWith(line, agents);

@@ -153,6 +153,13 @@ describe("values", () => {
 		["isolated: true", "isolated", true],
 		["memory: project", "memory", "project"],
 		["memory: none", "memory", undefined],
+		["verify: npm test", "verify", { command: "npm test" }],
+		[
+			"verify: { command: [npm, test], timeout: 5m, output: json, schema: { type: object } }",
+			"verify",
+			{ command: ["npm", "test"], timeoutMs: 300_000, output: "json", schema: { type: "object" } },
+		],
+		["verify_repairs: 2", "verifyRepairs", 2],
 		["output_schema:\n  type: object", "outputSchema", { type: "object" }],
 		[`output_schema: '{"type":"object"}'`, "outputSchema", { type: "object" }],
 		["output_repairs: 2", "outputRepairs", 2],

@@ -188,6 +188,7 @@ function endOf(outcome: Outcome, finalText: string | undefined): Partial<ReportA
 		...(outcome.status === "failed" ? { error: outcome.error } : {}),
 		...(outcome.status === "aborted" ? { stoppedBy: stopText(outcome) } : {}),
 		...(structured === undefined ? {} : { structured }),
+		...(outcome.status !== "aborted" && outcome.verification ? { verification: outcome.verification } : {}),
 		...(outcome.worktree === undefined ? {} : { worktree: outcome.worktree }),
 	};
 }

@@ -112,6 +112,14 @@ class Walk {
 			case "compacted":
 				this.#end("compaction", line.ok ? {} : { error: "the compaction failed" });
 				return;
+			case "verifying":
+				this.#askedAt = undefined;
+				this.#begin("verification", { kind: "verification", label: line.command });
+				return;
+			case "verified":
+				this.#end("verification", line.verification.ok ? {} : { error: line.verification.problem ?? "it failed" });
+				if (line.verification.ok) this.#askedAt = undefined;
+				return;
 			case "retrying":
 				this.#retry(line);
 				return;

@@ -53,6 +53,7 @@ function entriesOf(line: EventLine, say: ReturnType<typeof createDescriber>): Tr
 			return entry("note", line.text);
 		case "retrying":
 		case "falling_back":
+		case "verified":
 		case "compacted":
 			return entry("note", say(line));
 		default:

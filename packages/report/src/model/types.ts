@@ -1,5 +1,5 @@
 /** The model behind every report: runs of agents as spans on one time axis. Plain JSON; times are whole milliseconds. */
-import type { Outcome, Usage, ValidationError, WorktreeReport } from "@pi-subagents/progress";
+import type { Outcome, Usage, ValidationError, Verification, WorktreeReport } from "@pi-subagents/progress";
 
 /** Everything that a report shows. */
 export interface Report {
@@ -66,6 +66,8 @@ export interface ReportAgent {
 	/** Who stopped it, and why. */
 	stoppedBy?: string;
 	structured?: StructuredAnswer;
+	/** What the command that checks its work said. */
+	verification?: Verification;
 	worktree?: WorktreeReport;
 	/** The changes in its worktree, in a full report. */
 	diff?: string;
@@ -80,7 +82,16 @@ export type StructuredAnswer = { ok: true; data: unknown } | { ok: false; errors
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
 /** What an agent's time went into. `agents` and `person`: it waited for them. */
-export const SPAN_KINDS = ["queued", "model", "tool", "agents", "person", "retry", "compaction"] as const;
+export const SPAN_KINDS = [
+	"queued",
+	"model",
+	"tool",
+	"agents",
+	"person",
+	"retry",
+	"compaction",
+	"verification",
+] as const;
 
 export interface Span {
 	kind: SpanKind;

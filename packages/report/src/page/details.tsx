@@ -10,6 +10,7 @@ import {
 	launcherText,
 	STATUS_SIGNS,
 	titleOf,
+	verificationText,
 } from "./page-text.ts";
 import { Transcript } from "./transcript.tsx";
 import { timeByKind } from "./view.ts";
@@ -125,6 +126,7 @@ function Facts({ agent, origin, cost }: Pick<DetailsProps, "agent" | "origin" | 
 		["Turns", `${turns} · ${toolUses} tool calls`],
 		["Model", model],
 		["Runs", `${agent.isBackground ? "in the background" : "while its caller waits"} · ${runner}`],
+		...(agent.verification ? [["Check", verificationText(agent.verification)] satisfies [string, string]] : []),
 		["Launched by", launcherText(launchedBy)],
 		["Directory", cwd],
 		["Id", id],

@@ -18,7 +18,7 @@ interface LaneProps {
 }
 
 /** Later ones are drawn over earlier ones. */
-const LAYERS: SpanKind[] = ["queued", "agents", "model", "compaction", "retry", "tool", "person"];
+const LAYERS: SpanKind[] = ["queued", "agents", "model", "compaction", "verification", "retry", "tool", "person"];
 
 export function Lane({ agent, path, view, ticks, width, height, theme, onHover }: LaneProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,9 +1,9 @@
 /** The words and signs of the page. Pure. */
-import { formatCost, formatDuration, formatTokens } from "@pi-subagents/progress";
+import { formatCost, formatDuration, formatTokens, verificationText } from "@pi-subagents/progress";
 import type { AgentStatus, ReportAgent, SpanKind } from "../model/types.ts";
 import type { LiveState } from "./live.ts";
 
-export { formatCost, formatTokens };
+export { formatCost, formatTokens, verificationText };
 
 export const KIND_TEXTS: Record<SpanKind, string> = {
 	queued: "in the queue",
@@ -13,6 +13,7 @@ export const KIND_TEXTS: Record<SpanKind, string> = {
 	person: "waiting for a person",
 	retry: "waiting to retry",
 	compaction: "compacting",
+	verification: "verification",
 };
 
 export const STATUS_SIGNS: Record<AgentStatus, string> = {

@@ -32,6 +32,7 @@ export function readOptions(get: Fields): CheckedOptions {
 		...option("cwd", shortText),
 		...option("signal", optionalSignal),
 		...option("outputSchema", schema),
+		...option("verify", verify),
 		...option("fallbackSubagent", fallback),
 		...option("onBeforeWorktreeCleanup", optionalFunction),
 		...option("invocation", invocation),
@@ -69,6 +70,12 @@ function optionalFunction(get: Fields, key: string): SpawnOptions["onBeforeWorkt
 function fallback(get: Fields, key: string): string | false | undefined {
 	const value = optional(get, key);
 	return value === false ? value : optionalText(() => value, key, MAX_ID);
+}
+
+/** Its shape is checked where presets are known. */
+function verify(get: Fields, key: string): SpawnOptions["verify"] & {} {
+	const value = optional(get, key);
+	return (value === undefined || typeof value === "string" ? value : copyJson(value, key)) as never;
 }
 
 function invocation(get: Fields, key: string): Readonly<Record<string, unknown>> | undefined {

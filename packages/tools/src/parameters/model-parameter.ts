@@ -1,4 +1,6 @@
 /**
+ * Parameters that several tools share.
+ *
  * The `model` parameter of the tools that launch. Few models are named in it, many would crowd every request. Other
  * texts pass, too: a name that is nearly right is understood, and one that is wrong gets an error that lists the right
  * ones, which pi's own check would not.
@@ -23,4 +25,20 @@ export function modelParameter(names: readonly string[], { hasList }: { hasList:
 				: { type: "string", description: `${name}, instead of the preset's` },
 		),
 	);
+}
+
+const verify = {
+	verify: Type.Optional(
+		Type.Unsafe<unknown>({
+			type: ["string", "array", "object"],
+			description: "Command that must pass when it is done",
+		}),
+	),
+};
+
+export type VerifyParameter = typeof verify;
+
+/** The `verify` parameter, only where the user has allowed it: every parameter costs each request. */
+export function verifyOffered({ hasVerify }: { hasVerify: boolean }): VerifyParameter {
+	return hasVerify ? verify : ({} as VerifyParameter);
 }

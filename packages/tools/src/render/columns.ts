@@ -82,9 +82,10 @@ function draw(agents: readonly AgentLine[], width: number, theme: Theme): string
 
 /** What it asks or does; once it has ended, why, or what it was about. */
 function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
-	const { status, question, activity, description = "", agentId } = agent;
+	const { status, question, activity, description = "", agentId, verified } = agent;
 	if (status === "waiting") return `${hasWord ? "" : `${lookOf(agent).word}: `}${sanitize(question ?? "")}`;
 	if (how !== undefined && status !== "completed") return `${readableError(how)} · ${sanitize(agentId)}`;
+	if (verified !== undefined) return `${sanitize(description)} · ${sanitize(verified)}`;
 	return sanitize(isSettled(status) ? description : (activity ?? description));
 }
 

@@ -117,12 +117,13 @@ function activity(text: string, theme: Theme): string {
 }
 
 function stats(agent: AgentDetails, theme: Theme): string {
-	const { agentId, toolUses, tokens, cost = 0, durationMs } = agent;
+	const { agentId, toolUses, tokens, cost = 0, durationMs, verified } = agent;
 	const figures = [
 		formatCount(toolUses, "tool"),
 		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
 		...(cost > 0 ? [formatCost(cost)] : []),
 		formatDuration(durationMs),
+		...(verified === undefined ? [] : [sanitize(verified)]),
 	];
 	const { icon, color } = lookOf(agent);
 	return theme.fg(color, `${icon} `) + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));

@@ -50,6 +50,17 @@ test("when it is done, the body is the answer and what it took, once", () => {
 	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k tokens · 1m 12s · a1"]);
 });
 
+test("the figures say that its work was verified", () => {
+	const verified = "verified: npm test (12.3s)";
+	const shown = { ...result("Two files."), details: { agents: [{ ...details, verified }] } };
+	const done = lines(renderAgentResult(shown, state, plain, { isError: false }));
+	expect(done.at(-1)).toBe("✓ 3 tools · 22.8k tokens · 1m 12s · verified: npm test (12.3s) · a1");
+	const two = { ...result(""), details: { agents: [{ ...details, verified, description: "fix" }, details] } };
+	expect(lines(renderAgentResult(two, state, plain, { isError: false }), 120).join("\n")).toContain(
+		`fix · ${verified}`,
+	);
+});
+
 test("nobody sees the tags around what an agent said", () => {
 	const said = `${fence("answer", "Two files.")}\n\n[agent a1 (scout): Completed in 1m 12s, 3 tool calls]`;
 	expect(lines(renderAgentResult(result(said), state, plain, { isError: false }))[0]).toBe("Two files.");

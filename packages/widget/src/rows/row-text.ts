@@ -8,6 +8,7 @@ import {
 	lookOf,
 	readableError,
 	STATUS_LOOKS,
+	verificationText,
 } from "@pi-subagents/progress";
 import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
@@ -151,12 +152,16 @@ function reasonPieces(view: AgentView): Piece[] {
 		];
 	}
 	const isPlain =
-		outcome === undefined || outcome.status !== status || (status === "completed" && !("wrappedUp" in outcome));
+		outcome === undefined ||
+		outcome.status !== status ||
+		(status === "completed" && !("wrappedUp" in outcome) && !("verification" in outcome));
 	if (isPlain)
 		return status === "aborted"
 			? [{ tone: "quiet", text: plainText(STATUS_LOOKS.aborted.word), separator: " · " }]
 			: [];
-	const text = textOf(view, "error", endText(outcome));
+	// The icon says that it is done.
+	const isDone = outcome.status === "completed" && !outcome.wrappedUp && outcome.verification;
+	const text = textOf(view, "error", isDone ? verificationText(isDone) : endText(outcome));
 	return [{ tone: "quiet", text, separator: " · ", min: 16 }];
 }
 

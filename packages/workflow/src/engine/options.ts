@@ -18,6 +18,8 @@ export interface AgentRequest {
 	/** The JSON Schema of the answer. */
 	schema?: Readonly<Record<string, unknown>>;
 	maxTurns?: number;
+	/** A command that must succeed when the agent is done, as in presets. */
+	verify?: unknown;
 	onError?: OnError;
 }
 
@@ -33,8 +35,7 @@ export interface WorkflowRequest {
 }
 
 const TEXTS = ["label", "phase", "agentType", "model", "effort", "resume"] as const;
-const KNOWN = [...TEXTS, "isolation", "schema", "maxTurns", "onError"];
-const NOT_YET = ["verify", "gate"];
+const KNOWN = [...TEXTS, "isolation", "schema", "maxTurns", "verify", "gate", "onError"];
 const MAX_PROMPT = 1_000_000;
 const MAX_SHORT = 500;
 
@@ -46,11 +47,10 @@ export function agentRequest(input: unknown): AgentRequest {
 	if (prompt.length > MAX_PROMPT)
 		throw new Error(`The prompt of agent() is too long: at most ${MAX_PROMPT} characters.`);
 	for (const key of options.keys) {
-		if (NOT_YET.includes(key)) throw new Error(`agent() does not support the option \`${key}\` yet.`);
 		if (!KNOWN.includes(key))
 			throw new Error(`agent() does not know the option \`${key}\`. Known: ${KNOWN.join(", ")}.`);
 	}
-	const { isolation, schema, maxTurns, onError } = options.values;
+	const { isolation, schema, maxTurns, verify, gate, onError } = options.values;
 	const request: AgentRequest = { prompt };
 	for (const key of TEXTS) {
 		const text = options.values[key];
@@ -71,6 +71,13 @@ export function agentRequest(input: unknown): AgentRequest {
 		if (!Number.isInteger(maxTurns) || Number(maxTurns) < 1)
 			throw new Error("`maxTurns` of agent() must be a whole number from 1.");
 		request.maxTurns = Number(maxTurns);
+	}
+	if (verify != null && gate != null) throw new Error("`verify` and `gate` of agent() are the same: give one of them.");
+	const command = verify ?? gate;
+	if (command != null) {
+		if (typeof command !== "string" && !isObject(command) && !Array.isArray(command))
+			throw new Error("`verify` of agent() must be a command: a text, a list, or an object with `command`.");
+		request.verify = command;
 	}
 	if (onError !== undefined) {
 		if (onError !== "throw" && onError !== "null" && onError !== null)

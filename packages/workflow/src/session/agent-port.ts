@@ -122,7 +122,7 @@ async function specFor(
 	{ resolve }: AgentPortDeps,
 	earlier: Pick<LaunchParams, "cwd" | "runner" | "isolation"> = {},
 ): Promise<RunSpec> {
-	const { prompt, agentType = DEFAULT_PRESET, model, effort, maxTurns, schema, isolation } = request;
+	const { prompt, agentType = DEFAULT_PRESET, model, effort, maxTurns, schema, isolation, verify } = request;
 	if (effort !== undefined && !isThinkingLevel(effort))
 		throw new AgentError(
 			"bad_request",
@@ -136,6 +136,7 @@ async function specFor(
 		thinking: effort,
 		maxTurns,
 		outputSchema: parseOutputSchema(schema),
+		verify,
 		...earlier,
 		isolation: isolation ?? earlier.isolation,
 	};

@@ -16,7 +16,16 @@ export function presetText(draft: PresetDraft, fields: readonly Field[], source:
 function written(kind: Kind, value: unknown): string {
 	if (Array.isArray(value)) return listed(kind, value.map(String));
 	if (kind.type === "duration") return `${value}ms`;
+	if (kind.type === "verify") return JSON.stringify(withUnits(value as object));
 	return typeof value === "string" ? scalar(value) : JSON.stringify(value);
+}
+
+/** The times in a mapping, as files say them. */
+function withUnits(value: object): object {
+	const entries = Object.entries(value).map(([key, each]) =>
+		key.endsWith("Ms") ? [key.slice(0, -"Ms".length), `${each}ms`] : [key, each],
+	);
+	return Object.fromEntries(entries);
 }
 
 function listed(kind: Kind, items: readonly string[]): string {

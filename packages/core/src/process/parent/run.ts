@@ -3,12 +3,12 @@ import type { Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
-import { checkAnswer } from "../../conversation/answer-check.ts";
 import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
 import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/layout.ts";
 import { releaseRun } from "../../runs/owner.ts";
+import { judgeUnobserved } from "../../runs/recover-result.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
 import { writeResult } from "../../runs/write.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
@@ -211,8 +211,8 @@ export class DetachedRun implements Run {
 		await bestEffort("ending what a lost agent left behind", report, async () => {
 			if (this.#dir !== undefined) await endChild(this.#dir, child, clock);
 		});
-		const { checked } = await checkAnswer(this.#totals.judge({ by: "lost", reason: why }), spec.output, clock); // the wrapper did not
-		await this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : checked);
+		const judged = await judgeUnobserved(this.#totals, { by: "lost", reason: why }, spec, clock); // the wrapper did not
+		await this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : judged);
 	}
 
 	/** Settles a run that has no result, and writes one for later readers. */

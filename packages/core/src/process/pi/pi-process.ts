@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createLineSplitter } from "@pi-subagents/progress";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { isGroupAlive, signalGroup } from "../../base/process-group.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
 import type { PiLaunch } from "../../runs/layout.ts";
-import { endStrays, isGroupAlive, signalGroup } from "./process-group.ts";
+import { endStrays } from "./process-group.ts";
 
 export interface PiOptions {
 	launch: PiLaunch;

@@ -1,26 +1,8 @@
-/** Ends process groups, with or without their leader, and commands that left their group and lost their pi. */
+/** Ends what a pi left behind: its group, and commands that left the group and lost their pi. */
 import { readdir, readFile } from "node:fs/promises";
 import { codeOf } from "../../base/error-code.ts";
+import { signalGroup } from "../../base/process-group.ts";
 import { RUN_DIR_VARIABLE } from "./tunnel.ts";
-
-/** Whether any process of the group is left. */
-export function isGroupAlive(leader: number): boolean {
-	try {
-		process.kill(target(leader), 0);
-		return true;
-	} catch (error) {
-		return codeOf(error) === "EPERM";
-	}
-}
-
-/** A group that is gone needs no signal. */
-export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
-	try {
-		process.kill(target(leader), signal);
-	} catch (error) {
-		if (codeOf(error) !== "ESRCH" && codeOf(error) !== "EPERM") throw error;
-	}
-}
 
 /**
  * pi runs each bash command in its own group and ends them when it ends. If it could not, they are found by the run's
@@ -81,9 +63,4 @@ async function look(pid: string, mark: Buffer): Promise<Marked[]> {
 		if (codeOf(error) !== undefined) return []; // it has ended, or belongs to another user
 		throw error;
 	}
-}
-
-/** Windows has no groups. */
-function target(leader: number): number {
-	return process.platform === "win32" ? leader : -leader;
 }

@@ -17,6 +17,7 @@ import { parseControl } from "../../runs/control.ts";
 import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../../runs/layout.ts";
 import { isWatched } from "../../runs/owner.ts";
 import { parseJson } from "../../runs/read.ts";
+import { Verifier } from "../../verify/verification.ts";
 import type { PiExit, PiProcess } from "../pi/pi-process.ts";
 import { Rpc, textIn } from "../pi/rpc.ts";
 import { RpcCommands } from "../pi/rpc-commands.ts";
@@ -49,6 +50,7 @@ export class WrappedRun {
 	readonly #turns: TurnControl;
 	readonly #completion: Completion;
 	readonly #answerCheck: AnswerCheck;
+	readonly #verifier: Verifier;
 	readonly #dialogue: Dialogue;
 	readonly #finalMessage = new FinalMessage();
 	readonly #liveText: LiveText;
@@ -71,7 +73,8 @@ export class WrappedRun {
 		this.#log.say({ type: "agent_started" });
 		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
-		this.#answerCheck = new AnswerCheck(meta.spec, clock);
+		this.#verifier = new Verifier(meta.spec, { clock, emit: (event) => this.#observe(event) });
+		this.#answerCheck = new AnswerCheck(meta.spec, clock, this.#verifier);
 		this.#liveText = new LiveText(clock);
 		const report = (message: string) => this.#log.notice(message);
 		this.#liveFile = new LiveFile({ dir, live: this.#liveText, isWatched: () => isWatched(dir), report });
@@ -130,6 +133,7 @@ export class WrappedRun {
 			exit = (await this.#pi?.ended) ?? exit;
 		}
 		control.close();
+		await this.#verifier.stop();
 		await this.#closeConversation();
 		this.#timeLimits.close();
 		this.#liveText.close();
@@ -305,6 +309,7 @@ export class WrappedRun {
 		if (this.#outcome) return;
 		this.#outcome = outcome;
 		this.#completion.close();
+		void this.#verifier.stop();
 		this.#pi?.end(how);
 	}
 

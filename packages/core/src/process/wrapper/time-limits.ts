@@ -48,7 +48,7 @@ export class TimeLimits {
 		if (event.type === "tool_call") this.#tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: at });
 		if (event.type === "tool_result") this.#tools.delete(event.callId ?? event.tool);
 		this.#reduce({ ...event, ...this.#envelope(at) });
-		if (event.type === "tool_call") this.#watch();
+		if (event.type === "tool_call" || event.type === "verified") this.#watch();
 	}
 
 	/** Stops all clocks but the total one until the returned function is called. */
