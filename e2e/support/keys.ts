@@ -9,7 +9,7 @@ export function enter(tui: Terminal, text: string): void {
 
 export async function openMenu(tui: Terminal): Promise<void> {
 	enter(tui, "/agents");
-	await tui.waitForText(/→ Running agents \(\d+\)/);
+	await tui.waitForText("→ This session");
 }
 
 /** Goes down to what is called like this, and takes it. */

@@ -43,29 +43,26 @@ const asksExplore = [
 ];
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test("an agent is stopped from the menu, and the editor is there again afterwards", async () => {
+	test("one key opens the list of agents, another stops one, and the editor keeps its text", async () => {
 		await using it = await scene([scoutSays({ ...say("never"), gate: createGate() })]);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
 		tui.type("/subagent start repo-scout: Find the launch code. ");
 		tui.press("enter");
 		await tui.waitForText(/Started repo-scout as \w+\./);
-		await openMenu(tui);
-		await tui.waitForText("→ Running agents (1)");
-		tui.press("enter");
+		expect(tui.screen().join("\n")).not.toContain("conflict"); // pi leaves the key free
+		tui.type("half a thought");
+		await tui.waitForText("half a thought");
+		tui.press("alt+a");
 		await tui.waitForText(/→ ⠋ repo-scout +\w+ +Find the launch code/);
-		tui.press("enter");
-		await moveTo(tui, "Stop");
+		tui.type("x");
 		await tui.waitForText(/Stop repo-scout \w+\?[\s\S]*→ Keep it running/);
 		await moveTo(tui, "Stop it");
 		await tui.waitForText(/Stopped repo-scout \w+\./);
+		await tui.waitForText(/→ ■ repo-scout[\s\S]* r resume/);
 		tui.press("escape");
-		await tui.waitForText("No agent is running.");
-		tui.press("escape");
-		await tui.waitForText(/Running agents \(0\).*Finished agents \(1\)/s);
-		tui.press("escape");
-		await tui.waitFor((lines) => !lines.some((line) => line.includes("Running agents")));
-		tui.type("typed after all");
-		await tui.waitForText("typed after all");
+		await tui.waitFor((lines) => !lines.some((line) => line.includes("This session")));
+		tui.type(", typed after all");
+		await tui.waitForText("half a thought, typed after all");
 	});
 
 	test("a settled agent's conversation is opened from the menu, and left to where one came from", async () => {
@@ -75,14 +72,12 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		tui.press("enter");
 		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*The code is heliotrope\./);
 		await openMenu(tui);
-		await moveTo(tui, "Finished agents");
+		await moveTo(tui, "This session");
 		await tui.waitForText(/→ ✓ repo-scout/);
-		tui.press("enter");
-		await tui.waitForText("→ Open");
 		tui.press("enter");
 		await tui.waitForText(/│.*✓ repo-scout[\s\S]*│.*The code is heliotrope\./);
 		tui.press("escape");
-		await tui.waitForText(/Finished agents › repo-scout \w+[\s\S]*→ Open/);
+		await tui.waitForText(/Agents › This session[\s\S]*→ ✓ repo-scout/);
 	});
 
 	test("a built-in is ejected, edited in pi's editor, and used", async () => {
@@ -164,12 +159,12 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText("repo-scout");
 		await openMenu(tui);
 		gate.open();
-		await tui.waitForText("one waits for your answer");
+		await tui.waitForText("1 waiting for you");
 		tui.press("enter");
 		await tui.waitForText(/Agent repo-scout \(\w+\) asks: Which colour\?/);
 		tui.type("heliotrope");
 		tui.press("enter");
-		await tui.waitForText("Agents › Running agents");
+		await tui.waitForText("Agents › This session");
 		tui.press("escape", "escape");
 		await tui.waitForText("Done. I was told: Answer from the user: heliotrope");
 	});

@@ -57,15 +57,8 @@ async function openBoss(tui: Terminal): Promise<void> {
 	tui.press("enter");
 	await tui.waitForText(/Started boss as \w+\./);
 	await tui.waitForText("agents: 2 running");
-	tui.type("/agents ");
-	tui.press("enter");
-	await tui.waitForText("→ Running agents (2)");
-	tui.press("enter");
-	await tui.waitForText("Agents › Running agents");
-	tui.type("boss");
-	await tui.waitForText(/→ ⠋ boss/);
-	tui.press("enter");
-	await tui.waitForText("→ Open");
+	tui.press("alt+a");
+	await tui.waitForText(/Agents › This session[\s\S]*→ ⠋ boss .*\n +└ ⠋ leaf /);
 	tui.press("enter");
 	await tui.waitForText(/│.*A leaf shall look\./);
 }
@@ -149,15 +142,11 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		tui.type("xx");
 		await tui.waitForText(/■ leaf[\s\S]* end ─/);
 
-		// Back to the menu, and from there to an editor that has heard nothing of all this.
+		// Back to the list, and from there to an editor that has heard nothing of all this.
 		tui.press("escape");
-		await tui.waitForText(/Agents › Running agents › boss/);
+		await tui.waitForText(/Agents › This session[\s\S]*→ . boss/);
 		tui.press("escape");
-		await tui.waitForText("No agent is running.");
-		tui.press("escape");
-		await tui.waitForText("Finished agents (2)");
-		tui.press("escape");
-		await tui.waitFor((lines) => !lines.some((line) => line.includes("Finished agents")));
+		await tui.waitFor((lines) => !lines.some((line) => line.includes("This session")));
 		tui.type("typed after all");
 		await tui.waitForText(/^typed after all$/m);
 	});

@@ -75,19 +75,17 @@ test("the tree, the menu, the viewer, the box of a message and the lists", async
 	await tui.waitForText("It digs.");
 	await tui.waitForText("● Agents 1 running");
 	enter(tui, "/agents");
-	await tui.waitForText("→ Running agents (1)");
+	await tui.waitForText("→ This session");
 	tui.press("enter");
 	await tui.waitForText(/→ ⠋ repo-scout +\w+ +dig w0/);
 	tui.press("enter");
-	await tui.waitForText("→ Open");
-	tui.press("enter");
 	await tui.waitForText(/│.*Looking\. w0/); // the viewer
-	for (const back of ["→ Open", /→ ⠋ repo-scout/, "→ Running agents (1)"]) {
+	for (const back of [/→ ⠋ repo-scout/, "→ This session"]) {
 		tui.press("escape");
 		await tui.waitForText(back);
 	}
 	tui.press("escape");
-	await tui.waitFor((screen) => !screen.join("\n").includes("→ Running agents"));
+	await tui.waitFor((screen) => !screen.join("\n").includes("→ This session"));
 	gate.open();
 	await tui.waitForText("I have heard.");
 	tui.press("ctrl+o");

@@ -1,6 +1,6 @@
 /** The contract of a `/subagent` subcommand: help text, argument completion and execution. */
 
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
 import type { Block } from "@pi-subagents/widget/dialogs";
 import type { CommandHost, PiLauncher, PiSchedules } from "./host.ts";
@@ -21,7 +21,7 @@ export interface Subcommand {
 	about: string;
 	completions?: () => Completion[];
 	/** `rest` is everything after the name. Throws errors with messages for the user. */
-	run(rest: string, ctx: ExtensionCommandContext): Promise<Block[]> | Block[];
+	run(rest: string, ctx: ExtensionContext): Promise<Block[]> | Block[];
 }
 
 /** One suggestion while typing. */

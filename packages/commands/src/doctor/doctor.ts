@@ -1,5 +1,5 @@
 /** `/subagent doctor`: checks the setup, reports problems and how to fix them. */
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Clock, messageOf, systemClock } from "@pi-subagents/core";
 import { formatCount } from "@pi-subagents/progress";
 import type { Block, Row, Tone } from "@pi-subagents/widget/dialogs";
@@ -21,7 +21,7 @@ export function doctorCommand(deps: CommandDeps): Subcommand {
 	};
 }
 
-function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionCommandContext): Check[] {
+function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionContext): Check[] {
 	const { cwd } = ctx;
 	const { agentDir } = host;
 	const parent = host.parent(ctx);

@@ -1,1 +1,1 @@
-export { offerMentions } from "./register.ts";
+export { offerAgentsKey, offerMentions } from "./register.ts";

@@ -51,7 +51,7 @@ export function textForModel(text: string, mention: Exclude<Mention, { to: "main
 	const whom =
 		mention.to === "preset"
 			? `the preset "${sanitize(mention.preset)}": delegate this to a sub-agent of that preset`
-			: `the sub-agent ${sanitize(agentLabel(mention.agent))} [${lookOf(mention.agent.status).word}]: ${TASKS[mention.does]}`;
+			: `the sub-agent ${sanitize(agentLabel(mention.agent))} [${lookOf(mention.agent).word}]: ${TASKS[mention.does]}`;
 	return `${text}\n\n(This message addresses ${whom}.)`;
 }
 
@@ -85,9 +85,10 @@ export function mentionItems(
 	];
 }
 
-function agentItem({ id, name, type, status, description }: AgentRecord): AutocompleteItem {
+function agentItem(agent: AgentRecord): AutocompleteItem {
+	const { id, name, type, description } = agent;
 	const isTypable = name !== undefined && typedName(`@${name}`) !== undefined;
-	return item(isTypable ? name : id, `${lookOf(status).word}: ${type}, ${description}`);
+	return item(isTypable ? name : id, `${lookOf(agent).word}: ${type}, ${description}`);
 }
 
 function item(name: string, description: string): AutocompleteItem {

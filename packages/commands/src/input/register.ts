@@ -1,9 +1,9 @@
 /**
- * Hears what the user types into pi's editor. Part of every start, so the code behind it is loaded on first use: with the
- * first text that begins with an `@`.
+ * Hears what the user types into pi's editor: messages to agents, and the key that opens the list of agents. Part of every
+ * start, so the code behind it is loaded on first use.
  */
 import type { ExtensionAPI, ExtensionContext, InputEvent, InputEventResult } from "@earendil-works/pi-coding-agent";
-import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-tui";
+import type { AutocompleteItem, AutocompleteProvider, KeyId } from "@earendil-works/pi-tui";
 
 export interface MentionCode {
 	handle(input: Pick<InputEvent, "text" | "images">, ctx: ExtensionContext): Promise<InputEventResult | undefined>;
@@ -23,6 +23,21 @@ export function offerMentions(pi: ExtensionAPI, load: () => Promise<MentionCode>
 	pi.on("session_start", (_event, { mode, ui }) => {
 		if (mode !== "tui") return;
 		ui.addAutocompleteProvider((current) => withMentions(current, async (typed) => (await load()).suggest(typed)));
+	});
+}
+
+interface AgentsKey {
+	/** The key of the user's settings; empty if there is none. */
+	key: (ctx: ExtensionContext) => Promise<string>;
+	open: (ctx: ExtensionContext) => Promise<void>;
+}
+
+/** pi reads the keys of extensions when a session has started. */
+export function offerAgentsKey(pi: ExtensionAPI, { key, open }: AgentsKey): void {
+	pi.on("session_start", async (_event, ctx) => {
+		if (ctx.mode !== "tui") return;
+		const wanted = await key(ctx);
+		if (wanted !== "") pi.registerShortcut(wanted as KeyId, { description: "Agents of this session", handler: open });
 	});
 }
 

@@ -1,7 +1,8 @@
 /** `/agents`: the menu of agents, presets, jobs, worktrees and settings. */
 
-import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { bestEffort, isSettled, type Manager, systemClock } from "@pi-subagents/core";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { bestEffort, type Manager, systemClock } from "@pi-subagents/core";
+import { tallyText } from "@pi-subagents/progress";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { CommandCode, CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
@@ -46,9 +47,18 @@ export function menuCommand(pi: ExtensionAPI, { states, ...deps }: MenuDeps): Pi
 	};
 }
 
+/** The list of agents alone, for a key. */
+export function agentsScreen({ states, ...deps }: MenuDeps): (ctx: ExtensionContext) => Promise<void> {
+	return async (ctx) => {
+		await bestEffort("The list of agents", deps.host.warn, () =>
+			states.whileAsking(() => agentsMenu(menuFor(ctx, deps))),
+		);
+	};
+}
+
 const NEEDS_SCREEN = "The menu needs a terminal: type /agents in interactive pi.";
 
-function menuFor(ctx: ExtensionCommandContext, { dialogs, ...parts }: Omit<MenuDeps, "states">): Menu {
+function menuFor(ctx: ExtensionContext, { dialogs, ...parts }: Omit<MenuDeps, "states">): Menu {
 	const clock = systemClock;
 	if (ctx.mode !== "tui") return { ...parts, ctx, clock, screen: rpcScreen(ctx, dialogs) };
 	return {
@@ -73,11 +83,10 @@ export function topMenu(menu: Menu): Promise<void> {
 	);
 }
 
-type Level = "running" | "settled" | "presets" | "jobs" | "worktrees" | "everywhere" | "settings";
+type Level = "session" | "presets" | "jobs" | "worktrees" | "everywhere" | "settings";
 
 const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
-	running: (menu) => agentsMenu(menu, "running"),
-	settled: (menu) => agentsMenu(menu, "settled"),
+	session: agentsMenu,
 	presets: presetsMenu,
 	jobs: scheduleMenu,
 	worktrees: worktreesMenu,
@@ -87,13 +96,13 @@ const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
 
 /** `jobs` is undefined when scheduling is off. */
 function topItems(manager: Manager, presets: number, jobs: number | undefined): (Item & { value: Level })[] {
-	const agents = manager.store.snapshot().records;
-	const settled = agents.filter(({ status }) => isSettled(status)).length;
-	const waiting = agents.filter(({ status }) => status === "waiting").length;
-	const asking = waiting === 0 ? "" : `${waiting === 1 ? "one waits" : `${waiting} wait`} for your answer; `;
+	const tally = tallyText(manager.store.snapshot().records);
 	return [
-		{ value: "running", label: `Running agents (${agents.length - settled})`, about: `${asking}open, steer, stop` },
-		{ value: "settled", label: `Finished agents (${settled})`, about: "read results, resume one" },
+		{
+			value: "session",
+			label: "This session",
+			about: `${tally === "" ? "no agents yet" : tally}: open, steer, stop, answer, resume`,
+		},
 		{ value: "presets", label: `Presets (${presets})`, about: "view, edit, switch on and off, create" },
 		...(jobs === undefined
 			? []

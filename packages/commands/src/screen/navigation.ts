@@ -1,6 +1,6 @@
 /** How the user moves through the menu: the loop of a level (choose, act, repeat until back) and the steps of a wizard. */
 
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Clock, Manager } from "@pi-subagents/core";
 import { defined, messageOf } from "@pi-subagents/core";
 import type { Choice, Question, Screen } from "@pi-subagents/widget/dialogs";
@@ -10,15 +10,15 @@ import type { CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 export async function runMenu(
 	screen: Screen,
 	choice: () => Choice | Promise<Choice>,
-	act: (value: string) => Promise<void>,
+	act: (value: string, key: string | undefined) => Promise<void>,
 ): Promise<void> {
 	let selected: string | undefined;
 	for (;;) {
-		const value = await screen.choose({ ...(await choice()), ...defined({ selected }) });
-		if (value === undefined) return;
-		selected = value;
+		const picked = await screen.pick({ ...(await choice()), ...defined({ selected }) });
+		if (!picked) return;
+		selected = picked.value;
 		try {
-			await act(value);
+			await act(picked.value, picked.key);
 		} catch (error) {
 			screen.notify(messageOf(error), "error");
 		}
@@ -64,7 +64,7 @@ export interface Menu {
 	manager: Manager;
 	schedules: PiSchedules;
 	/** The session in which the menu was opened. */
-	ctx: ExtensionCommandContext;
+	ctx: ExtensionContext;
 	screen: Screen;
 	/** Shows an agent's conversation live. Absent outside the TUI. */
 	view?: (agentId: string) => Promise<void>;

@@ -1,5 +1,5 @@
 /** The menu for RPC clients, built on pi's plain dialogs. */
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Item, Screen } from "@pi-subagents/widget/dialogs";
 import { clip, layout } from "@pi-subagents/widget/dialogs";
@@ -8,19 +8,24 @@ import type { Dialogs } from "../questions/dialogs.ts";
 const OPTION_COLUMNS = 200;
 const TEXT_COLUMNS = 100;
 
-export function rpcScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs): Screen {
+export function rpcScreen({ ui }: ExtensionContext, dialogs: Dialogs): Screen {
 	const notify: Screen["notify"] = (text, level = "info") => ui.notify(sanitizeBlock(text), level);
+	const choose: Screen["choose"] = async ({ title, intro, items, empty }) => {
+		const shown = items();
+		const options = optionsFor(shown);
+		if (options.length === 0) {
+			notify(empty ?? "There is nothing here.");
+			return undefined;
+		}
+		const chosen = await dialogs.inTurn(() => ui.select(withTitle(title, intro), options));
+		return chosen === undefined ? undefined : shown[options.indexOf(chosen)]?.value;
+	};
 	return {
 		notify,
-		async choose({ title, intro, items, empty }) {
-			const shown = items();
-			const options = optionsFor(shown);
-			if (options.length === 0) {
-				notify(empty ?? "There is nothing here.");
-				return undefined;
-			}
-			const chosen = await dialogs.inTurn(() => ui.select(withTitle(title, intro), options));
-			return chosen === undefined ? undefined : shown[options.indexOf(chosen)]?.value;
+		choose,
+		async pick(choice) {
+			const value = await choose(choice);
+			return value === undefined ? undefined : { value };
 		},
 		input: ({ title, intro, fault, value }) =>
 			dialogs.inTurn(() => ui.input(withTitle(title, fault, intro), sanitize(value ?? ""))),
@@ -42,8 +47,8 @@ export function rpcScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs): Sc
 /** One unique line per item, because a client answers with the line. */
 export function optionsFor(items: readonly Item[]): string[] {
 	const taken = new Set<string>();
-	return items.map(({ mark, label, tag, about, end }) => {
-		const named = [mark?.text, label].filter(Boolean).join(" ");
+	return items.map(({ branch = "", mark, label, tag, about, end }) => {
+		const named = branch + [mark?.text, label].filter(Boolean).join(" ");
 		const line = clip(sanitize([named, tag?.text, about, end].filter(Boolean).join(" · ")), OPTION_COLUMNS);
 		let option = line;
 		for (let count = 2; taken.has(option); count++) option = `${line} (${count})`;

@@ -1,13 +1,13 @@
 /** The menu in the TUI: each dialog replaces the editor, like pi's own. */
-import { copyToClipboard, type ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { copyToClipboard, type ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { messageOf, type Report, systemClock } from "@pi-subagents/core";
+import { defined, messageOf, type Report, systemClock } from "@pi-subagents/core";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import type { Choice, Decision, DialogContext, Screen, Work } from "@pi-subagents/widget/dialogs";
+import type { Choice, Decision, DialogContext, Picked, Screen, Work } from "@pi-subagents/widget/dialogs";
 import { BusyView, InputView, ListView, ReadView } from "@pi-subagents/widget/dialogs";
 import type { Dialogs } from "../questions/dialogs.ts";
 
-export function tuiScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs, report: Report): Screen {
+export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Report): Screen {
 	const show = <Answer>(
 		view: (context: DialogContext, done: (answer: Answer) => void) => Component & { dispose?(): void },
 		question?: string,
@@ -19,14 +19,17 @@ export function tuiScreen({ ui }: ExtensionCommandContext, dialogs: Dialogs, rep
 				waitingFor(question),
 			),
 		);
-	const choose = (choice: Choice, question?: string) =>
-		show<string | undefined>(
-			(context, done) => new ListView({ choice, context, clock: systemClock, report, done }),
-			question,
-		);
+	const pick = (choice: Choice, question?: string) =>
+		show<Picked | undefined>((context, done) => {
+			const pressed = (value: string | undefined, key?: string) =>
+				done(value === undefined ? undefined : { value, ...defined({ key }) });
+			return new ListView({ choice, context, clock: systemClock, report, done: pressed });
+		}, question);
+	const choose = async (choice: Choice, question?: string) => (await pick(choice, question))?.value;
 	const notify: Screen["notify"] = (text, level = "info") => ui.notify(sanitizeBlock(text), level);
 	return {
-		choose,
+		choose: (choice) => choose(choice),
+		pick: (choice) => pick(choice),
 		notify,
 		input: (question) =>
 			show<string | undefined>((context, done) => new InputView({ question, context, done }), question.title),

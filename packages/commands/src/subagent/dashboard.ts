@@ -1,5 +1,5 @@
 /** `/subagent dashboard`: the report of this session as a page that follows it, on this machine only, until the session ends. */
-import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted } from "@pi-subagents/core";
 import type { RunCache } from "@pi-subagents/report";
 import type { Dashboard, ReportSource } from "@pi-subagents/report/dashboard";
@@ -45,7 +45,7 @@ export function dashboardCommand(pi: ExtensionAPI, deps: CommandDeps): Subcomman
 		},
 	};
 
-	async function open(ctx: ExtensionCommandContext, isFull: boolean): Promise<Opened> {
+	async function open(ctx: ExtensionContext, isFull: boolean): Promise<Opened> {
 		if (!isTied) pi.on("session_shutdown", async () => void (await close()));
 		isTied = true;
 		const { serveDashboard } = await loadDashboard();

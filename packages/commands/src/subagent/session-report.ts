@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted, systemClock } from "@pi-subagents/core";
 import { hideFromGit } from "@pi-subagents/core/runs";
 import type { Report, RunCache, RunInput } from "@pi-subagents/report";
@@ -16,7 +16,7 @@ export interface Wanted {
 	cache?: RunCache;
 }
 
-export type SessionEntries = Pick<ExtensionCommandContext["sessionManager"], "getEntries">;
+export type SessionEntries = Pick<ExtensionContext["sessionManager"], "getEntries">;
 
 /** Reads `[id|all]` and the given options. */
 export function argumentsIn<Flag extends string>(
@@ -35,7 +35,7 @@ export function argumentsIn<Flag extends string>(
 /** Fails if there is nothing to report. Secrets are masked. */
 export async function reportOf(
 	deps: CommandDeps,
-	ctx: ExtensionCommandContext,
+	ctx: ExtensionContext,
 	wanted: Wanted & { usage: string },
 ): Promise<Report> {
 	const dir = wanted.which === "all" ? await deps.launcher.placeFor("runs", ctx) : undefined;
@@ -68,11 +68,7 @@ export async function currentReport(
 }
 
 /** A new file in the project, hidden from git; elsewhere if that is not possible. */
-export async function fileFor(
-	{ launcher }: CommandDeps,
-	ctx: ExtensionCommandContext,
-	ending: string,
-): Promise<string> {
+export async function fileFor({ launcher }: CommandDeps, ctx: ExtensionContext, ending: string): Promise<string> {
 	// Sorts by time, and is a file name everywhere.
 	const name = `${new Date(systemClock.now()).toISOString().slice(0, 19).replaceAll(":", "-")}${ending}`;
 	const dir = await launcher.placeFor("reports", ctx);

@@ -1,5 +1,5 @@
 /** `/subagent view`: everything about one agent or one preset. */
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import {
 	AgentError,
 	type AgentRecord,
@@ -67,7 +67,7 @@ export function viewCommand({ launcher, manager }: CommandDeps): Subcommand {
 		return [{ text: tree.join("\n") }, ...about];
 	}
 
-	async function findPreset(name: string, ctx: ExtensionCommandContext): Promise<Block[] | undefined> {
+	async function findPreset(name: string, ctx: ExtensionContext): Promise<Block[] | undefined> {
 		const [library, { presets }] = await Promise.all([loadPresets(), launcher.presetReport(ctx)]);
 		const preset = library.findPreset(presets, name);
 		return preset && presetDetails(preset, library.fields);

@@ -1,53 +1,111 @@
-/** The agents as a list of the menu draws them. */
+/** The agents as a list of the menu draws them: levels, columns, keys and the filter. */
 import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import type { AgentRecord } from "@pi-subagents/core";
 import { handClock } from "@pi-subagents/core/testing";
 import { type DialogTheme, ListView } from "@pi-subagents/widget/dialogs";
 import { expect, test } from "vitest";
-import { agentItems } from "../../src/menu/agents/agent-items.ts";
+import { agentItems, agentKeys } from "../../src/menu/agents/agent-items.ts";
+import { treeOrder } from "../../src/text/agent-text.ts";
 import { agent, NOW } from "../fixture.ts";
 
 const theme = { fg: (_colour: string, text: string) => text, bold: (text: string) => text } as unknown as DialogTheme;
-const keys = new KeybindingsManager(TUI_KEYBINDINGS);
 
-test("a list gives the agents columns, and what has no room goes below", () => {
-	const agents = [
-		agent({ id: "a1", description: "Find the launch code in the notes" }),
-		agent({ id: "b2", type: "general-purpose", status: "waiting", question: "Which door?" }),
-		agent({ id: "c3", name: "critic", type: "reviewer", status: "queued" }),
-	];
+const agents = [
+	agent({ id: "c3", name: "critic", type: "reviewer", status: "queued" }),
+	agent({
+		id: "d4",
+		type: "Explore",
+		status: "completed",
+		outcome: { status: "completed", text: "ok" },
+		completedAt: NOW,
+	}),
+	agent({ id: "a1", description: "Find the launch code in the notes" }),
+	agent({ id: "b2", type: "general-purpose", status: "waiting", question: "Which door?", parentAgentId: "a1" }),
+	agent({ id: "e5", type: "scout", parentAgentId: "b2" }),
+	agent({ id: "f6", type: "worker", parentAgentId: "a1", isolation: "worktree" }),
+];
+
+function list(records: readonly AgentRecord[] = agents) {
+	const picked: (string | undefined)[][] = [];
 	const view = new ListView({
-		choice: { title: "Agents › Running agents", items: () => agentItems(agents, "running", NOW) },
-		context: { theme, keys, rows: () => 30, redraw: () => undefined },
+		choice: {
+			title: "Agents › This session",
+			items: () => agentItems(records, NOW),
+			keys: agentKeys((id) => records.find((each) => each.id === id)),
+			enter: "open",
+			isSearchable: true,
+		},
+		context: { theme, keys: new KeybindingsManager(TUI_KEYBINDINGS), rows: () => 30, redraw: () => undefined },
 		clock: handClock(),
 		report: () => undefined,
-		done: () => undefined,
+		done: (...args) => picked.push(args),
 	});
 	const shown = (width: number) =>
 		view
 			.render(width)
 			.map((line) => line.trimEnd())
 			.join("\n");
-	expect(shown(80)).toBe(`────────────────────────────────────────────────────────────────────────────────
- Agents › Running agents
+	const press = (...keys: string[]) => {
+		for (const key of keys) view.handleInput(key);
+	};
+	return { shown, press, picked };
+}
 
- → ⠋ scout            a1      Find the launch code in the notes          1m 12s
-   ? general-purpose  b2      Find the launch code                       1m 12s
-   ◦ reviewer         critic  Find the launch code                       queued
+const DOWN = "\u001b[B";
 
-   Reading notes.txt
+test.each([50, 80, 120])("parents stand above children, in columns that line up, at %i columns", (width) => {
+	expect(`\n${list().shown(width)}\n`).toMatchSnapshot();
+});
 
- ↑↓ move   enter choose   esc back
-────────────────────────────────────────────────────────────────────────────────`);
-	expect(shown(40)).toBe(`────────────────────────────────────────
- Agents › Running agents
+test("short names keep their branches, and long ones leave room for them", () => {
+	const [boss, leaf] = [agent({ id: "a1", type: "boss" }), agent({ id: "b2", type: "leaf", parentAgentId: "a1" })];
+	expect(list([boss, leaf]).shown(80)).toMatch(/→ ⠋ boss .*\n {3}└ ⠋ leaf /);
+	const long = "a-preset-with-a-name-that-is-longer-than-any-column";
+	expect(list([boss, { ...leaf, type: long }]).shown(50)).toMatch(/\n {3}└ ⠋ a-preset-with-a-name-.*… /);
+});
 
- → ⠋ scout            a1      1m 12s
-   ? general-purpose  b2      1m 12s
-   ◦ reviewer         critic  queued
+test("the keys are those that the selected agent has", () => {
+	const { shown, press, picked } = list();
+	const hints = () => shown(200).split("\n").at(-2)?.trim();
+	expect(hints()).toBe("↑↓ move   enter open   s steer   x stop   i details   / filter   esc back");
+	press("r", "a", "d", "q"); // not of this one
+	expect(picked).toEqual([]);
+	press(DOWN);
+	expect(hints()).toBe("↑↓ move   enter open   a answer   s steer   x stop   i details   / filter   esc back");
+	press("a");
+	press(DOWN, DOWN, "d");
+	press("\u001b[A", "\u001b[A", "\u001b[A", "\u001b[A", "r", "\r");
+	expect(picked).toEqual([["b2", "a"], ["f6", "d"], ["d4", "r"], ["d4"]]);
+});
 
-   Find the launch code in the notes
-   Reading notes.txt
+test("a slash filters; the keys then act on what was found, and Escape shows all again", () => {
+	const { shown, press, picked } = list();
+	press("/", ..."scout");
+	expect(shown(80)).toMatch(/→ ⠋ scout +a1 .*\n {3}⠋ scout +e5 /);
+	expect(shown(80)).not.toContain("└");
+	expect(shown(80)).toContain("↑↓ move   enter done   esc show all");
+	press(DOWN, "\r", "s");
+	expect(picked).toEqual([["e5", "s"]]);
+	press("\u001b");
+	expect(shown(80)).toContain("general-purpose");
+	press("/", ..."nothing like it");
+	expect(shown(80)).toContain("No matches.");
+	press("\u001b", "\u001b");
+	expect(picked.at(-1)).toEqual([undefined]);
+});
 
- ↑↓ move   enter choose   esc back
-────────────────────────────────────────`);
+test("the order is that of the tree: active first, orphans last, and deep branches leave room for the name", () => {
+	expect(treeOrder(agents).map(({ agent: { id }, branch }) => `${branch}${id}`)).toEqual([
+		"a1",
+		"├ b2",
+		"│ └ e5",
+		"└ f6",
+		"c3",
+		"d4",
+	]);
+	const chain = Array.from({ length: 9 }, (_, level) =>
+		agent({ id: `n${level}`, ...(level === 0 ? {} : { parentAgentId: `n${level - 1}` }) }),
+	);
+	expect(treeOrder(chain).at(-1)?.branch).toBe("…       └ ");
+	expect(treeOrder([agent({ id: "x", parentAgentId: "gone" })])[0]?.branch).toBe("");
 });

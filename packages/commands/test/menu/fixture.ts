@@ -8,7 +8,7 @@ import { type Clock, Manager, type RunSpec } from "@pi-subagents/core";
 import { requireResources } from "@pi-subagents/core/session";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { createLauncher, type LaunchHost, type Settings, type StoredTrust } from "@pi-subagents/launch";
-import type { Choice, Screen } from "@pi-subagents/widget/dialogs";
+import type { Choice, Picked, Screen } from "@pi-subagents/widget/dialogs";
 import { hostIn } from "../../../launch/test/fixture.ts";
 import type { CommandHost, PiLauncher, PiSchedules } from "../../src/host.ts";
 import { topMenu } from "../../src/menu/menu.ts";
@@ -17,7 +17,7 @@ import { text } from "../fixture.ts";
 
 /** What the person does next: chooses, types, edits, says yes or no, or goes back. */
 export type Step =
-	| { choose: string }
+	| { choose: string; press?: string }
 	| { type: string }
 	| { edit: (before: string) => string }
 	| { say: "yes" | "no" }
@@ -45,6 +45,8 @@ type TestHost = CommandHost & LaunchHost<ExtensionContext>;
 
 export interface WorldOptions {
 	trust?: StoredTrust;
+	/** On pi's own screen, where conversations can be opened and keys act on agents. */
+	isOnScreen?: boolean;
 	/** Whoever has real schedules to show; without it there are none. */
 	schedule?(parts: {
 		manager: Manager;
@@ -56,7 +58,11 @@ export interface WorldOptions {
 
 const noSchedules = { list: async () => [], configure: () => undefined } as unknown as PiSchedules;
 
-export async function world({ trust = "unasked", schedule = () => noSchedules }: WorldOptions = {}): Promise<World> {
+export async function world({
+	trust = "unasked",
+	isOnScreen = false,
+	schedule = () => noSchedules,
+}: WorldOptions = {}): Promise<World> {
 	const root = await mkdtemp(join(tmpdir(), "menu-"));
 	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
 	await Promise.all([mkdir(cwd), mkdir(agentDir)]);
@@ -97,7 +103,9 @@ export async function world({ trust = "unasked", schedule = () => noSchedules }:
 		async runMenu(...steps) {
 			const shown: string[] = [];
 			const screen = scripted([...steps], shown);
-			await topMenu({ host, launcher, manager, schedules, ctx, screen, clock } satisfies Menu);
+			const view = async (id: string) => void shown.push(`the conversation of ${id}`);
+			const menu: Menu = { host, launcher, manager, schedules, ctx, screen, clock };
+			await topMenu(isOnScreen ? { ...menu, view } : menu);
 			return shown;
 		},
 		async write(path, content) {
@@ -134,16 +142,24 @@ function scripted(steps: (Step | (() => void | Promise<void>))[], shown: string[
 	};
 	const headed = (title: string, ...texts: readonly (string | undefined)[]) =>
 		shown.push([title, ...texts.filter(Boolean)].join("\n"));
+	const pick = async ({ title, intro, items, empty, keys = [] }: Choice): Promise<Picked | undefined> => {
+		const labels = items().map(({ branch = "", mark, label, tag }) =>
+			[branch + (mark?.text ?? ""), label, tag?.text].filter(Boolean).join(" "),
+		);
+		headed(title, intro, labels.join(" | ") || empty);
+		const step = await next();
+		if (step === "back") return undefined;
+		if (!("choose" in step))
+			throw new Error(`Asked to choose at "${title}", but the script says ${JSON.stringify(step)}.`);
+		const found = items().find(({ label, value }) => label === step.choose || value === step.choose);
+		if (!found) throw new Error(`There is no "${step.choose}" at "${title}", only ${labels.join(" | ")}.`);
+		if (step.press !== undefined && !keys.some(({ key, isOffered }) => key === step.press && isOffered(found.value)))
+			throw new Error(`"${step.press}" does nothing at "${title}".`);
+		return { value: found.value, ...(step.press === undefined ? {} : { key: step.press }) };
+	};
 	return {
-		async choose({ title, intro, items, empty }: Choice) {
-			const labels = items().map(({ mark, label, tag }) => [mark?.text, label, tag?.text].filter(Boolean).join(" "));
-			headed(title, intro, labels.join(" | ") || empty);
-			const wanted = await answer<"choose", string>("choose", title);
-			if (wanted === undefined) return undefined;
-			const found = items().find(({ label, value }) => label === wanted || value === wanted);
-			if (!found) throw new Error(`There is no "${wanted}" at "${title}", only ${labels.join(" | ")}.`);
-			return found.value;
-		},
+		pick,
+		choose: async (choice) => (await pick(choice))?.value,
 		async input({ title, intro, value, fault }) {
 			headed(title, intro, fault && `! ${fault}`, value && `> ${value}`);
 			return answer("type", title);

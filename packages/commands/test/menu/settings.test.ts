@@ -38,6 +38,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Scheduling: on",
 		"Workflows: resume: off",
 		"Workflows: budget (tokens): no limit",
+		"Key for the agents: alt+a",
 		"Messages to @name: Direct",
 		"Notifications: about: none",
 		"Notifications: from (seconds): 30",

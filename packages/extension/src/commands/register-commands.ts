@@ -1,6 +1,7 @@
 /** Registers the commands and the renderer of their answers. Their code is loaded on first use, because it would slow startup. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { CommandDeps, MenuDeps } from "@pi-subagents/commands";
+import { offerAgentsKey } from "@pi-subagents/commands/input";
 import { registerNotes } from "@pi-subagents/commands/text";
 import type { LazyWorkflows } from "../workflow/workflows.ts";
 import { loadCommands } from "./commands.lazy.ts";
@@ -20,6 +21,10 @@ export function registerCommands(pi: ExtensionAPI, deps: Deps): void {
 		return workflowCommand(pi, { manager: deps.manager, workflows });
 	};
 	pi.registerCommand("workflow", lazyCommand("Run, watch, pause and resume workflow scripts", workflow));
+	offerAgentsKey(pi, {
+		key: async (ctx) => (await deps.launcher.settings(ctx)).agentsKey,
+		open: async (ctx) => (await loadCommands()).agentsScreen(deps)(ctx),
+	});
 	pi.registerCommand("agents", lazyCommand("Agents, presets and settings in a menu", agents));
 }
 

@@ -228,6 +228,14 @@ export const settingsSchema = Type.Object({
 		},
 		{ title: "Workflows", description: "How workflow scripts run." },
 	),
+	agentsKey: Type.String({
+		maxLength: 20,
+		pattern: "^(?:|f(?:[1-9]|1[0-2])|(?:shift\\+)?(?:ctrl|alt|ctrl\\+alt)\\+(?:shift\\+)?[a-z0-9])$",
+		title: "Key for the agents",
+		description:
+			"The key that opens the list of agents, such as `alt+a`, `ctrl+alt+s` or `f6`; empty: none. A change counts from the next start or `/reload`.",
+		default: "alt+a",
+	}),
 	mentions: choice(
 		{
 			direct: "it goes to that agent, or starts one, without a turn of the model",

@@ -12,6 +12,7 @@ export interface Shape {
 	readonly minimum?: number;
 	readonly maximum?: number;
 	readonly maxLength?: number;
+	readonly pattern?: string;
 	readonly anyOf?: readonly Shape[];
 	readonly items?: Shape;
 	/** A group: its keys are set one by one. */
@@ -54,6 +55,7 @@ export function expected(shape: Shape): string {
 		case "boolean":
 			return "true or false";
 		case "string":
+			if (shape.pattern !== undefined) return `a text like ${JSON.stringify(shape.default)}`;
 			return `a text of at most ${shape.maxLength} characters`;
 		case "object":
 			return "an object";

@@ -34,6 +34,7 @@ test("without files everything is at its default", () => {
 			scopeModels: "off",
 			defaultModel: "",
 			scheduling: true,
+			agentsKey: "alt+a",
 			mentions: "direct",
 			widget: "auto",
 			drainSeconds: 600,

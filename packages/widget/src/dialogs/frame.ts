@@ -23,8 +23,8 @@ export interface Frame {
 	hints: readonly Hint[];
 }
 
-/** Keybindings and what they do; no keys for plain text. */
-export type Hint = readonly [keys: readonly Keybinding[], does: string];
+/** Keybindings, or a character, and what they do; no keys for plain text. */
+export type Hint = readonly [keys: readonly Keybinding[] | string, does: string];
 
 const MAX_INTRO_LINES = 6;
 /** Longer lines are hard to read. */
@@ -41,7 +41,8 @@ export function framed(
 	const room = Math.max(1, width - 2 * margin.length);
 	const border = theme.fg("border", "─".repeat(Math.max(0, width)));
 	const shown = hints.flatMap(([bindings, does]) => {
-		const names = bindings.map((binding) => keyName(keys.getKeys(binding)[0]));
+		const names =
+			typeof bindings === "string" ? [bindings] : bindings.map((binding) => keyName(keys.getKeys(binding)[0]));
 		if (names.includes("")) return []; // unbound by the user
 		return [
 			names.length === 0 ? theme.fg("muted", does) : `${theme.fg("dim", names.join(""))} ${theme.fg("muted", does)}`,

@@ -6,4 +6,4 @@ export { type Block, type Cell, fields, layout, type Paint, type Row, type Tone 
 export { ListView } from "./list-view.ts";
 export { type DialogTheme, noteView } from "./note-view.ts";
 export { ReadView } from "./read-view.ts";
-export type { Choice, Decision, Item, Question, Screen, Work } from "./screen.ts";
+export type { Choice, Decision, Item, ItemKey, Picked, Question, Screen, Work } from "./screen.ts";

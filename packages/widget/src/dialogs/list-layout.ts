@@ -19,6 +19,8 @@ const GAP = 2;
 /** In wider rows the right end is hard to associate with the label. */
 const MAX_WIDTH = 130;
 const MAX_LABEL = 36;
+/** Branches leave this much for the label. */
+const MIN_LABEL = 8;
 const MAX_TAG = 28;
 /** The label is shortened to leave this much for the tag. */
 const DEFAULT_TAG = 10;
@@ -30,7 +32,7 @@ export function columnsFor(items: readonly Item[], width: number): Columns {
 	const mark = items.some((item) => item.mark) ? 2 : 0;
 	const room = Math.max(0, Math.min(width, MAX_WIDTH) - CURSOR.length - mark);
 	const [labels, tags, ends] = [
-		widest(items, ({ label }) => label),
+		widest(items, ({ branch = "", label }) => branch + label),
 		widest(items, ({ tag }) => tag?.text),
 		widest(items, ({ end }) => end),
 	];
@@ -50,10 +52,12 @@ export function rowFor(item: Item, columns: Columns, { isSelected, paint }: { is
 		return draw(shown) + " ".repeat(Math.max(0, width - visibleWidth(shown)));
 	};
 	const gap = " ".repeat(GAP);
+	const branch = clip(item.branch ?? "", label - Math.min(MIN_LABEL, visibleWidth(sanitize(item.label))));
 	return [
 		isSelected ? paint("accent", CURSOR) : " ".repeat(CURSOR.length),
+		paint("muted", branch),
 		mark > 0 ? cell(item.mark?.text ?? "", mark, (text) => paint(item.mark?.tone, text)) : "",
-		cell(item.label, label, (text) => paint(isSelected ? "accent" : undefined, text)),
+		cell(item.label, label - visibleWidth(branch), (text) => paint(isSelected ? "accent" : undefined, text)),
 		tag > 0 ? gap + cell(item.tag?.text ?? "", tag, (text) => paint(item.tag?.tone ?? "muted", text)) : "",
 		about > 0 ? gap + cell(item.about ?? "", about, (text) => paint("muted", text)) : "",
 		end > 0
@@ -63,10 +67,10 @@ export function rowFor(item: Item, columns: Columns, { isSelected, paint }: { is
 }
 
 /** The text below the list: the note, and whatever the row clipped. */
-export function noteFor({ label, tag, about, note }: Item, columns: Columns): string {
+export function noteFor({ branch = "", label, tag, about, note }: Item, columns: Columns): string {
 	const isCut = (text: string | undefined, width: number) => visibleWidth(sanitize(text ?? "")) > width;
 	const cut = [
-		...(isCut(label, columns.label) ? [label] : []),
+		...(isCut(branch + label, columns.label) ? [label] : []),
 		...(isCut(tag?.text, columns.tag) ? [tag?.text ?? ""] : []),
 		...(isCut(about, columns.about) ? [about ?? ""] : []),
 	];

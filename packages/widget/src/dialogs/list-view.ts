@@ -1,19 +1,27 @@
 /** A list to choose from, in pi's style: filter, columns, and details of the selected item below. */
-import { type Component, type Focusable, fuzzyFilter, Input, type Keybinding } from "@earendil-works/pi-tui";
+import {
+	type Component,
+	decodeKittyPrintable,
+	type Focusable,
+	fuzzyFilter,
+	Input,
+	type Keybinding,
+} from "@earendil-works/pi-tui";
 import type { Clock, Report } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { clip } from "./fit-text.ts";
 import { type DialogContext, framed, type Hint, wrapped } from "./frame.ts";
 import { type Columns, columnsFor, noteFor, rowFor } from "./list-layout.ts";
 import { paintWith } from "./note-view.ts";
-import type { Choice, Item } from "./screen.ts";
+import type { Choice, Item, ItemKey } from "./screen.ts";
 
 export interface ListOptions {
 	choice: Choice;
 	context: DialogContext;
 	clock: Clock;
 	report: Report;
-	done: (value: string | undefined) => void;
+	/** The value of the item, and the key that was pressed if it was not Enter. */
+	done: (value: string | undefined, key?: string) => void;
 }
 
 const REFRESH_MS = 1_000;
@@ -31,6 +39,9 @@ export class ListView implements Component, Focusable {
 	#all: readonly Item[];
 	#shown: readonly Item[];
 	#selected = 0;
+	/** In a list with keys, whether characters go to the filter. */
+	#isTyping = false;
+	#isFocused = false;
 	#drawn: { width: number; lines: string[] } | undefined;
 	#cancel: (() => void) | undefined;
 
@@ -43,11 +54,12 @@ export class ListView implements Component, Focusable {
 	}
 
 	get focused(): boolean {
-		return this.#filter.focused;
+		return this.#isFocused;
 	}
 
 	set focused(isFocused: boolean) {
-		this.#filter.focused = isFocused;
+		this.#isFocused = isFocused;
+		this.#filter.focused = isFocused && (!this.#options.choice.keys || this.#isTyping);
 		this.invalidate();
 	}
 
@@ -60,14 +72,15 @@ export class ListView implements Component, Focusable {
 	}
 
 	handleInput(data: string): void {
-		const { context, choice, done } = this.#options;
+		const { context, choice } = this.#options;
 		const is = (binding: Keybinding) => context.keys.matches(data, binding);
-		if (is("tui.select.cancel")) done(undefined);
+		if (is("tui.select.cancel")) this.#leave();
 		else if (is("tui.select.confirm")) this.#confirm();
 		else if (is("tui.select.up")) this.#move(-1, "wrap");
 		else if (is("tui.select.down")) this.#move(1, "wrap");
 		else if (is("tui.select.pageUp")) this.#move(-this.#pageRows(), "stop");
 		else if (is("tui.select.pageDown")) this.#move(this.#pageRows(), "stop");
+		else if (choice.keys && !this.#isTyping) this.#press(decodeKittyPrintable(data) ?? data, choice.keys);
 		else if (choice.isSearchable) this.#search(data);
 	}
 
@@ -78,15 +91,13 @@ export class ListView implements Component, Focusable {
 
 	#draw(width: number): string[] {
 		const { choice, context } = this.#options;
-		const { title, intro, isSearchable = false } = choice;
+		const { title, intro, isSearchable = false, keys } = choice;
+		const hasFilter = isSearchable && this.#all.length > 0 && (!keys || this.#isTyping || this.#isFiltered());
 		return framed(context, width, {
 			title,
 			intro,
-			hints: hintsFor({ isSearchable, isEmpty: this.#all.length === 0 }),
-			body: (room) => [
-				...(isSearchable && this.#all.length > 0 ? [...this.#filter.render(room), ""] : []),
-				...this.#rows(room),
-			],
+			hints: this.#hints(),
+			body: (room) => [...(hasFilter ? [...this.#filter.render(room), ""] : []), ...this.#rows(room)],
 		});
 	}
 
@@ -103,6 +114,7 @@ export class ListView implements Component, Focusable {
 		const from = Math.max(0, Math.min(this.#selected - Math.floor(page / 2), this.#shown.length - page));
 		const rows = this.#shown
 			.slice(from, from + page)
+			.map((each) => (this.#isFiltered() ? { ...each, branch: "" } : each))
 			.map((each, index) => rowFor(each, columns, { isSelected: from + index === this.#selected, paint }));
 		const place =
 			this.#shown.length > page ? [context.theme.fg("dim", `  ${this.#selected + 1} of ${this.#shown.length}`)] : [];
@@ -120,9 +132,42 @@ export class ListView implements Component, Focusable {
 		return ["", ...lines, ...Array.from({ length: height - lines.length }, () => "")];
 	}
 
+	/** In a list with keys, Enter ends the typing first, so that the keys act on what was found. */
 	#confirm(): void {
 		const item = this.#shown[this.#selected];
-		if (item) this.#options.done(item.value);
+		if (this.#isTyping) this.#type(false);
+		else if (item) this.#options.done(item.value);
+	}
+
+	/** Leaves the filter first, then the list. */
+	#leave(): void {
+		const { choice, done } = this.#options;
+		if (!choice.keys || !(this.#isTyping || this.#isFiltered())) {
+			done(undefined);
+			return;
+		}
+		const selected = this.#shown[this.#selected]?.value;
+		this.#filter.setValue("");
+		this.#shown = this.#all;
+		this.#select(selected);
+		this.#type(false);
+	}
+
+	#press(character: string, keys: readonly ItemKey[]): void {
+		const item = this.#shown[this.#selected];
+		const pressed = keys.find(({ key }) => key === character);
+		if (character === "/" && this.#options.choice.isSearchable) this.#type(true);
+		else if (item && pressed?.isOffered(item.value)) this.#options.done(item.value, pressed.key);
+	}
+
+	#type(isTyping: boolean): void {
+		this.#isTyping = isTyping;
+		this.#filter.focused = isTyping && this.#isFocused;
+		this.#redraw();
+	}
+
+	#isFiltered(): boolean {
+		return this.#filter.getValue() !== "";
 	}
 
 	#move(by: number, atTheEnd: "wrap" | "stop"): void {
@@ -183,18 +228,27 @@ export class ListView implements Component, Focusable {
 		this.#options.context.redraw();
 	}
 
+	#hints(): readonly Hint[] {
+		const { keys, isSearchable = false, enter = "choose" } = this.#options.choice;
+		if (this.#all.length === 0) return [BACK];
+		const move: Hint[] = [MOVE, [["tui.select.confirm"], enter]];
+		if (!keys) return [...move, BACK, ...(isSearchable ? [[[], "type to filter"] as Hint] : [])];
+		if (this.#isTyping) return FILTERING;
+		const { value } = this.#shown[this.#selected] ?? {};
+		const offered = keys.filter((key) => value !== undefined && key.isOffered(value));
+		return [
+			...move,
+			...offered.map(({ key, does }): Hint => [key, does]),
+			...(isSearchable ? [["/", "filter"] as Hint] : []),
+			this.#isFiltered() ? [["tui.select.cancel"], "show all"] : BACK,
+		];
+	}
+
 	#pageRows(): number {
 		return Math.max(MIN_ROWS, Math.min(MAX_ROWS, this.#options.context.rows() - ROWS_AROUND));
 	}
 }
 
-function hintsFor({ isSearchable, isEmpty }: { isSearchable: boolean; isEmpty: boolean }): Hint[] {
-	const back: Hint = [["tui.select.cancel"], "back"];
-	if (isEmpty) return [back];
-	return [
-		[["tui.select.up", "tui.select.down"], "move"],
-		[["tui.select.confirm"], "choose"],
-		back,
-		...(isSearchable ? [[[], "type to filter"] as Hint] : []),
-	];
-}
+const MOVE: Hint = [["tui.select.up", "tui.select.down"], "move"];
+const BACK: Hint = [["tui.select.cancel"], "back"];
+const FILTERING: readonly Hint[] = [MOVE, [["tui.select.confirm"], "done"], [["tui.select.cancel"], "show all"]];

@@ -5,6 +5,8 @@ import type { Block, Cell } from "./layout.ts";
 export interface Item {
 	value: string;
 	label: string;
+	/** Branches that lead to it in a list with levels, such as `│ └ `. Left out while the list is filtered. */
+	branch?: string;
 	/** One character before the label. */
 	mark?: Cell;
 	/** A word or two beside the label. */
@@ -23,12 +25,29 @@ export interface Choice {
 	/** Called again every second if the list is live. */
 	items: () => readonly Item[];
 	isLive?: boolean;
-	/** Whether typing narrows the list. */
+	/** Whether typing narrows the list; with `keys`, whether `/` does. */
 	isSearchable?: boolean;
+	/** What Enter does; by default "choose". */
+	enter?: string;
+	/** Characters that act on the selected item. */
+	keys?: readonly ItemKey[];
 	/** Shown in place of an empty list. */
 	empty?: string;
 	/** The value selected at first. */
 	selected?: string | undefined;
+}
+
+export interface ItemKey {
+	key: string;
+	/** What it does, in a word or two. */
+	does: string;
+	isOffered: (value: string) => boolean;
+}
+
+/** The item and the key that was pressed; no key for Enter. */
+export interface Picked {
+	value: string;
+	key?: string;
 }
 
 export interface Question {
@@ -51,6 +70,8 @@ export interface Decision {
 /** Going back resolves with `undefined`, or false. */
 export interface Screen {
 	choose(choice: Choice): Promise<string | undefined>;
+	/** For a list with keys. Where there is no keyboard, an item is chosen without one. */
+	pick(choice: Choice): Promise<Picked | undefined>;
 	input(question: Question): Promise<string | undefined>;
 	confirm(decision: Decision): Promise<boolean>;
 	/** A multi-line text, in pi's editor. */

@@ -1,17 +1,12 @@
 /** Agents as menu items, and the actions of each. Pure. */
 import { type AgentRecord, isSettled } from "@pi-subagents/core";
 import { endText, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
-import type { Item } from "@pi-subagents/widget/dialogs";
-import { activityText, durationOf, sortByActivity, toneOf } from "../../text/agent-text.ts";
+import type { Item, ItemKey } from "@pi-subagents/widget/dialogs";
+import { activityText, durationOf, toneOf, treeOrder } from "../../text/agent-text.ts";
 
-/** Running agents by activity, settled ones by their end, newest first. */
-export function agentItems(agents: readonly AgentRecord[], which: "running" | "settled", now: number): Item[] {
-	const wanted = agents.filter(({ status }) => isSettled(status) === (which === "settled"));
-	return (which === "running" ? sortByActivity(wanted) : byEnd(wanted)).map((agent) => agentItem(agent, now));
-}
-
-function byEnd(agents: readonly AgentRecord[]): AgentRecord[] {
-	return [...agents].sort((a, b) => (b.completedAt ?? 0) - (a.completedAt ?? 0));
+/** Parents above children, active agents first. */
+export function agentItems(agents: readonly AgentRecord[], now: number): Item[] {
+	return treeOrder(agents).map(({ agent, branch }) => ({ ...agentItem(agent, now), branch }));
 }
 
 function agentItem(agent: AgentRecord, now: number): Item {
@@ -34,11 +29,11 @@ export function stateOf(agent: AgentRecord, now: number): string {
 	return activityText(agent) || (status === "queued" ? "Waiting for a slot." : "Just started.");
 }
 
-export type AgentAction = "open" | "details" | "answer" | "steer" | "stop" | "resume" | "copy";
+export type AgentAction = "open" | "details" | "answer" | "steer" | "stop" | "resume" | "diff" | "copy";
 
 /** `hasViewer`: its conversation can be shown live. */
 export function agentActions(
-	{ outcome, question, artifacts }: AgentRecord,
+	{ outcome, question, artifacts, isolation }: AgentRecord,
 	{ hasViewer }: { hasViewer: boolean },
 ): (Item & { value: AgentAction })[] {
 	return [
@@ -51,10 +46,39 @@ export function agentActions(
 					{ value: "steer" as const, label: "Steer", about: "give it another instruction while it works" },
 					{ value: "stop" as const, label: "Stop", about: "stop it and its sub-agents" },
 				]),
+		...(isolation === undefined
+			? []
+			: [{ value: "diff" as const, label: "Diff", about: "what it changed in its worktree" }]),
 		...(artifacts === undefined
 			? []
 			: [{ value: "copy" as const, label: "Copy the path of its files", about: artifacts }]),
 	];
+}
+
+/** The keys of the list, in the order in which they are shown. Enter opens. */
+const KEYS: readonly { key: string; does: string; action: AgentAction }[] = [
+	{ key: "a", does: "answer", action: "answer" },
+	{ key: "s", does: "steer", action: "steer" },
+	{ key: "x", does: "stop", action: "stop" },
+	{ key: "r", does: "resume", action: "resume" },
+	{ key: "d", does: "diff", action: "diff" },
+	{ key: "i", does: "details", action: "details" },
+	{ key: "y", does: "copy path", action: "copy" },
+];
+
+export function actionOf(key: string | undefined): AgentAction {
+	return KEYS.find((each) => each.key === key)?.action ?? "open";
+}
+
+export function agentKeys(agentOf: (id: string) => AgentRecord | undefined): ItemKey[] {
+	return KEYS.map(({ key, does, action }) => ({
+		key,
+		does,
+		isOffered(id) {
+			const agent = agentOf(id);
+			return agent !== undefined && agentActions(agent, { hasViewer: true }).some(({ value }) => value === action);
+		},
+	}));
 }
 
 /** What a stop affects. */

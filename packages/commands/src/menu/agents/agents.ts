@@ -1,37 +1,44 @@
-/** The agents level of the menu: view, steer, stop, answer and resume. */
+/** The agents of this session, as a list with levels: open, steer, stop, answer, resume, and the diff of a worktree. */
 import { type AgentRecord, findAgent, runIdOf } from "@pi-subagents/core";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import { resumeAgent } from "../../subagent/start-stop.ts";
 import { agentDetails } from "../../subagent/view.ts";
 import { agentLabel, currentAgents } from "../../text/agent-text.ts";
-import { type AgentAction, agentActions, agentItems, stateOf, stopText } from "./agent-items.ts";
+import { showDiffOf } from "../worktrees/worktrees.ts";
+import { type AgentAction, actionOf, agentActions, agentItems, agentKeys, stateOf, stopText } from "./agent-items.ts";
 
-const NAMES = {
-	running: { title: "Running agents", empty: "No agent is running. /subagent start <task> launches one." },
-	settled: { title: "Finished agents", empty: "No agent has finished yet." },
-};
+const TITLE = breadcrumb("Agents", "This session");
+const EMPTY = "No agent has been launched. @ and the name of a preset starts one, or /subagent start <task>.";
 
-export function agentsMenu(menu: Menu, which: "running" | "settled"): Promise<void> {
-	const { screen, manager, clock } = menu;
-	const { title, empty } = NAMES[which];
-	const items = () => agentItems(currentAgents(manager), which, clock.now());
+/** On pi's own screen, Enter opens the conversation and keys act on the agent; an RPC client gets a list of actions. */
+export function agentsMenu(menu: Menu): Promise<void> {
+	const { screen, manager, clock, view } = menu;
+	const items = () => agentItems(currentAgents(manager), clock.now());
+	const list = { title: TITLE, empty: EMPTY, items, isLive: true, isSearchable: true };
+	if (!view)
+		return runMenu(
+			screen,
+			() => list,
+			(id) => agentMenu(menu, id),
+		);
+	const keys = agentKeys((id) => manager.store.record(id));
 	return runMenu(
 		screen,
-		() => ({ title: breadcrumb("Agents", title), empty, items, isLive: true, isSearchable: true }),
-		(id) => agentMenu(menu, id, title),
+		() => ({ ...list, keys, enter: "open" }),
+		(id, key) => runAction(menu, actionOf(key), findAgent(currentAgents(manager), id)),
 	);
 }
 
-function agentMenu(menu: Menu, id: string, level: string): Promise<void> {
+function agentMenu(menu: Menu, id: string): Promise<void> {
 	const { screen, manager, clock } = menu;
 	const agent = () => findAgent(currentAgents(manager), id);
 	return runMenu(
 		screen,
 		() => ({
-			title: breadcrumb("Agents", level, agentLabel(agent())),
+			title: breadcrumb(TITLE, agentLabel(agent())),
 			intro: `${agent().description}\n${stateOf(agent(), clock.now())}`,
-			items: () => agentActions(agent(), { hasViewer: menu.view !== undefined }),
+			items: () => agentActions(agent(), { hasViewer: false }),
 			isLive: true,
 		}),
 		(action) => runAction(menu, action as AgentAction, agent()),
@@ -53,6 +60,8 @@ async function runAction(menu: Menu, action: AgentAction, agent: AgentRecord): P
 			return stop(menu, agent);
 		case "resume":
 			return resume(menu, agent);
+		case "diff":
+			return showDiffOf(menu, agent.id);
 		case "copy":
 			return screen.copy(agent.artifacts ?? "");
 		default:

@@ -18,6 +18,7 @@ import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import {
 	conflictBlocks,
+	diffBlocks,
 	discardText,
 	fileList,
 	introOf,
@@ -74,7 +75,7 @@ async function runAction(menu: Menu, action: WorktreeAction, worktree: ListedWor
 	const { record } = worktree;
 	switch (action) {
 		case "diff":
-			return screen.read(record.branch, [{ text: (await diffWorktree(record)) || "No changes." }]);
+			return showDiff(menu, record);
 		case "apply":
 			return apply(menu, worktree);
 		case "keep": {
@@ -100,6 +101,17 @@ async function runAction(menu: Menu, action: WorktreeAction, worktree: ListedWor
 		default:
 			throw new Error(`unknown action: ${JSON.stringify(action satisfies never)}`);
 	}
+}
+
+async function showDiff({ screen }: Menu, record: WorktreeRecord): Promise<void> {
+	return screen.read(record.branch, diffBlocks(await diffWorktree(record)));
+}
+
+/** What an agent has changed in its worktree, in its latest run that had one. */
+export async function showDiffOf(menu: Menu, agentId: string): Promise<void> {
+	const worktree = (await listed(menu)).find(({ record }) => record.agentId === agentId);
+	if (!worktree) throw new Error("Its worktree is gone: it changed nothing, or its branch was discarded.");
+	return showDiff(menu, worktree.record);
 }
 
 /** A dry run first, then, once confirmed, for real. */
