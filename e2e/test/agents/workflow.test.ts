@@ -1,12 +1,15 @@
 /** Workflow scripts in real pi: what they can do, and what they may not. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { callTool, createGate, gatePis, isFullRun, runPrint, say, startRpc } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { linesOf, until } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
-import { parentSays, scene, scoutSays } from "../../support/scene.ts";
+import { extensionDir, parentSays, scene, scoutSays } from "../../support/scene.ts";
 import { command, journal, offering, repeats, runs, script } from "../../support/workflows.ts";
 
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const scout = '{ agentType: "repo-scout" }';
 const echoes = scoutSays(({ lastUserText }) => say(`<${lastUserText}>`));
 
@@ -170,5 +173,64 @@ describe("in pi", { timeout: 120_000 }, () => {
 		const asked = it.server.requests.map(({ lastUserText }) => lastUserText);
 		expect(asked.filter((text) => text === "First")).toHaveLength(1);
 		expect(asked.some((text) => text.startsWith("Your work on this task was interrupted."))).toBe(true);
+	});
+
+	test("a schedule runs a workflow, from a command and from the tool", async () => {
+		await using it = await scene(
+			[
+				parentSays(
+					callTool("workflow", { script: script(`return agent("By the tool", ${scout})`, "kept"), schedule: "+1s" }),
+					repeats,
+				),
+				echoes,
+			],
+			{
+				agentFiles: {
+					...offering(),
+					"workflows/nightly.js": script(`return agent("Nightly " + args.n, ${scout})`, "nightly"),
+				},
+			},
+		);
+		await using rpc = startRpc({ env: it.env });
+		expect(await command(rpc, "/workflow run gone --schedule +1s")).toContain('There is no workflow "gone"');
+		const added = await command(rpc, '/workflow run nightly {"n": 7} --schedule "+1s; quiet"');
+		expect(added).toMatch(/Job \S+ "nightly" is scheduled/);
+		await it.server.nextRequest(({ lastUserText }) => lastUserText === "Nightly 7");
+		expect(JSON.stringify(await rpc.prompt("Please delegate."))).toContain("is scheduled");
+		await it.server.nextRequest(({ lastUserText }) => lastUserText === "By the tool");
+		await rpc.waitFor((event) => JSON.stringify(event).includes("<By the tool>"));
+		expect(await command(rpc, "/workflow list")).toMatch(/kept \(scheduled\) +done/);
+	});
+
+	test("another extension runs a workflow and waits for it", async () => {
+		const client = `
+			import { connect } from ${JSON.stringify(join(root, "packages", "rpc", "dist", "index.js"))};
+			import { appendFileSync } from "node:fs";
+			export default (pi) => pi.on("session_start", async (_event, ctx) => {
+				const note = (value) => appendFileSync(ctx.cwd + "/log.jsonl", JSON.stringify(value) + "\\n");
+				const subagents = await connect(pi.events);
+				const heard = [];
+				pi.events.on("subagents:workflow_ended", ({ name, status }) => heard.push(name + " " + status));
+				const run = async (request) => {
+					try {
+						const { status, structured, error } = await subagents.wait((await subagents.workflow(request)).id);
+						return { status, data: structured?.data, error };
+					} catch (error) { return error.message; }
+				};
+				note([await run({ script: ${JSON.stringify(script(`return { said: await agent("Over the bus " + args.n, ${scout}) }`))}, args: { n: 1 } }),
+					await run({ script: "nonsense" }), await run({ script: ${JSON.stringify(script(`throw new Error("no luck")`, "bad"))} }), heard]);
+			});`;
+		await using it = await scene([echoes], { files: { "asks.ts": client }, extensions: [extensionDir, "asks.ts"] });
+		await using _rpc = startRpc({ env: it.env });
+		const [noted] = (await until("the note", async () => {
+			const lines = await linesOf(join(it.env.cwd, "log.jsonl")).catch(() => []);
+			return lines.length > 0 ? lines : undefined;
+		})) as unknown[];
+		expect(noted).toEqual([
+			{ status: "completed", data: { said: "<Over the bus 1>" } },
+			expect.stringContaining("Begin the script with"),
+			{ status: "failed", error: expect.stringContaining("no luck") },
+			["trial completed", "bad failed"],
+		]);
 	});
 });

@@ -98,7 +98,8 @@ export default function subagents(given: ExtensionAPI): void {
 		warn: host.warn,
 	});
 	const { journal } = delivery;
-	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery });
+	const parts = { manager, launcher, host, delivery, workflows };
+	const schedules: Schedules<ExtensionContext> = createSchedules(pi, parts);
 	showCounts(pi, { store, journal, host });
 	showTree(pi, { manager, host, settings: launcher.latest });
 	followAlerts(store, {
@@ -110,7 +111,7 @@ export default function subagents(given: ExtensionAPI): void {
 			host.session()?.hasUI && runAlertCommand(alert, command).catch(({ message }) => host.warn(message)),
 	});
 	followSessionLife(pi, delivery);
-	followWorkflows(pi, workflows, { manager, launcher, host, delivery });
+	followWorkflows(pi, workflows, parts);
 	drainBeforeTheEnd(pi, {
 		manager,
 		delivery,
@@ -120,23 +121,19 @@ export default function subagents(given: ExtensionAPI): void {
 		warn: host.warn,
 	});
 	registerTools(pi, {
-		manager,
-		launcher,
-		host,
+		...parts,
 		journal,
-		delivery,
 		usage: createUsageReport(store),
 		interruptions: createUserInputSignal(pi),
 		flushLogs,
 		schedules,
 		runtimePresets,
-		workflows,
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
-	registerCommands(pi, { host, launcher, manager, schedules, dialogs, states, flushLogs, workflows });
+	registerCommands(pi, { ...parts, schedules, dialogs, states, flushLogs });
 	cleanUp(pi, { store, journal, launcher, host });
-	serveRpc(pi, { manager, launcher, host, delivery, bus, callerData, runtimePresets });
+	serveRpc(pi, { ...parts, bus, callerData, runtimePresets });
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);
 }

@@ -3,7 +3,7 @@
 export { agentDescription } from "./agent-description.ts";
 export { newAgentId } from "./agent-id.ts";
 export { holdsJobs, noteSession, prepareProjectDir } from "./jobs/directory.ts";
-export { type KeptCall, keptCall, parseCall } from "./jobs/job-payload.ts";
+export { type KeptCall, keptCall, parseCall, type ScheduledCall, workflowJob } from "./jobs/job-payload.ts";
 export { addedText, isQuiet, momentText, runText, scopeText, type Timetable, timetableOf } from "./jobs/job-text.ts";
 export { type PruneSchedulesOptions, pruneSchedules } from "./jobs/prune.ts";
 export { parseRequest, type ScheduleRequest, type Scope } from "./jobs/request.ts";

@@ -13,6 +13,7 @@ import {
 	type Requests,
 	type ServerInfo,
 	type SpawnOptions,
+	type WorkflowRequest,
 } from "./protocol.ts";
 import { createWaits, parseOutcome } from "./waits.ts";
 
@@ -29,6 +30,11 @@ export interface Subagents {
 	readonly server: ServerInfo;
 	/** Starts an agent and returns at once. `signal` stops it. */
 	spawn(request: SpawnRequest): Promise<{ id: string }>;
+	/**
+	 * Runs a workflow script and returns at once; `wait` with its id brings what it returned. `signal` stops it and its
+	 * agents.
+	 */
+	workflow(request: WorkflowRequest): Promise<{ id: string }>;
 	/**
 	 * Resolves with the outcome of the agent, at once if it has settled. `signal` stops waiting, not the agent. With a server
 	 * of version 2, agents that settled before we connected cannot be waited for.
@@ -100,6 +106,7 @@ export function createClient(bus: Bus, first: ServerInfo, timeoutMs: number): Su
 			return server;
 		},
 		spawn: ({ type, prompt, ...options }) => call("spawn", { type, prompt, options }),
+		workflow: (request) => callOptional("workflow", request),
 		async wait<Data>(id: string, { signal }: { signal?: AbortSignal } = {}) {
 			if (closed) throw closed;
 			return (await waits.wait(id, signal)) as Outcome<Data>;

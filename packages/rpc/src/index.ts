@@ -30,6 +30,7 @@ export {
 	type ServerInfo,
 	type SpawnOptions,
 	type Tokens,
+	type WorkflowRequest,
 } from "./protocol.ts";
 export {
 	REGISTER_EVENT,
@@ -46,7 +47,7 @@ export {
 	type RegistrySession,
 	type RegistryState,
 } from "./server/registry.ts";
-export { type Checked, type CheckedSpawn, readRequest } from "./server/request.ts";
+export { type Checked, type CheckedSpawn, type CheckedWorkflow, readRequest } from "./server/request.ts";
 export { type Handlers, type ServeOptions, serve } from "./server/serve.ts";
 export type { CheckedOptions } from "./server/spawn-options.ts";
 export { isV2Failure, toV2Status, type V2Status } from "./status.ts";

@@ -19,6 +19,7 @@ export const requestChannels = {
 	steer: "subagents:rpc:steer",
 	registerAgents: "subagents:rpc:registerAgents",
 	cost: "subagents:rpc:cost",
+	workflow: "subagents:rpc:workflow",
 } as const;
 
 export type Method = keyof typeof requestChannels;
@@ -40,6 +41,8 @@ export interface Requests {
 	registerAgents: AgentRegistration;
 	/** Of one agent with those that it launched; of all agents of the session without an id. */
 	cost: { agentId?: string };
+	/** Runs a workflow. It is an agent from then on: `wait`, `result`, `status` and `stop` take its id. */
+	workflow: WorkflowRequest;
 }
 
 /** The result of each method on success. */
@@ -55,6 +58,7 @@ export interface Replies {
 	steer: undefined;
 	registerAgents: { count: number; exclusive: boolean };
 	cost: Cost;
+	workflow: { id: string };
 }
 
 /** The server that answers. */
@@ -117,6 +121,22 @@ export interface SpawnOptions {
 	onBeforeWorktreeCleanup?: ((path: string) => unknown) | null;
 	/** What the caller shows about the launch. Kept as it is, for readers of the record. */
 	invocation?: Readonly<Record<string, unknown>> | null;
+}
+
+/** The workflow to run: one of the first three. */
+export interface WorkflowRequest {
+	/** The text of a script. */
+	script?: string | null;
+	/** A script file: of a project that the user trusts, or among the user's own workflows. */
+	path?: string | null;
+	/** The name of a saved workflow. */
+	name?: string | null;
+	/** What the script finds as `args`: JSON. */
+	args?: unknown;
+	/** Deliver the result to the session. Otherwise only the caller gets it. */
+	isBackground?: boolean | null;
+	/** Stops the workflow and its agents when it fires. */
+	signal?: AbortSignal | null;
 }
 
 /** Presets that an extension brings along. */

@@ -92,6 +92,16 @@ test("agents can be listed, looked at, steered, stopped and consumed", async () 
 	expect([(await subagents.cost()).cost, (await subagents.cost(id)).cost]).toEqual([3, 1]);
 });
 
+test("a workflow is run, and waited for like an agent", async () => {
+	const bus = testBus();
+	const server = fakeServer(bus);
+	const subagents = await connect(bus);
+	const { id } = await subagents.workflow({ name: "review", args: ["a.ts"] });
+	const outcome = subagents.wait(id);
+	server.settle(id);
+	expect([id, await outcome]).toMatchObject(["review", { status: "completed" }]);
+});
+
 test("events are heard until one stops listening", async () => {
 	const bus = testBus();
 	const server = fakeServer(bus);

@@ -51,6 +51,10 @@ export function fakeServer(bus: Bus, { isV2 = false, prefix = "a" } = {}): FakeS
 		queuedAt: 1,
 	});
 	const additions = {
+		workflow: ({ name = "" }: { name?: string }) => {
+			ids.push(name);
+			return { id: name };
+		},
 		wait,
 		result,
 		status: ({ agentId }: { agentId: string }) => info(known(agentId)),

@@ -27,6 +27,10 @@ function setUp() {
 		stop: note as () => undefined,
 		consume: note as () => undefined,
 		steer: note as () => undefined,
+		workflow(request) {
+			calls.push(request);
+			return { id: "w1" };
+		},
 		registerAgents: ({ agents }) => ({ count: agents.length, exclusive: false }),
 		wait: () => new Promise(() => undefined),
 		result: () => ({ id: "a1", type: "t", description: "d", status: "completed", toolUses: 0, durationMs: 0 }),
@@ -85,6 +89,49 @@ test.each([
 	expect(replies()).toEqual([
 		{ channel: "subagents:rpc:spawn:reply:r", data: { success: false, error: expect.stringMatching(/\S/) } },
 	]);
+});
+
+test.each([
+	["no source", {}],
+	["two sources", { script: "x", name: "y" }],
+	["a blank script", { script: " " }],
+	["a script that is no text", { script: ["x"] }],
+	["a script that is too long", { script: "x".repeat(1_000_001) }],
+	["a path that throws", throwing("path")],
+	["args that hold themselves", { name: "w", args: cyclic() }],
+	["args without end", { name: "w", args: endless }],
+	["args with a function", { name: "w", args: { run() {} } }],
+	["a proxy for args", { name: "w", args: trap }],
+	["a name from a prototype", { ...JSON.parse('{"__proto__":{"name":"w"}}') }],
+	["a wrong flag", { name: "w", isBackground: "yes" }],
+])("a workflow with %s: one error, and nothing is run", async (_what, payload) => {
+	const { bus, calls, replies } = setUp();
+	const request = Object.defineProperties({ requestId: "r" }, Object.getOwnPropertyDescriptors(payload));
+	bus.emit(requestChannels.workflow, request);
+	await settle();
+	expect([calls, bus.thrown]).toEqual([[], []]);
+	expect(replies()).toEqual([
+		{ channel: "subagents:rpc:workflow:reply:r", data: { success: false, error: expect.stringMatching(/\S/) } },
+	]);
+});
+
+test("a workflow with what it may have is passed on, and its args are a copy", async () => {
+	const { bus, calls, replies } = setUp();
+	const args = { files: ["a.ts"] };
+	const { signal } = new AbortController();
+	bus.emit(requestChannels.workflow, {
+		requestId: "r",
+		name: "w",
+		script: null,
+		args,
+		isBackground: true,
+		signal,
+		more: 1,
+	});
+	args.files.push("b.ts");
+	await settle();
+	expect(calls).toEqual([{ name: "w", args: { files: ["a.ts"] }, isBackground: true, signal }]);
+	expect(replies()).toMatchObject([{ data: { success: true, data: { id: "w1" } } }]);
 });
 
 test.each([

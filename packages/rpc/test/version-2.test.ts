@@ -74,8 +74,11 @@ test("what such a server cannot do is said at once", async () => {
 		subagents.result("a1"),
 		subagents.steer("a1", "look elsewhere"),
 		subagents.cost(),
+		subagents.workflow({ name: "review" }),
 	])
-		await expect(call).rejects.toThrow(/^The server \(version 2\) does not offer "(list|status|result|steer|cost)"\.$/);
+		await expect(call).rejects.toThrow(
+			/^The server \(version 2\) does not offer "(list|status|result|steer|cost|workflow)"\.$/,
+		);
 });
 
 test("agents of a server that was replaced are lost, and whoever waits for them hears that", async () => {

@@ -1,7 +1,8 @@
 /** `workflow`: run a script that orchestrates agents, or continue one. How scripts are written is read on demand. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import type { AgentRecord, Store } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Store } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { type ScheduledCall, workflowJob } from "@pi-subagents/launch";
 import { Type } from "typebox";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
@@ -15,6 +16,11 @@ const parameters = Type.Object({
 	args: Type.Optional(Type.Unknown()),
 	resume: Type.Optional(Type.String({ description: "Id of a paused one" })),
 	background: Type.Optional(Type.Boolean({ description: "Default true" })),
+});
+
+const withSchedule = Type.Object({
+	...parameters.properties,
+	schedule: Type.Optional(Type.String({ description: "Cron, 5m, +10m, ISO" })),
 });
 
 /** What a call runs, as the model says it. */
@@ -44,11 +50,13 @@ export interface WorkflowToolDeps {
 	agents: AgentWaiter;
 	store: Store;
 	onGivenUp: OnGivenUp;
+	/** Keeps the call as a job instead of running it; resolves with the answer. Absent: there are no schedules. */
+	schedule?: ((schedule: string, call: ScheduledCall, ctx: ExtensionContext) => Promise<string>) | undefined;
 }
 
 export function createWorkflowTool(
 	deps: WorkflowToolDeps,
-): ToolDefinition<typeof parameters, { agents: AgentDetails[] }> {
+): ToolDefinition<typeof withSchedule, { agents: AgentDetails[] }> {
 	const { agents, store, onGivenUp } = deps;
 	return bounded(
 		defineTool({
@@ -57,8 +65,13 @@ export function createWorkflowTool(
 			description:
 				"Run a script over many agents: fan-out, pipelines, loops; it survives restarts. Call it without arguments first: that returns the guide.",
 			promptSnippet: "Orchestrate many agents with a script",
-			parameters,
-			async execute(_callId, { background = true, resume, ...call }, signal, onUpdate, ctx) {
+			parameters: deps.schedule ? withSchedule : (parameters as typeof withSchedule),
+			async execute(_callId, { background = true, resume, schedule, ...call }, signal, onUpdate, ctx) {
+				if (deps.schedule && schedule?.trim()) {
+					if (resume) throw new AgentError("bad_request", "`schedule` cannot go with `resume`.");
+					const text = await deps.schedule(schedule, workflowJob(call), ctx);
+					return { content: [{ type: "text", text }], details: { agents: [] } };
+				}
 				const workflows = await deps.load();
 				const options = { isBackground: background, launchedBy: "model" as const };
 				if (!call.script && !call.path && !call.name && !resume)
@@ -86,13 +99,12 @@ export function createWorkflowTool(
 				return { content: [{ type: "text", text }], details: { agents: [detailsOf(finished.record)] } };
 			},
 			renderCall: ({ name, path, resume, script }, theme) =>
-				renderAgentCall("workflow", { preset: name ?? path ?? resume ?? "script", task: nameIn(script) }, theme),
+				renderAgentCall(
+					"workflow",
+					{ preset: name ?? path ?? resume ?? "script", task: script ? workflowJob({ script }).description : "" },
+					theme,
+				),
 			renderResult: renderAgentResult,
 		}),
 	);
-}
-
-/** A script's own name, if it is there already: the call may still be written. */
-function nameIn(script: string | undefined): string {
-	return /\bname:\s*["'`]([^"'`\n]{1,80})/.exec(script ?? "")?.[1] ?? "";
 }

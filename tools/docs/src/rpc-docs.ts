@@ -89,6 +89,31 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 			"`{ cost, tokens, usage, agents }`: US dollars, `{ input, output, total }` of new work, all that was billed in pi's own terms, and how many agents that was",
 		errors: [NOT_FOUND],
 	},
+	workflow: {
+		does: "Runs a [workflow](workflows.md) and returns at once. It is an agent from then on: `wait`, `result`, `status` and `stop` take its id, and what it returned is the result.",
+		fields: {
+			script: {
+				type: "string",
+				meaning: "the text of a script; give one of `script`, `path` and `name`",
+				isOptional: true,
+			},
+			path: {
+				type: "string",
+				meaning: "a script file, in a project that the user trusts or among the user's own workflows",
+				isOptional: true,
+			},
+			name: { type: "string", meaning: "the name of a saved workflow", isOptional: true },
+			args: { type: "JSON", meaning: "what the script finds as `args`", isOptional: true },
+			isBackground: {
+				type: "boolean",
+				meaning: "the session gets the result; without it only the caller does",
+				isOptional: true,
+			},
+			signal: { type: "AbortSignal", meaning: "stops the workflow and its agents when it fires", isOptional: true },
+		},
+		answers: "`{ id }`",
+		errors: ["No active session"],
+	},
 	steer: {
 		does: "Gives a running agent another instruction.",
 		fields: { agentId, message: { type: "string", meaning: "the instruction" } },

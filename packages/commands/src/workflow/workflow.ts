@@ -1,11 +1,12 @@
 /** `/workflow`: run saved workflows, and see, pause, resume and change those of this session. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type Manager, messageOf } from "@pi-subagents/core";
+import { addedText, parseRequest, workflowJob } from "@pi-subagents/launch";
 import { endText, lookOf } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CallState, WorkflowState } from "@pi-subagents/workflow";
 import type { Workflows } from "@pi-subagents/workflow/session";
-import type { CommandCode } from "../host.ts";
+import type { CommandCode, PiSchedules } from "../host.ts";
 import { complete } from "../subagent/completions.ts";
 import type { Subcommand } from "../subcommand.ts";
 import { firstWord, statusCell, toneOf } from "../text/agent-text.ts";
@@ -13,6 +14,7 @@ import { show } from "../text/note.ts";
 
 interface WorkflowCommandDeps {
 	manager: Manager;
+	schedules: PiSchedules;
 	workflows: Workflows<ExtensionContext>;
 }
 
@@ -104,22 +106,35 @@ function progressText(state: WorkflowState | undefined): string {
 	return `${done}/${agents.length} agents have answered${state.isPaused ? ", no more are launched" : ""}`;
 }
 
-function runCommand({ workflows }: WorkflowCommandDeps): Subcommand {
+function runCommand({ workflows, schedules }: WorkflowCommandDeps): Subcommand {
 	return {
 		name: "run",
-		args: "<name or file> [args]",
-		about: "start a workflow in the background; args are JSON, or a text",
+		args: "<name or file> [args] [--schedule <time>]",
+		about: "start a workflow in the background; args are JSON, or a text; --schedule runs it at that time instead",
 		async run(rest, ctx) {
-			const [what, args] = firstWord(rest);
-			const call = what.endsWith(".js") ? { path: what } : { name: what };
+			const [asked = "", time] = rest.split(/(?:^|\s)--schedule(?:\s+|=)/, 2);
+			const [what, args] = firstWord(asked);
+			const call = {
+				...(what.endsWith(".js") ? { path: what } : { name: what }),
+				...(args === "" ? {} : { args }),
+			};
+			if (time !== undefined) {
+				const added = await schedules.add(parseRequest(unquoted(time)), workflowJob(call), ctx);
+				return [{ text: await addedText(added) }];
+			}
 			const options = { isBackground: true, launchedBy: "user" as const };
-			const record = await workflows.start({ ...call, ...(args === "" ? {} : { args }) }, ctx, options);
+			const record = await workflows.start(call, ctx, options);
 			return [
 				{ text: `Started ${record.description} as ${record.id}.`, tone: "strong" },
 				{ text: `The result will appear here. /workflow show ${record.id} shows its agents.`, tone: "muted" },
 			];
 		},
 	};
+}
+
+/** People quote what has spaces in it. */
+function unquoted(text: string): string {
+	return /^(["'])(.*)\1$/s.exec(text.trim())?.[2] ?? text;
 }
 
 const MAX_CALLS = 60;

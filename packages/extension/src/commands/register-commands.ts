@@ -18,7 +18,7 @@ export function registerCommands(pi: ExtensionAPI, deps: Deps): void {
 	);
 	const workflow = async () => {
 		const [{ workflowCommand }, workflows] = await Promise.all([loadCommands(), deps.workflows.load()]);
-		return workflowCommand(pi, { manager: deps.manager, workflows });
+		return workflowCommand(pi, { ...deps, workflows });
 	};
 	pi.registerCommand("workflow", lazyCommand("Run, watch, pause and resume workflow scripts", workflow));
 	offerAgentsKey(pi, {

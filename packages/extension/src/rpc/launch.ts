@@ -2,11 +2,20 @@
 
 import { isAbsolute } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, defined, isThinkingLevel, type Manager, quoted } from "@pi-subagents/core";
+import {
+	AgentError,
+	type AgentRecord,
+	defined,
+	isThinkingLevel,
+	type Manager,
+	quoted,
+	type RunSpec,
+} from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, LaunchParams, RuntimePresets } from "@pi-subagents/launch";
-import type { CheckedOptions, CheckedSpawn } from "@pi-subagents/rpc";
+import type { CheckedOptions, CheckedSpawn, CheckedWorkflow } from "@pi-subagents/rpc";
 import type { Host } from "../host/host.ts";
+import type { LazyWorkflows } from "../workflow/workflows.ts";
 
 export interface RpcDeps {
 	manager: Manager;
@@ -14,6 +23,7 @@ export interface RpcDeps {
 	host: Pick<Host, "session" | "warn">;
 	delivery: Pick<Delivery, "apart" | "claim">;
 	runtimePresets: RuntimePresets;
+	workflows: Pick<LazyWorkflows, "load">;
 	/** What callers gave for later, by agent. */
 	callerData: CallerData;
 }
@@ -33,18 +43,39 @@ export function createCallerData(): CallerData {
  * the caller, and the agent is queued before background agents.
  */
 export async function launchAgent(request: CheckedSpawn, deps: RpcDeps, wantedId?: string): Promise<AgentRecord> {
-	const { manager, launcher, host, delivery, callerData } = deps;
+	const { manager, launcher, callerData } = deps;
 	const { name, isBackground = false, signal, invocation, onBeforeWorktreeCleanup } = request.options;
-	const session = host.session();
-	if (!session) throw new Error("No active session");
+	const session = sessionIn(deps);
 	signal?.throwIfAborted();
 	const { spec } = await launcher.resolve(paramsOf(request), session);
 	signal?.throwIfAborted();
 	const id = wantedId ?? manager.newId();
 	if (invocation) callerData.invocations.set(id, invocation);
 	if (onBeforeWorktreeCleanup) callerData.beforeCleanup.set(id, onBeforeWorktreeCleanup);
-	const options = { id, isBackground, launchedBy: "rpc" as const, ...defined({ name }) };
-	const record = delivery.apart(() => manager.spawn(spec, options));
+	return spawn(spec, { id, isBackground, ...defined({ name }) }, signal, deps);
+}
+
+export async function launchWorkflow(request: CheckedWorkflow, deps: RpcDeps): Promise<AgentRecord> {
+	const { isBackground = false, signal, ...call } = request;
+	const session = sessionIn(deps);
+	const spec = await (await deps.workflows.load()).prepare(call, session);
+	signal?.throwIfAborted();
+	return spawn(spec, { isBackground }, signal, deps);
+}
+
+function sessionIn({ host }: RpcDeps): ExtensionContext {
+	const session = host.session();
+	if (!session) throw new Error("No active session");
+	return session;
+}
+
+function spawn(
+	spec: RunSpec,
+	options: Parameters<Manager["spawn"]>[1],
+	signal: AbortSignal | undefined,
+	{ manager, delivery }: RpcDeps,
+): AgentRecord {
+	const record = delivery.apart(() => manager.spawn(spec, { ...options, launchedBy: "rpc" }));
 	if (signal) stopOn(signal, record.id, manager);
 	return record;
 }

@@ -7,7 +7,7 @@ import { type Handlers, requestChannels, serve } from "@pi-subagents/rpc";
 import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, costOf, settledAgentOf } from "../bus/payloads.ts";
 import { registerAgents, serveAgentEvents } from "./agents.ts";
-import { launchAgent, type RpcDeps } from "./launch.ts";
+import { launchAgent, launchWorkflow, type RpcDeps } from "./launch.ts";
 import { provideRegistry } from "./registry.ts";
 
 /** Call last: its `ready` event says that everything else is set up. */
@@ -41,6 +41,7 @@ function rpcHandlers(deps: RpcDeps, decided: (id: string) => Promise<void>): Req
 		settledAgentOf(record, await wholeOutcome(record, outcome));
 	return {
 		spawn: async (request) => ({ id: (await launchAgent(request, deps)).id }),
+		workflow: async (request) => ({ id: (await launchWorkflow(request, deps)).id }),
 		async stop({ agentId }) {
 			const { id } = activeOf(await find(agentId));
 			manager.abort(id, { by: "parent", reason: "another extension stopped it" });

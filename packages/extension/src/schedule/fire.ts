@@ -1,12 +1,13 @@
 /** Runs a due job: its agent is launched, and its result delivered, like any other. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { defined, type Manager, messageOf, type Outcome, runIdOf } from "@pi-subagents/core";
+import { defined, type Manager, messageOf, type Outcome, type RunSpec, runIdOf } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, Scope } from "@pi-subagents/launch";
-import { type KeptCall, parseCall } from "@pi-subagents/launch";
+import { type KeptCall, parseCall, type ScheduledCall } from "@pi-subagents/launch";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Job } from "@pi-subagents/schedule";
 import type { Host } from "../host/host.ts";
+import type { LazyWorkflows } from "../workflow/workflows.ts";
 import type { PublishScheduleEvent } from "./events.ts";
 import { assertTrusted } from "./job-storage.ts";
 
@@ -15,6 +16,7 @@ export interface FireDeps {
 	launcher: Launcher<ExtensionContext>;
 	host: Host;
 	delivery: Delivery;
+	workflows: Pick<LazyWorkflows, "load">;
 	publish: PublishScheduleEvent;
 	/** Creates the error for a run that never started, so that the job does not count as done. */
 	notBegun: (why: string) => Error;
@@ -49,13 +51,13 @@ export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: Fi
 class Failed extends Error {}
 
 async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDeps) {
-	const { manager, launcher, host, delivery } = deps;
+	const { manager, host, delivery } = deps;
 	const ctx = host.session();
 	if (!ctx) throw new Error("No session is open.");
 	if (scope === "project") assertTrusted(host, ctx);
 	const { name, quiet, ...call }: KeptCall = parseCall(job.payload);
 	const description = `${call.description} (scheduled)`;
-	const { spec } = await launcher.resolve({ ...call, description, standsAlone: true }, ctx);
+	const spec = await specFor({ ...call, description }, ctx, deps);
 	signal.throwIfAborted();
 	if (host.session() !== ctx) throw new Error("Its session has ended.");
 	const options = { isBackground: true, launchedBy: "schedule" as const, ...defined({ name }) };
@@ -68,6 +70,16 @@ async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDep
 		return ended;
 	});
 	return { id, name: name ?? job.name, outcome };
+}
+
+/** A job can do no more than a call: each time it is resolved again, that of a workflow too. */
+export async function specFor(
+	{ workflow, ...call }: ScheduledCall,
+	ctx: ExtensionContext,
+	{ launcher, workflows }: Pick<FireDeps, "launcher" | "workflows">,
+): Promise<RunSpec> {
+	if (!workflow) return (await launcher.resolve({ ...call, standsAlone: true }, ctx)).spec;
+	return (await workflows.load()).prepare(workflow, ctx, defined({ description: call.description }));
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -8,20 +8,19 @@ import {
 	addedText,
 	holdsJobs,
 	keptCall,
-	type LaunchParams,
 	loadSchedule,
 	noteSession,
 	parseRequest,
 	prepareProjectDir,
+	type ScheduledCall,
 	type ScheduledJob,
 	type ScheduleRequest,
 	type Schedules,
 	type Scope,
 } from "@pi-subagents/launch";
 import type { JobSpec, Scheduler } from "@pi-subagents/schedule";
-import type { AgentCall } from "@pi-subagents/tools";
 import { scheduleEvents } from "./events.ts";
-import { type FireDeps, fire } from "./fire.ts";
+import { type FireDeps, fire, specFor } from "./fire.ts";
 import { assertTrusted, directoryOf, isTrusted } from "./job-storage.ts";
 
 export type SchedulesDeps = Omit<FireDeps, "publish" | "notBegun"> & { clock?: Clock };
@@ -40,7 +39,7 @@ export function createSchedules(
 	pi: ExtensionAPI,
 	{ clock = systemClock, ...deps }: SchedulesDeps,
 ): Schedules<ExtensionContext> {
-	const { host, launcher } = deps;
+	const { host } = deps;
 	const { publish, ready } = scheduleEvents(pi, host.warn);
 	const opened = new Map<Scope, Promise<Opened>>();
 	let isOn = false;
@@ -140,7 +139,7 @@ export function createSchedules(
 		async add(request, call, ctx) {
 			if (request.scope === "project") assertTrusted(host, ctx);
 			else if (!firesIn(ctx)) throw new AgentError("unsupported", ENDS_SOON);
-			const { spec } = await launcher.resolve({ ...call, standsAlone: true, isTrial: true }, ctx);
+			const spec = await specFor({ ...call, isTrial: true }, ctx, deps);
 			const dir = await directoryOf(request.scope, ctx, deps);
 			if (request.scope === "project") await prepareProjectDir(dir);
 			else if (dir !== undefined) await noteSession(dir, ctx.sessionManager.getSessionFile());
@@ -171,13 +170,13 @@ function firesIn({ mode }: ExtensionContext): boolean {
 	return mode !== "print" && mode !== "json";
 }
 
-function jobSpec(request: ScheduleRequest, call: LaunchParams & { name?: string | undefined }): JobSpec {
+function jobSpec(request: ScheduleRequest, call: ScheduledCall): JobSpec {
 	const { when, scope: _, quiet, ...rest } = request;
 	const payload = keptCall(call, quiet);
 	return { name: payload.description, schedule: when, payload, ...rest };
 }
 
 export function createScheduleCall(schedules: Schedules<ExtensionContext>) {
-	return async (schedule: string, call: AgentCall, ctx: ExtensionContext): Promise<string> =>
+	return async (schedule: string, call: ScheduledCall, ctx: ExtensionContext): Promise<string> =>
 		addedText(await schedules.add(parseRequest(schedule), call, ctx));
 }

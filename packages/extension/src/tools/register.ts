@@ -132,6 +132,7 @@ function toolsFor(
 	const named = modelParameter(models, { hasList: has("agents") });
 	const unnamed = modelParameter([], { hasList: has("agents") });
 	const waiting = { agents, store, resolve, usage, onGivenUp, hasVerify };
+	const keep = scheduling ? createScheduleCall(schedules) : undefined;
 	const tools = [
 		...(has("agents")
 			? [
@@ -143,7 +144,7 @@ function toolsFor(
 						hasWorktrees: worktrees,
 						presets: list,
 						description: deps.ownText,
-						schedule: scheduling ? createScheduleCall(schedules) : undefined,
+						schedule: keep,
 					}),
 					createGetResultTool({
 						agents,
@@ -167,7 +168,7 @@ function toolsFor(
 		...(has("roles")
 			? [createStartSubagentTool({ agents, resolve, presets: has("agents") || has("presets") ? "" : list })]
 			: []),
-		...(has("workflows") ? [createWorkflowTool({ load: deps.workflows.load, agents, store, onGivenUp })] : []),
+		...(has("workflows") ? [createWorkflowTool({ ...waiting, load: deps.workflows.load, schedule: keep })] : []),
 		...(has("agents") || has("roles")
 			? [createStopTool({ agents, claims: delivery }), createReplyTool({ agents })]
 			: []),

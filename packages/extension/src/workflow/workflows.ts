@@ -58,15 +58,11 @@ export function followWorkflows(
 ): void {
 	pi.registerFlag(FLAG, { type: "string", description: "Run this workflow script" });
 	pi.on("session_start", async (_event, ctx) => {
-		const paused = manager.store
-			.currentRecords()
-			.filter(
-				({ runner, outcome }) => runner === "workflow" && outcome?.status === "aborted" && outcome.by === "shutdown",
-			);
-		if (paused.length > 0) {
+		const earlier = manager.store.currentRecords().filter(({ runner }) => runner === "workflow");
+		if (earlier.length > 0) {
 			const { autoResume } = (await launcher.settings(ctx)).workflows;
 			const { openPaused } = await loadWorkflow();
-			await openPaused(paused, await load(), ctx, { ...host, autoResume, silence: delivery.silence });
+			await openPaused(earlier, await load(), ctx, { ...host, autoResume, silence: delivery.silence });
 		}
 		const file = pi.getFlag(FLAG);
 		if (typeof file !== "string" || file === "") return;

@@ -12,6 +12,8 @@ const deafDelivery = {
 	silence: () => undefined,
 } as unknown as Delivery;
 
+const noWorkflows = { load: () => Promise.reject(new Error("No workflow runs here.")) };
+
 /** The schedules of the extension, with as much of pi as they speak to. */
 const schedule: WorldOptions["schedule"] = (parts) => {
 	const onShutdown: (() => Promise<void>)[] = [];
@@ -23,6 +25,7 @@ const schedule: WorldOptions["schedule"] = (parts) => {
 		...parts,
 		host: parts.host as Host & typeof parts.host,
 		delivery: deafDelivery,
+		workflows: noWorkflows,
 	});
 	const close = async () => {
 		for (const handler of onShutdown) await handler();

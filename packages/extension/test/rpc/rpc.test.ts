@@ -25,7 +25,7 @@ test("a ping is answered before a session is open, a spawn only then", async () 
 		data: {
 			version: 2,
 			capabilities: [
-				...["consume", "status", "result", "wait", "list", "steer", "registerAgents", "cost"],
+				...["consume", "status", "result", "wait", "list", "steer", "registerAgents", "cost", "workflow"],
 				...["outputSchema", "verify"],
 			],
 		},
@@ -395,4 +395,20 @@ test("one preset can be registered by an event, which is answered at once", asyn
 	expect(() => emit(Object.freeze({ version: 1, name: "x", definition }))).not.toThrow();
 	await it.shutdown();
 	expect(emit({ version: 1, name: "late", definition })).toBeUndefined();
+});
+
+test("a workflow is launched for the caller, who waits for it and can stop it", async () => {
+	const it = await open(newFile());
+	const cancel = new AbortController();
+	const { data } = (await ask(it, "workflow", { name: "review", signal: cancel.signal })) as { data: { id: string } };
+	expect(it.manager.store.record(data.id)).toMatchObject({
+		type: "workflow",
+		task: "review",
+		launchedBy: "rpc",
+		isBackground: false,
+	});
+	const waiting = ask(it, "wait", { agentId: data.id });
+	cancel.abort();
+	expect(await waiting).toMatchObject({ success: true, data: { id: data.id, status: "stopped" } });
+	expect(await ask(it, "workflow", {})).toEqual({ success: false, error: "give exactly one of script, path and name" });
 });

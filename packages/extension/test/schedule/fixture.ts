@@ -86,7 +86,24 @@ async function openSession(
 		checkWorktree: (asked: WorktreeRequest) => createGitTrust(host, createDialogs()).check(asked),
 	} as unknown as Host & LaunchHost<ExtensionContext>;
 	const launcher = createLauncher(host, (settings) => schedules.configure(settings));
-	const schedules: Schedules<ExtensionContext> = createSchedules(pi, { manager, launcher, host, delivery, clock });
+	const schedules: Schedules<ExtensionContext> = createSchedules(pi, {
+		manager,
+		launcher,
+		host,
+		delivery,
+		clock,
+		// What a job resolves again is the call; scripts themselves run in the tests of real pi.
+		workflows: {
+			load: async () =>
+				({
+					async prepare({ name }: { name?: string }, _ctx: unknown, { description = "" }: { description?: string }) {
+						if (name === "gone") throw new Error('There is no workflow "gone".');
+						const { spec } = await launcher.resolve({ preset: "Explore", task: `workflow ${name}`, description }, ctx);
+						return spec;
+					},
+				}) as never,
+		},
+	});
 	await launcher.settings(ctx);
 	const tool = createAgentTool({
 		agents: allAgents(manager, "session"),

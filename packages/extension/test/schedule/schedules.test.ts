@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { workflowJob } from "@pi-subagents/launch";
 import { expect, test, vi } from "vitest";
 import { place } from "./fixture.ts";
 
@@ -348,4 +349,17 @@ test("a session's jobs say where it is kept", async () => {
 	await session.schedule("10m");
 	const names = await readdir(join(it.agentDir, "state", "subagents", "schedules", "s1"));
 	expect(names).toContain(".session");
+});
+
+test("a job may run a workflow: it keeps the call, and resolves it again each time", async () => {
+	await using where = await place();
+	const session = await where.session();
+	await expect(session.schedule("5m", workflowJob({ name: "gone" }))).rejects.toThrow('There is no workflow "gone".');
+	await session.schedule("5m", workflowJob({ name: "review", args: { base: "main" } }));
+	const { job } = await session.job();
+	expect(job.payload).toMatchObject({ workflow: { name: "review", args: { base: "main" } }, description: "review" });
+	await fires(session, 5 * 60_000);
+	expect(agents(session)).toMatchObject([
+		{ task: "workflow review", description: "review (scheduled)", launchedBy: "schedule" },
+	]);
 });

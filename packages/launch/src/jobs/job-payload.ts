@@ -18,11 +18,37 @@ const callSchema = Type.Object({
 	isolation: Type.Optional(Type.Enum(["worktree", "off"])),
 	outputSchema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
 	verify: Type.Optional(Type.Unknown()),
+	/** A workflow instead of an agent: what the call of its tool says. */
+	workflow: Type.Optional(
+		Type.Object({
+			script: Type.Optional(Type.String()),
+			path: Type.Optional(Type.String()),
+			name: Type.Optional(Type.String()),
+			args: Type.Optional(Type.Unknown()),
+		}),
+	),
 	/** A success is not announced. */
 	quiet: Type.Boolean(),
 });
 
 export type KeptCall = LaunchParams & Omit<Static<typeof callSchema>, "thinking">;
+
+/** What a job may be made from. */
+export type ScheduledCall = LaunchParams & { name?: string | undefined; workflow?: ScheduledWorkflow | undefined };
+
+interface ScheduledWorkflow {
+	script?: string | undefined;
+	path?: string | undefined;
+	name?: string | undefined;
+	args?: unknown;
+}
+
+/** The call that runs a workflow; lists show what it is called. */
+export function workflowJob(workflow: ScheduledWorkflow): ScheduledCall {
+	const { name, path, script = "" } = workflow;
+	const description = name ?? path ?? /\bname:\s*["'`]([^"'`\n]{1,80})/.exec(script)?.[1] ?? "script";
+	return { preset: "workflow", task: `Run the workflow ${description}`, description, workflow };
+}
 
 /** It is what lists call the job. */
 const MAX_DESCRIPTION = 80;
@@ -31,7 +57,7 @@ const MAX_DESCRIPTION = 80;
 const LONGEST_NAME = 100;
 
 /** Plain JSON, with nothing that was not said. */
-export function keptCall(call: LaunchParams & { name?: string | undefined }, quiet: boolean): KeptCall {
+export function keptCall(call: ScheduledCall, quiet: boolean): KeptCall {
 	if ((call.name ?? "").trim().length > LONGEST_NAME)
 		throw new AgentError("bad_request", `The name is too long: at most ${LONGEST_NAME} characters can be used.`);
 	const said = Object.entries(call).filter(([, value]) => value !== undefined);

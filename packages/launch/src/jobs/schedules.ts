@@ -1,8 +1,8 @@
 /** The jobs of a session and of its project, as commands and tools see them. Types only. */
 import type { Job, JobPatch } from "@pi-subagents/schedule";
-import type { LaunchParams } from "../launch-params.ts";
 import type { SessionContext } from "../ports.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { ScheduledCall } from "./job-payload.ts";
 import type { ScheduleRequest, Scope } from "./request.ts";
 
 /** A job and where it is kept: an id alone does not say. */
@@ -13,7 +13,7 @@ export interface ScheduledJob {
 
 export interface Schedules<Context extends SessionContext> {
 	/** Checks the call as a launch would, and keeps it. */
-	add(request: ScheduleRequest, call: LaunchParams & { name?: string | undefined }, ctx: Context): Promise<Added>;
+	add(request: ScheduleRequest, call: ScheduledCall, ctx: Context): Promise<Added>;
 	/** Those of the session, then those of the project, oldest first. */
 	list(ctx: Context): Promise<ScheduledJob[]>;
 	update(which: ScheduledJob, patch: JobPatch, ctx: Context): Promise<void>;

@@ -1,8 +1,9 @@
 /** Reads untrusted requests from the bus. Each known field is read once; everything else is ignored. */
-import type { Method, Requests } from "../protocol.ts";
+import type { Method, Requests, WorkflowRequest } from "../protocol.ts";
 import { readRegistration } from "./agent-definitions.ts";
-import { type Fields, fieldsOf, MAX_ID, optionalText, text } from "./fields.ts";
-import { type CheckedOptions, readOptions } from "./spawn-options.ts";
+import { type Fields, fieldsOf, MAX_ID, MAX_TEXT, optional, optionalBoolean, optionalText, text } from "./fields.ts";
+import { copyJson } from "./json.ts";
+import { type CheckedOptions, optionalSignal, readOptions } from "./spawn-options.ts";
 
 /** A validated spawn request: without unset fields, and with one spelling per field. */
 export interface CheckedSpawn {
@@ -11,8 +12,13 @@ export interface CheckedSpawn {
 	options: CheckedOptions;
 }
 
+/** A validated workflow request: exactly one of the first three is there. */
+export type CheckedWorkflow = {
+	[Key in Exclude<keyof WorkflowRequest, "args">]?: NonNullable<WorkflowRequest[Key]>;
+} & { args?: unknown };
+
 /** The validated request of each method. */
-export type Checked = Omit<Requests, "spawn"> & { spawn: CheckedSpawn };
+export type Checked = Omit<Requests, "spawn" | "workflow"> & { spawn: CheckedSpawn; workflow: CheckedWorkflow };
 
 /** More than any model could read. */
 const MAX_PROMPT = 1_000_000;
@@ -75,4 +81,22 @@ const READERS: { [M in Method]: (get: Fields) => Checked[M] } = {
 		const options = get("options") ?? {};
 		return { type, prompt, options: readOptions(fieldsOf(options, "options")) };
 	},
+	workflow: readWorkflow,
 };
+
+const SOURCES = { script: MAX_PROMPT, path: MAX_TEXT, name: MAX_ID } as const;
+
+function readWorkflow(get: Fields): CheckedWorkflow {
+	const keys = (Object.keys(SOURCES) as (keyof typeof SOURCES)[]).filter((key) => optional(get, key) !== undefined);
+	const [source] = keys;
+	if (source === undefined || keys.length > 1) throw new Error("give exactly one of script, path and name");
+	const args = optional(get, "args");
+	const isBackground = optionalBoolean(get, "isBackground");
+	const signal = optionalSignal(get, "signal");
+	return {
+		[source]: text(get, source, SOURCES[source]),
+		...(args === undefined ? {} : { args: copyJson(args, "args") }),
+		...(isBackground === undefined ? {} : { isBackground }),
+		...(signal === undefined ? {} : { signal }),
+	};
+}

@@ -56,7 +56,7 @@ function isolation(get: Fields, key: string): "worktree" | "off" | undefined {
 }
 
 /** A signal that went through JSON is not one any more, and is ignored. */
-function optionalSignal(get: Fields, key: string): AbortSignal | undefined {
+export function optionalSignal(get: Fields, key: string): AbortSignal | undefined {
 	const value = optional(get, key);
 	return value instanceof AbortSignal ? value : undefined;
 }

@@ -14,14 +14,15 @@ export interface PausedDeps {
 	silence(record: AgentRecord): void;
 }
 
-/** Each of these ended with an earlier process. */
+/** Those that ended with an earlier process are paused; the others have ended for good. */
 export async function openPaused<Context extends SessionContext>(
-	paused: readonly AgentRecord[],
+	earlier: readonly AgentRecord[],
 	workflows: Workflows<Context>,
 	ctx: Context,
 	{ autoResume, notify, warn, silence }: PausedDeps,
 ): Promise<void> {
-	for (const record of paused) {
+	for (const record of earlier) {
+		if (record.outcome?.status !== "aborted" || record.outcome.by !== "shutdown") continue;
 		const { id, description, launchedBy = "model" } = record;
 		if (!autoResume) {
 			notify(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);

@@ -63,6 +63,8 @@ export interface Workflows<Context extends SessionContext> {
 	saved(ctx: Context): Promise<SavedWorkflows>;
 	/** What a model reads before it writes a script. */
 	guide(ctx: Context): Promise<string>;
+	/** What a manager runs it with. A script that cannot be run is an error. */
+	prepare(call: WorkflowCall, ctx: Context, more?: { description?: string }): Promise<RunSpec>;
 	start(call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
 	/** Continues one that is paused, was stopped or failed; with another script if the call names one. */
 	resume(wanted: string | undefined, call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
@@ -177,20 +179,23 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		return run;
 	};
 
+	const prepare: Workflows<Context>["prepare"] = async (call, ctx, more = {}) => {
+		const source = await sourceOf(call, ctx);
+		if (source === undefined) throw new AgentError("bad_request", "Give one of `script`, `path` and `name`.");
+		const { meta } = checkScript(source);
+		const spec = await specOf(meta, { script: source, args: argsOf(call.args) }, ctx);
+		return { ...spec, ...more };
+	};
+
 	return {
 		runner,
+		prepare,
 		list,
 		find,
 		state,
 		saved: (ctx) => savedWorkflows(placesOf(ctx)),
 		guide: async (ctx) => guideText(await savedWorkflows(placesOf(ctx))),
-		async start(call, ctx, options) {
-			const source = await sourceOf(call, ctx);
-			if (source === undefined) throw new AgentError("bad_request", "Give one of `script`, `path` and `name`.");
-			const { meta } = checkScript(source);
-			const spec = await specOf(meta, { script: source, args: argsOf(call.args) }, ctx);
-			return manager.spawn(spec, options);
-		},
+		start: async (call, ctx, options) => manager.spawn(await prepare(call, ctx), options),
 		async resume(wanted, call, ctx, options) {
 			const isResumable = (record: AgentRecord) =>
 				record.outcome !== undefined && record.outcome.status !== "completed";
