@@ -6,15 +6,16 @@ import { defined, messageOf } from "@pi-subagents/core";
 import type { Choice, Question, Screen } from "@pi-subagents/widget/dialogs";
 import type { CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 
-/** Errors of an action are shown, then the list comes back. */
+/** Errors of an action are shown, then the list comes back, unless what it was about is gone. */
 export async function runMenu(
 	screen: Screen,
-	choice: () => Choice | Promise<Choice>,
+	choice: () => Choice | undefined | Promise<Choice | undefined>,
 	act: (value: string, key: string | undefined) => Promise<void>,
 ): Promise<void> {
 	let selected: string | undefined;
 	for (;;) {
-		const picked = await screen.pick({ ...(await choice()), ...defined({ selected }) });
+		const list = await choice();
+		const picked = list && (await screen.pick({ ...list, ...defined({ selected }) }));
 		if (!picked) return;
 		selected = picked.value;
 		try {

@@ -49,7 +49,7 @@ test("a built-in is ejected to where the person says, used from then on, and nev
 	const shown = await it.runMenu(...eject, { choose: "All my projects" });
 	const path = join(it.agentDir, "subagents/Explore.md");
 	expect(shown).toContain(`info: Wrote ${path}. It is now in use.`);
-	expect(shown.at(-3)).toMatch(/View \| Explain \| Edit \| Switch off$/); // it is one's own now
+	expect(shown.at(-3)).toMatch(/Explain \| Edit \| Copy under a new name \| Switch off \| Delete my copy$/); // it is one's own now
 	expect(await it.read("agent/subagents/Explore.md")).toMatch(/^---\nname: Explore\n[\s\S]*\nmodel: inherit\n---\n/);
 
 	await it.write("project/.pi/subagents/Plan.md", "kept");
@@ -317,4 +317,52 @@ test.each([
 	["nothing of the kind", "I could not.", "I could not."],
 ])("the file is found in an answer: %s", (_what, answer, expected) => {
 	expect(fileIn(answer)).toBe(expected);
+});
+
+test("a preset is run on a task, for the user; one that is off is not offered to run", async () => {
+	await using it = await world();
+	const shown = await it.runMenu(presets, { choose: "Explore" }, { choose: "Run" }, { type: "Find it." });
+	expect(shown).toContain("info: Explore agent1 has started; the result will appear here.");
+	expect(it.manager.store.record("agent1")).toMatchObject({ task: "Find it.", launchedBy: "user", isBackground: true });
+	await it.write("agent/subagents.json", '{ "agentOverrides": { "Explore": { "enabled": false } } }');
+	const off = await it.runMenu(presets, { choose: "Explore" });
+	expect(off[2]).toMatch(/\nView \|/);
+});
+
+test("a preset is copied under a new name, and both can be used", async () => {
+	await using it = await world();
+	const shown = await it.runMenu(
+		presets,
+		{ choose: "Explore" },
+		{ choose: "Copy under a new name" },
+		{ type: "Plan" },
+		{ type: "my-explorer" },
+		{ choose: "All my projects" },
+	);
+	const path = join(it.agentDir, "subagents/my-explorer.md");
+	expect(shown).toContainEqual(expect.stringContaining('! a preset "Plan" already exists: choose another name'));
+	expect(shown).toContain(`info: Wrote ${path}. It is now in use.`);
+	expect(await it.read("agent/subagents/my-explorer.md")).toMatch(
+		/^---\nname: my-explorer\n[\s\S]*they are not repeated\.\n$/,
+	);
+	expect(await listOf(it)).toEqual(expect.arrayContaining(["● Explore built-in", "● my-explorer global"]));
+});
+
+test("a copy is deleted after a yes, and what it replaced is used again", async () => {
+	await using it = await world();
+	await it.runMenu(presets, { choose: "Explore" }, { choose: "Make it yours" }, { choose: "All my projects" });
+	const path = join(it.agentDir, "subagents/Explore.md");
+	const way = [presets, { choose: "Explore" }, { choose: "Delete my copy" }] as const;
+	const kept = await it.runMenu(...way, { say: "no" });
+	expect(kept).toContain(`Delete Explore?\n${path} will be deleted. This cannot be undone.`);
+	expect(await listOf(it)).toContain("● Explore global");
+	expect(await it.runMenu(...way, { say: "yes" })).toContain(
+		`info: Deleted ${path}. The built-in preset is used again.`,
+	);
+	expect(await listOf(it)).toContain("● Explore built-in");
+
+	await it.write("project/.pi/subagents/mine.md", file("mine"));
+	const gone = await it.runMenu(presets, { choose: "mine" }, { choose: "Delete my copy" }, { say: "yes" });
+	expect(gone.at(-2)).toMatch(/^Agents › Presets\n/); // its own level is gone with it
+	expect(gone.filter((each) => each.startsWith("error"))).toEqual([]);
 });

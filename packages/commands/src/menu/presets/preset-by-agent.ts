@@ -7,7 +7,8 @@ import { followProgress } from "@pi-subagents/core";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb } from "../../screen/navigation.ts";
-import { approveNew, takenNames } from "./preset-new.ts";
+import { takenNames } from "./preset-file.ts";
+import { approveNew } from "./preset-new.ts";
 
 const TITLE = breadcrumb("Agents", "Presets", "New from a description");
 const WRITER = "general-purpose";

@@ -1,19 +1,48 @@
-/** Copies a preset into an editable file that replaces it. */
+/** Copies a preset into an editable file, which replaces it or has a name of its own; and deletes such a file. */
+import { rm } from "node:fs/promises";
 
 import type { Config } from "@pi-subagents/launch";
 import { loadPresets, projectCounts } from "@pi-subagents/launch";
 import type { Preset } from "@pi-subagents/presets";
 import type { Menu } from "../../screen/navigation.ts";
-import { breadcrumb } from "../../screen/navigation.ts";
-import { type PresetTarget, presetTargets, writeNew } from "./preset-file.ts";
+import { askText, breadcrumb } from "../../screen/navigation.ts";
+import { nameFault, type PresetTarget, presetTargets, takenNames, writeNew } from "./preset-file.ts";
 import { presetText } from "./preset-text.ts";
 
 export async function ejectPreset(menu: Menu, preset: Preset): Promise<void> {
 	const target = await chooseTarget(menu, preset.name, breadcrumb("Make it yours", preset.name));
 	if (!target) return;
+	await writeCopy(menu, preset, target);
+}
+
+/** The name is free, so nothing is replaced. */
+export async function copyPreset(menu: Menu, preset: Preset): Promise<void> {
+	const title = breadcrumb("Copy", preset.name);
+	const draft = { name: "" };
+	const intro = "What should the copy be called? Letters, digits and dashes, such as api-reviewer.";
+	const check = async (name: string) => nameFault(name, await takenNames(menu));
+	if (!(await askText(menu, draft, "name", { title, intro, check }))) return;
+	const target = await chooseTarget(menu, draft.name, breadcrumb(title, draft.name));
+	if (!target) return;
+	// As of another source, its fields are written: the text of a built-in has its old name.
+	await writeCopy(menu, { ...preset, ...draft, source: target.source }, target);
+}
+
+async function writeCopy(menu: Menu, preset: Preset, target: PresetTarget): Promise<void> {
 	const { defaultModel } = await menu.launcher.settings(menu.ctx);
 	await writeNew(target.path, await textFor(preset, { source: target.source, mustNameModel: defaultModel === "" }));
 	await notifyWhetherUsed(menu, preset.name, target);
+}
+
+export async function deletePreset(menu: Menu, { name, path }: Preset): Promise<void> {
+	const { screen, launcher, ctx } = menu;
+	const intro = `${path} will be deleted. This cannot be undone.`;
+	if (!(await screen.confirm({ title: `Delete ${name}?`, intro, yes: "Delete it", no: "Keep it" }))) return;
+	await rm(path);
+	const { findPreset } = await loadPresets();
+	const next = findPreset(await launcher.presets(ctx), name);
+	const other = next?.source.kind === "builtin" ? "The built-in preset" : next?.path;
+	screen.notify(`Deleted ${path}.${other === undefined ? "" : ` ${other} is used again.`}`);
 }
 
 /**

@@ -5,6 +5,7 @@ import { editSmallFile } from "@pi-subagents/core/files";
 import { loadPresets } from "@pi-subagents/launch";
 import type { Preset, PresetSource, Problem } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
+import type { Menu } from "../../screen/navigation.ts";
 
 export interface PresetTarget {
 	scope: "project" | "global";
@@ -71,6 +72,12 @@ export async function replaceText(path: string, before: string, after: string): 
 			throw new Error(`${path} was changed by another program in the meantime; it was not overwritten.`);
 		return after;
 	});
+}
+
+/** Includes the names of broken files, which come back once fixed. */
+export async function takenNames({ launcher, ctx }: Pick<Menu, "launcher" | "ctx">): Promise<string[]> {
+	const { presets, problems } = await launcher.presetReport(ctx);
+	return [...presets.map(({ name }) => name), ...problems.flatMap(({ preset }) => preset ?? [])];
 }
 
 /** Why this cannot be the name of a new preset. `taken` includes the names of broken files. */

@@ -74,18 +74,21 @@ function brokenFiles({ presets, problems }: Reported): [path: string, problems: 
 	return [...Map.groupBy(broken, ({ path }) => path)];
 }
 
-export type PresetAction = "view" | "explain" | "edit" | "eject" | "toggle";
+export type PresetAction = "run" | "view" | "explain" | "edit" | "eject" | "copy" | "toggle" | "delete";
 
 export function presetActions(preset: Preset, on: boolean): (Item & { value: PresetAction })[] {
 	const isOwn = preset.source.kind === "global" || preset.source.kind === "project";
 	return [
+		...(on ? [{ value: "run" as const, label: "Run", about: "start an agent of this preset" }] : []),
 		{ value: "view", label: "View", about: "its fields and prompt" },
 		{ value: "explain", label: "Explain", about: "the resolved values and where each comes from" },
 		...(isOwn
 			? [{ value: "edit" as const, label: "Edit", about: preset.path }]
 			: [{ value: "eject" as const, label: "Make it yours", about: "write an editable copy that replaces it" }]),
+		{ value: "copy", label: "Copy under a new name", about: "write a file of your own that begins like this one" },
 		on
 			? { value: "toggle", label: "Switch off", about: "it can no longer be started; its file is unchanged" }
 			: { value: "toggle", label: "Switch on", about: "it can be started again" },
+		...(isOwn ? [{ value: "delete" as const, label: "Delete my copy", about: preset.path }] : []),
 	];
 }

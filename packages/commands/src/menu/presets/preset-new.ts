@@ -3,7 +3,7 @@ import type { Problem } from "@pi-subagents/presets";
 import type { Menu } from "../../screen/navigation.ts";
 import { askAboutErrors, notifyProblems, withEnd } from "./preset-edit.ts";
 import { chooseTarget, notifyWhetherUsed } from "./preset-eject.ts";
-import { type CheckedPreset, checkPreset, NEW_SOURCE, nameFault, writeNew } from "./preset-file.ts";
+import { type CheckedPreset, checkPreset, NEW_SOURCE, nameFault, takenNames, writeNew } from "./preset-file.ts";
 
 /** Opens the text in the editor and writes the result once it is valid. False when nothing was written. */
 export async function approveNew(menu: Menu, title: string, draft: string): Promise<boolean> {
@@ -42,10 +42,4 @@ export async function checkNew({ launcher, ctx }: Menu, text: string): Promise<C
 	if (fault === undefined) return checked;
 	const problem: Problem = { path: target.path, severity: "error", field: "name", message: fault };
 	return { problems: [problem, ...checked.problems], isUsable: false };
-}
-
-/** Includes the names of broken files, which come back once fixed. */
-export async function takenNames({ launcher, ctx }: Pick<Menu, "launcher" | "ctx">): Promise<string[]> {
-	const { presets, problems } = await launcher.presetReport(ctx);
-	return [...presets.map(({ name }) => name), ...problems.flatMap(({ preset }) => preset ?? [])];
 }

@@ -4,8 +4,8 @@ import { loadPresets } from "@pi-subagents/launch";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";
 import { askText, breadcrumb, runWizard, type Step as WizardStep } from "../../screen/navigation.ts";
-import { NEW_SOURCE, nameFault } from "./preset-file.ts";
-import { approveNew, checkNew, takenNames, writeAsNew } from "./preset-new.ts";
+import { NEW_SOURCE, nameFault, takenNames } from "./preset-file.ts";
+import { approveNew, checkNew, writeAsNew } from "./preset-new.ts";
 import { type PresetDraft, presetText } from "./preset-text.ts";
 
 /** The position in the wizard, as the title. */

@@ -1,4 +1,4 @@
-/** The presets level of the menu: view, eject, edit, switch on or off, create. */
+/** The presets level of the menu: run, view, eject, copy, edit, switch on or off, delete, create. */
 
 import { nameKey } from "@pi-subagents/core";
 import type { PresetReport } from "@pi-subagents/launch";
@@ -8,10 +8,12 @@ import type { Block } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import { explainCommand } from "../../subagent/explain.ts";
+import { startAgent } from "../../subagent/start-stop.ts";
 import { presetDetails } from "../../subagent/view-preset.ts";
+import { agentLabel } from "../../text/agent-text.ts";
 import { draftByAgent } from "./preset-by-agent.ts";
 import { editPreset } from "./preset-edit.ts";
-import { ejectPreset } from "./preset-eject.ts";
+import { copyPreset, deletePreset, ejectPreset } from "./preset-eject.ts";
 import { DESCRIBE, FILE, isOn, NEW, type PresetAction, presetActions, presetItems } from "./preset-items.ts";
 import { createPreset } from "./preset-wizard.ts";
 
@@ -36,22 +38,24 @@ export function presetsMenu(menu: Menu): Promise<void> {
 
 function presetMenu(menu: Menu, name: string): Promise<void> {
 	const { screen, launcher, ctx } = menu;
-	const find = async (): Promise<{ preset: Preset; report: PresetReport }> => {
+	const find = async (): Promise<{ preset: Preset; report: PresetReport } | undefined> => {
 		const [{ findPreset }, report] = await Promise.all([loadPresets(), launcher.presetReport(ctx)]);
 		const preset = findPreset(report.presets, name);
-		if (!preset) throw new Error(`The preset "${name}" no longer exists.`);
-		return { preset, report };
+		return preset && { preset, report };
 	};
 	return runMenu(
 		screen,
 		async () => {
-			const { preset, report } = await find();
+			const found = await find();
+			if (!found) return undefined; // it was deleted, here or elsewhere
+			const { preset, report } = found;
 			const items = presetActions(preset, isOn(preset, report));
 			return { title: breadcrumb(TITLE, preset.name), intro: preset.description, items: () => items };
 		},
 		async (action) => {
-			const { preset, report } = await find();
-			await runAction(menu, action as PresetAction, preset, report);
+			const found = await find();
+			if (!found) throw new Error(`The preset "${name}" no longer exists.`);
+			await runAction(menu, action as PresetAction, found.preset, found.report);
 		},
 	);
 }
@@ -60,6 +64,8 @@ async function runAction(menu: Menu, action: PresetAction, preset: Preset, repor
 	const { screen, ctx } = menu;
 	const title = breadcrumb(TITLE, preset.name);
 	switch (action) {
+		case "run":
+			return runPreset(menu, preset);
 		case "view":
 			return screen.read(title, await detailsOf(preset));
 		case "explain":
@@ -68,11 +74,24 @@ async function runAction(menu: Menu, action: PresetAction, preset: Preset, repor
 			return editPreset(menu, preset.path, preset.source);
 		case "eject":
 			return ejectPreset(menu, preset);
+		case "copy":
+			return copyPreset(menu, preset);
+		case "delete":
+			return deletePreset(menu, preset);
 		case "toggle":
 			return togglePreset(menu, preset, !isOn(preset, report));
 		default:
 			throw new Error(`unknown action: ${JSON.stringify(action satisfies never)}`);
 	}
+}
+
+async function runPreset(menu: Menu, { name }: Preset): Promise<void> {
+	const { screen, ctx } = menu;
+	const task = await screen.input({ title: breadcrumb(TITLE, name, "Run"), intro: "What should the agent do?" });
+	if (task === undefined || task.trim() === "") return;
+	const { record, warnings } = await startAgent(menu, { preset: name, task }, ctx);
+	for (const warning of warnings) screen.notify(warning, "warning");
+	screen.notify(`${agentLabel(record)} has started; the result will appear here.`);
 }
 
 /** A page is read from the top, so the long prompt comes last. */
