@@ -1,9 +1,15 @@
-/** `/subagent trace` in real pi: to a file, and to a collector that the environment names. */
-import { readFile } from "node:fs/promises";
+/** `/subagent trace` in real pi: to a file, which speedscope reads, and to a collector that the environment names. */
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { type PiRpc, piUnderTest, startRpc } from "@pi-subagents-dev/testkit";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildReport, chromeTrace } from "@pi-subagents/report";
+import { createTempDir, isFullRun, type PiRpc, piUnderTest, requireTool, startRpc } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { CHROMIUM, openPage, startBrowser } from "../../support/browser.ts";
+import { crowd } from "../../support/report-runs.ts";
 import { parentDelegates, scene, scoutReadsNotes } from "../../support/scene.ts";
 
 /** What a command tells the user. */
@@ -42,3 +48,32 @@ test("agents of a session become a Chrome trace, and OpenTelemetry spans at the 
 	expect(received[0]?.body).not.toContain("heliotrope");
 	expect(await told(rpc, "/subagent trace --sent")).toContain("use /subagent trace [id|all]");
 });
+
+test.skipIf(!requireTool(CHROMIUM) || !isFullRun)(
+	"speedscope reads the Chrome trace",
+	{ timeout: 60_000 },
+	async () => {
+		await using temp = await createTempDir();
+		const trace = JSON.stringify(chromeTrace(buildReport(crowd(3, 6), { now: 0 })));
+		const local = join(temp.path, "profile.js"); // how speedscope opens a file without a server
+		const data = Buffer.from(trace).toString("base64");
+		await writeFile(local, `speedscope.loadFileFromBase64("agents.json", "${data}")`);
+		const app = join(
+			dirname(createRequire(import.meta.url).resolve("speedscope/package.json")),
+			"dist/release/index.html",
+		);
+		const browser = await startBrowser();
+		try {
+			const url = `${pathToFileURL(app).href}#localProfilePath=${local}`;
+			await using it = await openPage(browser, url);
+			await it.page.waitForSelector("text=/\\(1\\/3\\)/"); // one profile for each thread
+			expect(await it.page.textContent("body")).toContain("scout a0");
+			await it.page.keyboard.press("n");
+			await it.page.waitForSelector("text=/\\(2\\/3\\)/");
+			expect(await it.page.textContent("body")).toContain("scout a1");
+			expect(it.incidents.filter((each) => each.startsWith("error"))).toEqual([]);
+		} finally {
+			await browser.close();
+		}
+	},
+);

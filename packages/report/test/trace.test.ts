@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import * as conventions from "@opentelemetry/semantic-conventions/incubating";
 import { expect, onTestFinished, test } from "vitest";
 import { buildReport, chromeTrace, type OtlpSpan, otlpTarget, otlpTraces, sendTraces } from "../src/index.ts";
 import { family } from "./fixtures/runs.ts";
@@ -44,6 +46,26 @@ test("OTLP: an agent is below the call that launched it, with its own tokens onl
 	expect(chats.reduce((sum, span) => sum + Number(attribute(span, "gen_ai.usage.input_tokens") ?? 0), 0)).toBe(46);
 	expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
 	expect(spansIn(otlpTraces(report))).toEqual(spans); // the ids are stable
+});
+
+test("OTLP: every name is one of the published conventions of the version that the traces claim", () => {
+	const traces = otlpTraces(report, { hasContent: true });
+	const published = new Set<unknown>(Object.values(conventions));
+	const spans = spansIn(traces);
+	const resource = traces.resourceSpans.flatMap((each) => each.resource.attributes);
+	const keys = new Set([...spans.flatMap(({ attributes }) => attributes), ...resource].map(({ key }) => key));
+	expect([...keys].filter((key) => !key.startsWith("pi_subagents.") && !published.has(key))).toEqual([]);
+	expect([...keys].filter((key) => key.startsWith("gen_ai.")).length).toBeGreaterThan(9);
+	const operations = new Set(spans.map((span) => attribute(span, "gen_ai.operation.name")));
+	const known = [
+		conventions.GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
+		conventions.GEN_AI_OPERATION_NAME_VALUE_CHAT,
+		conventions.GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
+	];
+	expect(operations).toEqual(new Set([...known, undefined])); // queues, retries and the like have none
+	const load = createRequire(import.meta.url);
+	const { version } = load(join(dirname(load.resolve("@opentelemetry/semantic-conventions")), "../../package.json"));
+	expect(traces.resourceSpans[0]?.schemaUrl).toBe(`https://opentelemetry.io/schemas/${version}`);
 });
 
 test("OTLP: contents are left out unless wanted, and a given trace is continued", () => {
