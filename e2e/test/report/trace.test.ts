@@ -1,10 +1,9 @@
 /** `/subagent trace` in real pi: to a file, which speedscope reads, and to a collector that the environment names. */
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildReport, chromeTrace } from "@pi-subagents/report";
 import { createTempDir, isFullRun, type PiRpc, piUnderTest, requireTool, startRpc } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -58,10 +57,7 @@ test.skipIf(!requireTool(CHROMIUM) || !isFullRun)(
 		const local = join(temp.path, "profile.js"); // how speedscope opens a file without a server
 		const data = Buffer.from(trace).toString("base64");
 		await writeFile(local, `speedscope.loadFileFromBase64("agents.json", "${data}")`);
-		const app = join(
-			dirname(createRequire(import.meta.url).resolve("speedscope/package.json")),
-			"dist/release/index.html",
-		);
+		const app = join(dirname(fileURLToPath(import.meta.resolve("speedscope/package.json"))), "dist/release/index.html");
 		const browser = await startBrowser();
 		try {
 			const url = `${pathToFileURL(app).href}#localProfilePath=${local}`;

@@ -45,8 +45,9 @@ async function writeWhole(path: string, text: string): Promise<string> {
 	try {
 		await writeFile(unfinished, text, { flag: "wx", mode: 0o600 });
 		await rename(unfinished, target);
-	} finally {
+	} catch (error) {
 		await rm(unfinished, { force: true });
+		throw error;
 	}
 	return target;
 }
