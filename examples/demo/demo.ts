@@ -3,24 +3,23 @@
  * In a terminal it opens pi's own screen; elsewhere it prints what the agents do and the final answer.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createLineSplitter } from "@pi-subagents/progress";
 import { buildReport, readRunDirs, writeHtmlReport } from "@pi-subagents/report";
 import { createPiEnv, type PiEnv, piUnderTest, startModelServer } from "@pi-subagents-dev/testkit";
 import { createReporter } from "./headless.ts";
-import { PROMPT, rules } from "./model.ts";
+import { PROMPT, projectFiles, rules } from "./model.ts";
 
-const here = dirname(fileURLToPath(import.meta.url));
 const extension = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json")));
 
 const server = await startModelServer({ rules });
 const env = await createPiEnv({
 	server,
 	models: [{ id: "offline-demo", name: "Offline demo" }],
-	files: await filesIn(join(here, "project")),
+	files: await projectFiles(),
 	extensions: [extension],
 	variables: terminalVariables(),
 });
@@ -70,14 +69,6 @@ async function reportOn(world: PiEnv): Promise<void> {
 /** On a signal, pi ends before this process does, so that nothing is left behind. */
 function passOnSignals(child: ChildProcess): void {
 	for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
-}
-
-async function filesIn(root: string): Promise<Record<string, string>> {
-	const entries = await readdir(root, { recursive: true, withFileTypes: true });
-	const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-	return Object.fromEntries(
-		await Promise.all(paths.map(async (path) => [relative(root, path), await readFile(path, "utf8")])),
-	);
 }
 
 /** pi draws with what the terminal says it can do; everything else of the user's environment stays out. */

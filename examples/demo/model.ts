@@ -1,6 +1,9 @@
 /** What the offline model says: a parent that delegates, and the three agents it delegates to. */
 
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { unfenced } from "@pi-subagents/progress";
 import {
 	callTool,
@@ -59,7 +62,7 @@ const parent: Rule = converse(
 			"",
 			"Fix `Store.move` first; it is two lines and a test.",
 			"",
-			"**Your turn.** Type `/agents` to read what each of them did, or mention the cartographer, the critic or the tester to ask one again. Ctrl+D quits.",
+			"**Your turn.** Press Alt+A or type `/agents` to read what each of them did, or mention the cartographer, the critic or the tester to ask one again. Ctrl+D quits.",
 		];
 		return { ...say(lines.join("\n")), ...(isFast ? {} : { chunkSize: 16, chunkDelayMs: 40 }) };
 	},
@@ -114,3 +117,13 @@ const visitor: Rule = ({ lastUserText, lastToolResults, turn, tools }) => {
 };
 
 export const rules: readonly Rule[] = [parent, cartographer, critic, tester, visitor, otherwise(say("…"))];
+
+/** The project that they look at. */
+export async function projectFiles(): Promise<Record<string, string>> {
+	const root = fileURLToPath(new URL("project", import.meta.url));
+	const entries = await readdir(root, { recursive: true, withFileTypes: true });
+	const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+	return Object.fromEntries(
+		await Promise.all(paths.map(async (path) => [relative(root, path), await readFile(path, "utf8")])),
+	);
+}

@@ -34,7 +34,7 @@ test("in a terminal it opens pi, one can type to it, and it leaves nothing behin
 		variables: { ...process.env, TMPDIR: temp.path },
 	});
 	await screen.waitForText("Fix Store.move first");
-	await screen.waitForText("Type /agents to read what each of them did");
+	await screen.waitForText("Press Alt+A or type /agents to read");
 	expect(screen.scrollback()).toMatch(/cartographer[\s\S]*critic[\s\S]*tester/);
 	screen.type("What does the Critic say?");
 	screen.press("enter");
@@ -42,7 +42,7 @@ test("in a terminal it opens pi, one can type to it, and it leaves nothing behin
 	await screen.waitForText("There you have it.");
 	screen.type("/agents ");
 	screen.press("enter");
-	await screen.waitForText("Finished agents (4)");
+	await screen.waitForText(/→ This session +4 done/);
 	screen.press("escape");
 	await screen.close();
 	expect((await readdir(temp.path)).filter((name) => name.startsWith("pi-env-"))).toEqual([]);

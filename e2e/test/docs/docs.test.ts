@@ -83,3 +83,38 @@ test("docs/README.md lists every page of docs", async () => {
 		expect(index).toContain(`](${name}`);
 	}
 });
+
+test("the pictures are there in light and dark, small, without scripts, and show nothing of the machine that drew them", async () => {
+	const images = join(root, "docs/images");
+	const names = (await readdir(images)).filter((name) => name.endsWith(".svg"));
+	const kinds = ["demo", "list", "rows", "viewer", ...[40, 80, 120, 200].map((cols) => `tree-${cols}`)];
+	const wanted = kinds.flatMap((kind) =>
+		["dark", "light"].map((theme) => `${kind.replace(/^(\w+)/, `$1-${theme}`)}.svg`),
+	);
+	expect(names.sort()).toEqual(wanted.sort());
+	for (const name of names) {
+		const svg = await readFile(join(images, name), "utf8");
+		expect(svg.length, name).toBeLessThan(name.startsWith("demo-") ? 300 * 1024 : 30 * 1024);
+		expect(svg, name).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" [^>]*>\n<title>\S/);
+		expect(svg, name).not.toMatch(
+			/<script|javascript:|\son\w+=|<foreignObject|@import|url\(|\/tmp\/|\/home\/|\/root\//i,
+		);
+		expect(svg.replace("http://www.w3.org/2000/svg", ""), name).not.toMatch(/https?:/);
+	}
+});
+
+test("the README opens with a film of the demo, whose first frame is a whole screen, and which can stand still", async () => {
+	const [first = ""] = /<picture>.*?<\/picture>/s.exec(await readFile(join(root, "README.md"), "utf8")) ?? [];
+	for (const theme of ["dark", "light"]) {
+		expect(first).toContain(`docs/images/demo-${theme}.svg`);
+		const svg = await readFile(join(root, `docs/images/demo-${theme}.svg`), "utf8");
+		expect(svg).toContain("@media (prefers-reduced-motion:reduce){.s{animation:none}}");
+		const lines = new Map([...svg.matchAll(/^<g id="(l\d+)">(.*)<\/g>$/gm)].map(([, id, drawn]) => [id, drawn]));
+		const frames = [...svg.matchAll(/^<g(?: transform="[^"]+")?>(.*)<\/g>$/gm)].map(([, uses = ""]) =>
+			[...uses.matchAll(/href="#(l\d+)"/g)].map(([, id]) => lines.get(id)?.replace(/<[^>]*>/g, "") ?? "").join("\n"),
+		);
+		expect(frames.length).toBeGreaterThan(20);
+		for (const text of ["Agents", "3 running", "cartographer", "critic", "tester"]) expect(frames[0]).toContain(text);
+		expect(frames.some((frame) => frame.includes("Not yet."))).toBe(true);
+	}
+});

@@ -3,7 +3,7 @@ export { type Bench, createBench } from "./bench.ts";
 export { assistantTexts, type PiEvent } from "./drivers/events.ts";
 export type { Key } from "./drivers/keys.ts";
 export type { ExitStatus } from "./drivers/pi-process.ts";
-export { type PictureOptions, picture } from "./drivers/picture.ts";
+export { type FilmOptions, film, type Mark, type PictureOptions, picture } from "./drivers/picture.ts";
 export { type JsonResult, type PrintResult, pipeToPrint, runJson, runPrint } from "./drivers/print.ts";
 export { type Frame, replay } from "./drivers/replay.ts";
 export { type PiRpc, startRpc, type WaitForEvent } from "./drivers/rpc.ts";
