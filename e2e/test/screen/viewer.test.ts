@@ -131,6 +131,10 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		// To the parent and back.
 		await goTo(tui, "↑ boss");
 		await tui.waitForText(/^╭─ boss \w+ ─[\s\S]*│.*A leaf shall look\./m);
+		tui.press("right"); // the next one in the list
+		await tui.waitForText(/I heard: .*heliotrope/);
+		tui.press("left");
+		await tui.waitForText(/^╭─ boss \w+ ─/m);
 		await goTo(tui, "↓ leaf");
 		await tui.waitForText(/I heard: .*heliotrope/);
 

@@ -12,6 +12,7 @@ import {
 	type AgentRecord,
 	bestEffort,
 	type Clock,
+	defined,
 	findAgent,
 	isSettled,
 	type Manager,
@@ -29,7 +30,7 @@ import {
 } from "@pi-subagents/widget";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
-import { agentLabel } from "../text/agent-text.ts";
+import { agentLabel, treeOrder } from "../text/agent-text.ts";
 import { type AgentConversation, openConversation } from "./viewer-source.ts";
 
 export interface ViewerDeps {
@@ -88,6 +89,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 					question: () => questionOf(manager, id),
 					empty: () => emptyText(manager.store.record(id) ?? record, manager.activityOf(id)),
 					relatives: () => relativesOf(manager.store.snapshot().records, id),
+					neighbours: () => neighboursOf(manager.store.snapshot().records, id),
 					actions: actionsOf(id, conversation, deps, done),
 					requestRender: redraw,
 					close: () => done(undefined),
@@ -178,6 +180,13 @@ function relativesOf(records: readonly AgentRecord[], id: string): Relative[] {
 		if (record.id === parentId) return [{ id: record.id, relation: "parent", label }];
 		return record.parentAgentId === id ? [{ id: record.id, relation: "child", label }] : [];
 	});
+}
+
+/** In the order of the list of agents. */
+function neighboursOf(records: readonly AgentRecord[], id: string): { previous?: string; next?: string } {
+	const ids = treeOrder(records).map(({ agent }) => agent.id);
+	const at = ids.indexOf(id);
+	return at < 0 ? {} : defined({ previous: ids[at - 1], next: ids[at + 1] });
 }
 
 function actionsOf(

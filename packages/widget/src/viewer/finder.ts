@@ -1,6 +1,8 @@
 /** The search in a conversation: query, current match, next and previous. */
+
+import { type Parsed, parse } from "./content/parts.ts";
 import type { Row } from "./content/row.ts";
-import { entriesWith, type Match, mark, matchesIn, patternOf } from "./content/search.ts";
+import { entriesWith, has, type Match, mark, matchesIn, patternOf } from "./content/search.ts";
 import type { ConversationSource } from "./content/source.ts";
 import type { ViewerTheme } from "./content/theme.ts";
 import type { ScrollPosition } from "./scroll.ts";
@@ -10,19 +12,38 @@ export interface FinderOptions {
 	theme: ViewerTheme;
 	/** The rows of an entry, unfolded if it hides matches; undefined if there is no such entry. */
 	rowsWith: (index: number, pattern: RegExp) => Promise<readonly Row[] | undefined>;
+	/** How many matches an entry has when it is unfolded. */
+	countIn: (entry: Parsed, pattern: RegExp) => number;
 	/** Scrolls to this row. */
 	goTo: (position: ScrollPosition) => void;
 	onChange: () => void;
 	onError: (error: unknown) => void;
 }
 
-/** The progress or result of a search. */
-export type SearchState = { state: "searching"; part: number } | { state: "found" } | { state: "nowhere" };
+/** The progress or result of a search. `place`: which match of how many, once they are counted. */
+export type SearchState =
+	| { state: "searching"; part: number }
+	| { state: "found"; place?: { at: number; of: number } }
+	| { state: "nowhere" };
 
 interface Hit {
 	index: number;
 	match: Match;
+	/** Its number among the matches of its entry, from 1. */
+	nth: number;
 }
+
+/** The matches of the entries that were read so far. */
+interface Tally {
+	length: number;
+	counts: Map<number, number>;
+	/** The last entry read: the next one may answer it. */
+	last?: Parsed;
+}
+
+/** To count the matches of a longer conversation would take seconds. */
+const MAX_COUNTED = 2_000;
+const BATCH = 64;
 
 /** One search for the next match. */
 interface SearchRun {
@@ -36,6 +57,7 @@ export class Finder {
 	#pattern: RegExp | undefined;
 	#hit: Hit | undefined;
 	#state: SearchState | undefined;
+	#tally: Tally = { length: 0, counts: new Map() };
 	/** The id of the latest search; earlier ones are cancelled. */
 	#last = 0;
 
@@ -44,7 +66,7 @@ export class Finder {
 	}
 
 	get state(): SearchState | undefined {
-		return this.#state;
+		return this.#state?.state === "found" ? { ...this.#state, ...this.#place() } : this.#state;
 	}
 
 	/** The entry of the current match. */
@@ -73,6 +95,7 @@ export class Finder {
 		this.#pattern = undefined;
 		this.#hit = undefined;
 		this.#state = undefined;
+		this.#tally = { length: 0, counts: new Map() };
 	}
 
 	/** The rows of an entry with matches highlighted. */
@@ -111,13 +134,46 @@ export class Finder {
 	async #findIn(index: number, { pattern, step, isOver }: SearchRun, last?: Match): Promise<boolean> {
 		const rows = await this.#options.rowsWith(index, pattern);
 		if (!rows || isOver()) return false;
-		const matches = matchesIn(rows, pattern).filter((match) => !last || order(match, last) * step > 0);
+		const all = matchesIn(rows, pattern);
+		const matches = all.filter((match) => !last || order(match, last) * step > 0);
 		const match = step > 0 ? matches[0] : matches.at(-1);
 		if (!match) return false;
-		this.#hit = { index, match };
+		this.#hit = { index, match, nth: all.indexOf(match) + 1 };
 		this.#state = { state: "found" };
 		this.#options.goTo({ index, row: match.row });
+		this.#count(pattern, isOver).catch(this.#options.onError);
 		return true;
+	}
+
+	/** Continues where it stopped: the conversation may have grown, or another search have come in between. */
+	async #count(pattern: RegExp, isOver: () => boolean): Promise<void> {
+		const { source, countIn, onChange } = this.#options;
+		const tally = this.#tally;
+		while (tally.length < source.length && source.length <= MAX_COUNTED) {
+			const entries = await source.read(tally.length, BATCH);
+			if (entries.length === 0 || isOver()) return;
+			for (const entry of entries) {
+				tally.last = parse(entry, tally.last);
+				const count = has(tally.last, pattern) ? countIn(tally.last, pattern) : 0;
+				if (count > 0) tally.counts.set(tally.length, count);
+				tally.length++;
+			}
+			await new Promise((resolve) => setImmediate(resolve)); // lets input and frames in
+			if (isOver()) return;
+		}
+		onChange();
+	}
+
+	#place(): { place?: { at: number; of: number } } {
+		if (!this.#hit || this.#tally.length < this.#options.source.length) return {};
+		let before = 0;
+		let of = 0;
+		for (const [index, count] of this.#tally.counts) {
+			if (index < this.#hit.index) before += count;
+			of += count;
+		}
+		const at = before + this.#hit.nth;
+		return { place: { at, of: Math.max(at, of) } };
 	}
 }
 

@@ -52,6 +52,8 @@ export interface ViewerOptions {
 	/** The text for an empty conversation. */
 	empty?: () => string;
 	relatives?: () => readonly Relative[];
+	/** The agents before and after this one in a list of all. */
+	neighbours?: () => { previous?: string; next?: string };
 	actions?: ViewerActions;
 	requestRender: () => void;
 	close: () => void;

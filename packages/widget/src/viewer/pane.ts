@@ -68,6 +68,7 @@ export class Pane {
 			source,
 			theme,
 			rowsWith: (index, pattern) => this.#rowsWith(index, pattern),
+			countIn: (entry, pattern) => this.#renderer.countIn(entry, pattern),
 			goTo: (position) => this.#queue.add(() => this.#show(position)),
 			onChange,
 			onError,

@@ -31,27 +31,54 @@ export interface ViewerState {
 	offered: (command: Command) => boolean;
 }
 
-/** The conversation, the help, or the text for an empty conversation. */
+/** The conversation, or the text for an empty one. */
 export function bodyOf(state: ViewerState, rows: readonly Row[], { inner, body }: Layout): readonly Row[] {
-	const { isHelping, length, empty, theme } = state;
-	if (!isHelping && length > 0) return rows;
+	const { length, empty, theme } = state;
+	if (length > 0) return rows;
 	const text = sanitizeBlock(empty) || "No messages yet.";
-	const lines = isHelping ? helpLines(state) : wrapTextWithAnsi(text, Math.max(1, inner)).map(theme.muted);
+	const lines = wrapTextWithAnsi(text, Math.max(1, inner)).map(theme.muted);
 	return Array.from({ length: body }, (_, at) => ({ lead: "", text: lines[at - 1] ?? "" }));
 }
 
-function helpLines({ theme, keys, offered }: ViewerState): string[] {
+export interface HelpView {
+	rows: readonly Row[];
+	/** The first line shown, within what there is. */
+	top: number;
+	/** The visible fraction. */
+	from: number;
+	to: number;
+}
+
+/** The help from this line on, as far as the screen goes. */
+export function helpView(state: ViewerState, { inner, body }: Layout, wanted: number): HelpView {
+	const lines = helpLines(state, inner);
+	const top = Math.max(0, Math.min(wanted, lines.length - body));
+	const rows = Array.from({ length: body }, (_, at) => ({ lead: "", text: lines[top + at] ?? "" }));
+	return { rows, top, from: top / lines.length, to: Math.min(1, (top + body) / lines.length) };
+}
+
+/** Keys and what they do, in two columns, or below each other where those are too narrow. */
+function helpLines({ theme, keys, offered }: ViewerState, width: number): string[] {
 	const shown = COMMANDS.filter(offered).map((command) => [keysOf(command, keys).join(" "), labelOf(command)] as const);
 	const widest = shown.reduce((most, [names]) => Math.max(most, visibleWidth(names)), 0);
+	const labels = shown.reduce((most, [, label]) => Math.max(most, visibleWidth(label)), 0);
+	if (widest + GAP.length + labels > width)
+		return shown.flatMap(([names, label]) => [theme.accent(names), `${GAP}${theme.text(label)}`]);
 	return shown.map(([names, label]) => {
-		return `${theme.accent(names)}${" ".repeat(widest - visibleWidth(names) + 2)}${theme.text(label)}`;
+		return `${theme.accent(names)}${" ".repeat(widest - visibleWidth(names))}${GAP}${theme.text(label)}`;
 	});
 }
 
 export function statusOf(state: ViewerState): string {
-	const { theme, isLive, isFollowing, length, search, to } = state;
+	const { theme, search } = state;
 	if (search?.state === "searching") return theme.warning(`searching … ${Math.floor(search.part * 100)}%`);
 	if (search?.state === "nowhere") return theme.warning("not found");
+	const place = search?.place ? `${theme.accent(`${search.place.at}/${search.place.of}`)} ${theme.muted("·")} ` : "";
+	return `${place}${positionOf(state)}`;
+}
+
+function positionOf(state: ViewerState): string {
+	const { theme, isLive, isFollowing, length, to } = state;
 	if (length === 0) return isLive ? theme.accent("● live") : "";
 	if (isFollowing) return isLive ? theme.accent("● live") : theme.muted("end");
 	const where = theme.muted(`${Math.floor(to * 100)}% of ${formatCount(length, "entry", "entries")}`);
@@ -67,7 +94,7 @@ function unseenText({ entries, rows }: Unseen): string {
 export function hintsOf(state: ViewerState, width: number): string {
 	const { theme, keys, isStopping, isHelping, confirmLabel } = state;
 	if (isStopping) return stopLine(state, width);
-	if (isHelping) return hintLine([{ key: "any key", label: "back", rank: 0 }], width, theme);
+	if (isHelping) return hintLine(helpHints(state), width, theme);
 	if (confirmLabel !== undefined) return hintLine(promptHints(confirmLabel, keys), width, theme);
 	const hint = (command: Command, rank: number, label = labelOf(command)): Hint[] =>
 		state.offered(command) ? [{ key: keyOf(command, keys), label, rank }] : [];
@@ -81,12 +108,20 @@ export function hintsOf(state: ViewerState, width: number): string {
 		...hint("thinking", 12),
 		...(state.search ? hint("next", 6, "next") : hint("search", 6)),
 		...(state.search ? hint("previous", 8, "previous") : []),
-		...hint("relatives", 9, "agents"),
+		...(state.offered("previousAgent") || state.offered("nextAgent")
+			? [{ key: `${keyOf("previousAgent", keys)}${keyOf("nextAgent", keys)}`, label: "agent", rank: 9 }]
+			: []),
+		...hint("relatives", 13, "family"),
 		...hint("copy", 10),
 		...hint("help", 4),
 		...hint("close", 1, state.search ? "end search" : "close"),
 	];
 	return hintLine(hints, width, theme);
+}
+
+function helpHints({ keys, from, to }: ViewerState): Hint[] {
+	const scroll = { key: `${keyOf("up", keys)}${keyOf("down", keys)}`, label: "scroll", rank: 1 };
+	return [...(from > 0 || to < 1 ? [scroll] : []), { key: "any other key", label: "back", rank: 0 }];
 }
 
 /** Letters are input here, so only pi's bindings are shown. */

@@ -10,7 +10,7 @@ import { type Command, commandOf } from "./keys.ts";
 import type { ViewerActions, ViewerOptions } from "./options.ts";
 import { Pane, type PaneView } from "./pane.ts";
 import { type Prompt, selectPrompt, type TextPromptOptions, textPrompt } from "./prompt.ts";
-import { bodyOf, hintsOf, questionLines, statusOf, type ViewerState } from "./status-line.ts";
+import { bodyOf, helpView, hintsOf, questionLines, statusOf, type ViewerState } from "./status-line.ts";
 
 /** The conversation shows the whole question. */
 const MAX_QUESTION_LINES = 3;
@@ -20,6 +20,18 @@ const SEARCHING: PromptText = { title: "/", confirmLabel: "search", placeholder:
 const STEERING: PromptText = { title: "Steer ›", confirmLabel: "send", placeholder: "what it should know or do" };
 const ANSWERING: PromptText = { title: "Answer ›", confirmLabel: "send", placeholder: "your answer" };
 const MAX_WHEEL = 10;
+
+/** How far keys move the help, in lines of a page. */
+const HELP_STEPS: Partial<Record<Command, (page: number) => number>> = {
+	up: () => -1,
+	down: () => 1,
+	pageUp: (page) => -page,
+	pageDown: (page) => page,
+	halfUp: (page) => -page / 2,
+	halfDown: (page) => page / 2,
+	start: () => Number.NEGATIVE_INFINITY,
+	end: () => Number.POSITIVE_INFINITY,
+};
 
 /**
  * @example
@@ -37,7 +49,8 @@ export class ConversationViewer implements Component, Focusable {
 	#isFocused = false;
 	/** Waiting for a second press of the stop key. */
 	#isStopping = false;
-	#isHelping = false;
+	/** The first line of the help on the screen, while it is shown. */
+	#helpTop: number | undefined;
 	#isClosed = false;
 	#notice: { text: string; isBad: boolean } | undefined;
 	#layout: Layout | undefined;
@@ -76,7 +89,7 @@ export class ConversationViewer implements Component, Focusable {
 			if (this.#prompt) return this.#prompt.handleInput(data);
 			const command = commandOf(data, this.#options.keys);
 			if (this.#isStopping) return this.#confirmStop(command);
-			if (this.#isHelping) this.#isHelping = false;
+			if (this.#helpTop !== undefined) this.#scrollHelp(command);
 			else if (command) this.#run(command);
 		});
 		this.#options.requestRender();
@@ -109,14 +122,16 @@ export class ConversationViewer implements Component, Focusable {
 		const layout = layOut({ width, rows }, { head: heading.length, foot: foot.length });
 		this.#layout = layout;
 		const view = this.#pane.draw(layout.inner, layout.body);
-		const state = this.#state(view);
+		const help = this.#helpTop === undefined ? undefined : helpView(this.#state(view), layout, this.#helpTop);
+		this.#helpTop = help?.top;
+		const state = this.#state(help ?? view);
 		const notice = this.#notice ?? { text: "", isBad: false };
 		return frame(
 			layout,
 			{
 				title: sanitize(title),
 				head: heading,
-				body: bodyOf(state, view.rows, layout),
+				body: help?.rows ?? bodyOf(state, view.rows, layout),
 				from: state.from,
 				to: state.to,
 				notice: { text: notice.text, paint: notice.isBad ? theme.error : theme.accent },
@@ -128,17 +143,18 @@ export class ConversationViewer implements Component, Focusable {
 		);
 	}
 
-	#state({ from, to }: PaneView): ViewerState {
+	#state({ from, to }: Pick<PaneView, "from" | "to">): ViewerState {
 		const { isLive, theme, keys, empty } = this.#options;
 		const { length, isFollowing, unseen, search, unfolded } = this.#pane;
-		const hasScrolling = length > 0 && !this.#isHelping;
+		const isHelping = this.#helpTop !== undefined;
+		const hasScrolling = length > 0 || isHelping;
 		return {
 			...{ theme, keys, length, isFollowing, unseen, search, unfolded },
 			from: hasScrolling ? from : 0,
 			to: hasScrolling ? to : 1,
 			isLive: isLive(),
 			isStopping: this.#isStopping,
-			isHelping: this.#isHelping,
+			isHelping,
 			empty: empty?.() ?? "",
 			confirmLabel: this.#prompt?.confirmLabel,
 			offered: (command) => this.#isOffered(command),
@@ -153,7 +169,7 @@ export class ConversationViewer implements Component, Focusable {
 	}
 
 	#isOffered(command: Command): boolean {
-		const { isLive, question, relatives } = this.#options;
+		const { isLive, question, relatives, neighbours } = this.#options;
 		const { steer, stop, answer, copyPath, open } = this.#actions;
 		switch (command) {
 			case "steer":
@@ -166,6 +182,10 @@ export class ConversationViewer implements Component, Focusable {
 				return copyPath !== undefined;
 			case "relatives":
 				return open !== undefined && (relatives?.().length ?? 0) > 0;
+			case "previousAgent":
+				return open !== undefined && neighbours?.().previous !== undefined;
+			case "nextAgent":
+				return open !== undefined && neighbours?.().next !== undefined;
 			case "next":
 			case "previous":
 				return this.#pane.search !== undefined;
@@ -198,9 +218,11 @@ export class ConversationViewer implements Component, Focusable {
 				this.#isStopping = true;
 			},
 			copy: () => this.#act("Copied", () => copyPath?.()),
+			previousAgent: () => this.#open(this.#options.neighbours?.().previous),
+			nextAgent: () => this.#open(this.#options.neighbours?.().next),
 			relatives: () => this.#choose(),
 			help: () => {
-				this.#isHelping = true;
+				this.#helpTop = 0;
 			},
 			close: () => this.#leave(),
 		};
@@ -240,9 +262,20 @@ export class ConversationViewer implements Component, Focusable {
 		const end = () => this.#setPrompt(undefined);
 		const onChoose = (id: string) => {
 			end();
-			this.#act("", () => this.#actions.open?.(id));
+			this.#open(id);
 		};
 		this.#setPrompt(selectPrompt({ items: relatives?.() ?? [], onChoose, onCancel: end }, theme));
+	}
+
+	#open(id: string | undefined): void {
+		if (id !== undefined) this.#act("", () => this.#actions.open?.(id));
+	}
+
+	/** Keys that scroll, scroll the help; any other closes it. */
+	#scrollHelp(command: Command | undefined): void {
+		const step = command && HELP_STEPS[command];
+		const page = Math.max(2, (this.#layout?.body ?? 0) - 1);
+		this.#helpTop = step && Math.trunc((this.#helpTop ?? 0) + step(page));
 	}
 
 	#setPrompt(prompt: Prompt | undefined): void {

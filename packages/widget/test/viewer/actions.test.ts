@@ -165,4 +165,46 @@ describe("trouble", () => {
 		isBroken = false;
 		expect(shown.status()).toContain("no relatives");
 	});
+
+	test("arrows and brackets go to the agents before and after this one, where there are any", async () => {
+		const { actions, calls, source } = acting();
+		const shown = await show(source, { actions, width: 120, neighbours: () => ({ previous: "a1", next: "c3" }) });
+		expect(shown.hints()).toContain("←→ agent");
+		await shown.press("\u001b[D", "]", "[", "\u001b[C");
+		expect(calls).toEqual([
+			["open", "a1"],
+			["open", "c3"],
+			["open", "a1"],
+			["open", "c3"],
+		]);
+		const first = await show(source, { actions, width: 120, neighbours: () => ({ next: "b2" }) });
+		await first.press("[", "\u001b[D");
+		expect(calls).toHaveLength(4);
+		expect((await show(source, { actions, width: 120 })).hints()).not.toContain("agent");
+	});
+
+	test.each([
+		[120, 40],
+		[80, 24],
+		[50, 12],
+		[30, 8],
+		[12, 5],
+	])("the help shows every key at %i x %i, and scrolls where it is longer than the screen", async (width, height) => {
+		const { actions, source } = acting();
+		const shown = await show(source, { actions, width, height, neighbours: () => ({ next: "b2" }) });
+		await shown.press("?");
+		const seen = new Set<string>();
+		let last = "";
+		for (let pages = 0; pages < 60 && last !== shown.screen().join("\n"); pages++) {
+			last = shown.screen().join("\n");
+			for (const line of shown.screen()) seen.add(line.replace(/[│┃]/g, "").trim());
+			await shown.press(KEYS.down);
+		}
+		const all = [...seen].join("\n");
+		const cut = (label: string) => label.slice(0, width - 4);
+		for (const label of ["line up", "half a page down", "to the end, and follow", "next agent", "copy path", "close"])
+			expect(all).toContain(cut(label));
+		await shown.press(KEYS.home, "?");
+		expect([shown.isClosed(), shown.screen().join("\n").includes("Hello.")]).toEqual([false, height > 4]);
+	});
 });

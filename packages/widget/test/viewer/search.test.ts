@@ -42,6 +42,41 @@ describe("the search", () => {
 		expect(shown.body().join("\n")).toContain("A CCCCCC, and another mmmmmm.");
 	});
 
+	test("says which match it is of how many, also of those that are folded away or come later", async () => {
+		const source = talk();
+		const shown = await show(source, { theme, width: 80, height: 24 });
+		await shown.press(KEYS.home, ...type("needle"));
+		while (!shown.status().includes("1/")) await shown.settled(); // the count follows when all has been read
+		const places = [shown.status()];
+		for (const key of ["n", "n", "n", "n", "n", "N"]) {
+			await shown.press(key);
+			places.push(shown.status());
+		}
+		expect(places.map((status) => /\d+\/\d+/.exec(status)?.[0])).toEqual([
+			"1/5",
+			"2/5",
+			"3/5",
+			"4/5",
+			"5/5",
+			"1/5",
+			"5/5",
+		]);
+		source.push(said("One more needle."));
+		await shown.press("n");
+		expect(shown.status()).toContain("6/6");
+		await shown.press(KEYS.escape);
+		expect(shown.status()).not.toContain("6/6");
+	});
+
+	test("does not read a long conversation to its end only to count", async () => {
+		const source = new MemorySource({ length: 50_000, at: (index) => said(`Hay ${index}`) });
+		const shown = await show(source, { theme, width: 80, height: 24 });
+		await shown.press(KEYS.home);
+		source.entriesRead = 0;
+		await shown.press(...type("Hay 7"));
+		expect([source.entriesRead < 300, /\d+\/\d+/.test(shown.status())]).toEqual([true, false]);
+	});
+
 	test("begins at the screen when the last match has been left", async () => {
 		const shown = await show(talk(), { theme, width: 80, height: 24 });
 		await shown.press(KEYS.home, ...type("needle"), KEYS.end, "N");

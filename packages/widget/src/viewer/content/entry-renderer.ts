@@ -45,8 +45,13 @@ export class EntryRenderer {
 
 	/** Unfolds an entry if it hides matches. */
 	reveal(index: number, entry: Parsed, pattern: RegExp): void {
-		const whole = matchesIn(this.#draw(entry, EVERYTHING), pattern);
-		if (whole.length > matchesIn(this.rows(index, entry), pattern).length) this.#own.set(index, EVERYTHING);
+		if (this.countIn(entry, pattern) > matchesIn(this.rows(index, entry), pattern).length)
+			this.#own.set(index, EVERYTHING);
+	}
+
+	/** Its matches when everything is unfolded. */
+	countIn(entry: Parsed, pattern: RegExp): number {
+		return matchesIn(this.#draw(entry, EVERYTHING), pattern).length;
 	}
 
 	/** The conversation was replaced. */

@@ -67,7 +67,8 @@ function mod(value: number, length: number): number {
 	return ((value % length) + length) % length;
 }
 
-function has({ parts }: Parsed, pattern: RegExp): boolean {
+/** Whether an entry may match; how it is drawn decides. */
+export function has({ parts }: Parsed, pattern: RegExp): boolean {
 	return parts.some((part) => textsOf(part).some((text) => text.search(pattern) >= 0));
 }
 
