@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { detached } from "./entries/detached.ts";
+import { liveScreen } from "./entries/live-screen.ts";
 import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
@@ -32,6 +33,7 @@ const entries = [
 	...loopDelay,
 	liveMemory,
 	liveText,
+	...liveScreen,
 	...detached,
 	...worktrees,
 	...workflows,

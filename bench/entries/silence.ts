@@ -88,7 +88,7 @@ function withAgents(name: string, path: string, launch: Reply): Subject {
 }
 
 /** What all threads of a process have used, in milliseconds. The kernel has it in nanoseconds. */
-async function cpuOf(pid: number): Promise<number> {
+export async function cpuOf(pid: number): Promise<number> {
 	const threads = `/proc/${pid}/task`;
 	const used = await Promise.all(
 		(await readdir(threads)).map(async (thread) => {

@@ -40,6 +40,17 @@ export async function exampleWorld(api: Names): Promise<ExampleWorld> {
 	const tui = { terminal: { rows: 24, columns: 80 }, requestRender: nothing };
 	const entry = { artifacts: join(runsDir, id), runId: id };
 	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 };
+	const launchHost = {
+		agentDir: root,
+		warn: nothing,
+		facts: async () => ({
+			models: [{ provider: "fake", id: "one", name: "One" }],
+			tools: ["read", "bash", "grep", "find", "ls", "edit", "write"].map((tool) => ({ name: tool, isActive: true })),
+			cwd: { path: root, kind: "directory", isAsked: false },
+			isProjectTrusted: false,
+		}),
+		parent: () => ({ model: { provider: "fake", id: "one" } }),
+	};
 	const names: Names = {
 		...{ root, cwd: root, project: root, projectRoot: root, projectDir: root, agentDir: root },
 		...{
@@ -71,14 +82,8 @@ export async function exampleWorld(api: Names): Promise<ExampleWorld> {
 			readFile: async (file: string) => readFile(file, "utf8").catch(() => ""),
 			writeFile: async () => undefined,
 		},
-		host: { agentDir: root, isProjectTrusted: () => false, modelRuntime: async () => ({}) },
-		facts: async () => ({
-			models: [{ provider: "fake", id: "one", name: "One" }],
-			tools: ["read", "bash", "grep", "find", "ls", "edit", "write"].map((tool) => ({ name: tool, isActive: true })),
-			cwd: { path: root, kind: "directory", isAsked: false },
-			isProjectTrusted: false,
-		}),
-		parent: () => ({ model: { provider: "fake", id: "one" } }),
+		...launchHost,
+		host: { ...launchHost, isProjectTrusted: () => false, modelRuntime: async () => ({}) },
 		launcher: { resolve: async () => ({ spec }) },
 		script: 'export const meta = { name: "hi", description: "Says hi" }\nreturn args.length',
 		ports: { agent: async () => ({ status: "completed", text: "hi" }), ask: async () => undefined },

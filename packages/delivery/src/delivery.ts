@@ -1,5 +1,7 @@
 /** Results that reach their session exactly once: puts journal, notifier and restore together over the session's ports. */
+
 import { type AgentRecord, type Clock, type Manager, type Report, systemClock } from "@pi-subagents/core";
+import { checkArguments } from "@pi-subagents/progress";
 import { archiveLongResults } from "./journal/archive-long-results.ts";
 import { createJournal, type Journal } from "./journal/journal.ts";
 import { createNotifier, type ResultControls } from "./notify/notifier.ts";
@@ -59,6 +61,12 @@ export interface DeliveryDeps {
  * ```
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
+	checkArguments({
+		deps: [deps, "object"],
+		"deps.manager": [deps?.manager, "object"],
+		"deps.log": [deps?.log, "object"],
+		"deps.messenger": [deps?.messenger, "object"],
+	});
 	const { manager, log, messenger, states = statesOf(messenger), ownership = ALWAYS_OURS } = deps;
 	const { flushLogs = async () => undefined, warn = () => undefined, clock = systemClock } = deps;
 	const { sessionId = () => undefined, mayBeClaimed = () => false, onSettled = () => undefined } = deps;

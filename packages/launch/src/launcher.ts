@@ -1,4 +1,5 @@
 /** From a request to a complete spec: gathers settings, preset and facts, and leaves every decision to `resolveSpec`. */
+
 import { join } from "node:path";
 import { AgentError, bestEffort, type RunSpec, resolveSpec } from "@pi-subagents/core";
 import { leadsInto } from "@pi-subagents/core/files";
@@ -6,6 +7,7 @@ import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
 import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
 import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
+import { checkArguments } from "@pi-subagents/progress";
 import { coalesce } from "./coalesce.ts";
 import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
@@ -59,6 +61,13 @@ export function createLauncher<Context extends SessionContext>(
 	given: LauncherHost<Context>,
 	onSettings: (settings: Settings) => void = () => undefined,
 ): Launcher<Context> {
+	checkArguments({
+		host: [given, "object"],
+		"host.agentDir": [given?.agentDir, "string"],
+		"host.warn": [given?.warn, "function"],
+		"host.facts": [given?.facts, "function"],
+		"host.parent": [given?.parent, "function"],
+	});
 	const host: LaunchHost<Context> = { ...ABSENT, ...given };
 	const { agentDir, warn } = host;
 	const presets = createPresets({

@@ -3,6 +3,7 @@
  * Pure: what must be remembered between a tool call and its result is passed in and returned as memory.
  * Never throws, however malformed an event is.
  */
+import { checkArguments } from "./arguments/check-arguments.ts";
 import { clip } from "./clip.ts";
 import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult, Verification, Verified } from "./events.ts";
 import { formatDuration } from "./format.ts";
@@ -104,6 +105,7 @@ export function createDescriber(options?: DescribeOptions): (event: ChildEvent) 
  * ```
  */
 export function describeAll(events: Iterable<ChildEvent>, options?: DescribeOptions): string[] {
+	checkArguments({ events: [events, "iterable"] });
 	const describeNext = createDescriber(options);
 	const lines: string[] = [];
 	for (const event of events) {

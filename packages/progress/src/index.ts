@@ -1,4 +1,5 @@
 /** The events of a pi child agent, and their one formatter for people. */
+export { checkArguments } from "./arguments/check-arguments.ts";
 export { beginningOf } from "./clip.ts";
 export { createDescriber, type Description, describe, describeAll, type Memory, type PendingCall } from "./describe.ts";
 export type {

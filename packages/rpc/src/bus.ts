@@ -21,3 +21,10 @@ export function listen(bus: Bus, channel: string, handler: (data: unknown) => vo
 		else bus.off?.(channel, listener);
 	};
 }
+
+/** Throws a `TypeError` for what is no bus, as callers in JavaScript may pass it. */
+export function requireBus(bus: unknown): void {
+	const { on, emit } = Object(bus) as Partial<Bus>;
+	if (typeof on !== "function" || typeof emit !== "function")
+		throw new TypeError(`bus must be an event bus with on and emit, not ${bus === null ? "null" : typeof bus}.`);
+}

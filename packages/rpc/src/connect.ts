@@ -1,6 +1,6 @@
 /** Finds the server on a bus, in whatever order both were loaded, and returns a typed client. */
 import { type AskOptions, ask, RpcError, unrefTimeout } from "./ask.ts";
-import { type Bus, listen } from "./bus.ts";
+import { type Bus, listen, requireBus } from "./bus.ts";
 import { createClient, type Subagents } from "./client.ts";
 import { lifecycleChannels } from "./lifecycle.ts";
 import { parseServerInfo, type ServerInfo } from "./protocol.ts";
@@ -26,6 +26,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
  * ```
  */
 export async function connect(bus: Bus, options: ConnectOptions = {}): Promise<Subagents> {
+	requireBus(bus);
 	const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
 	const server = await findServer(bus, { timeoutMs, signal });
 	return createClient(bus, server, timeoutMs);

@@ -2,7 +2,7 @@
  * The operations on agents: launch, wait, steer, stop, ask, answer, resume. Only the manager dispatches events;
  * everything else about an agent is in its record in the store.
  */
-import type { Outcome } from "@pi-subagents/progress";
+import { checkArguments, type Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { visibleName } from "../base/names.ts";
@@ -76,6 +76,12 @@ export class Manager {
 	#isShutDown = false;
 
 	constructor(options: ManagerOptions) {
+		checkArguments({
+			options: [options, "object"],
+			"options.runners": [options?.runners, "object"],
+			"options.clock": [options?.clock, "object"],
+			"options.newId": [options?.newId, "function"],
+		});
 		this.#options = options;
 		this.store = options.store ?? new Store();
 		this.#lifecycle = new RunLifecycle({

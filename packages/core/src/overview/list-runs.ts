@@ -1,7 +1,7 @@
 /** What every agent on this machine does now, or how it ended, read from the files of runs. Nothing is changed. */
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { WaitsFor } from "@pi-subagents/progress";
+import { checkArguments, type WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
@@ -92,8 +92,10 @@ const STARTING_MS = 60_000;
  */
 export async function listRuns(
 	dirs: readonly string[],
-	{ now, perDirectory = 200 }: { now: number; perDirectory?: number },
+	options: { now: number; perDirectory?: number },
 ): Promise<RunList> {
+	checkArguments({ dirs: [dirs, "array"], options: [options, "object"], "options.now": [options?.now, "number"] });
+	const { now, perDirectory = 200 } = options;
 	const list: RunList = { runs: [], leftOut: 0, problems: [] };
 	for (const dir of dirs) {
 		const found = await newestIn(dir);

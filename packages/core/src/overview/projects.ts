@@ -3,10 +3,12 @@
  * content is the directory's path and nothing else. It is a hint: every path is checked before use, and a lost index is
  * made again from pi's sessions.
  */
+
 import { createHash } from "node:crypto";
 import { lstat, mkdir, realpath, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
+import { checkArguments } from "@pi-subagents/progress";
 import { codeOf, isMissing } from "../base/error-code.ts";
 import { createWhole } from "../files/create.ts";
 import { openPlain, readPlain } from "../files/plain-file.ts";
@@ -73,7 +75,13 @@ async function changedAt(path: string): Promise<number> {
  * for (const dir of await findRunsDirs({ agentDir, cwd: process.cwd() })) console.log(dir);
  * ```
  */
-export async function findRunsDirs({ agentDir, cwd }: { agentDir: string; cwd: string }): Promise<string[]> {
+export async function findRunsDirs(options: { agentDir: string; cwd: string }): Promise<string[]> {
+	checkArguments({
+		options: [options, "object"],
+		"options.agentDir": [options?.agentDir, "string"],
+		"options.cwd": [options?.cwd, "string"],
+	});
+	const { agentDir, cwd } = options;
 	const known = (await readIndex(agentDir)) ?? (await rebuildIndex(agentDir));
 	const candidates = [...new Set([...known, ...(await runsDirsAbove(cwd))])];
 	const checked = await Promise.all(candidates.map(async (dir) => ((await isRunsDir(dir)) ? [dir] : [])));

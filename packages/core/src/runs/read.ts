@@ -1,5 +1,7 @@
 /** Reads and validates a run's files, which another process wrote, perhaps incompletely, perhaps an attacker. */
+
 import { isAbsolute, join } from "node:path";
+import { checkArguments } from "@pi-subagents/progress";
 import type { Static } from "typebox";
 import { Check } from "typebox/value";
 import { messageOf } from "../base/best-effort.ts";
@@ -65,6 +67,7 @@ export async function readWrapper(dir: string): Promise<WrapperFile | undefined>
  * ```
  */
 export async function readEvents(dir: string): Promise<EventLine[]> {
+	checkArguments({ dir: [dir, "string"] });
 	const text = await readWhole(join(dir, RUN_FILES.events));
 	return (text ?? "").split("\n").flatMap((line) => (line === "" ? [] : (parseEvent(line) ?? [])));
 }

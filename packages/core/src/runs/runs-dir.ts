@@ -1,4 +1,5 @@
 /** The parent directory of all runs' files: in the project, or elsewhere if that is not possible. */
+
 import { createHash } from "node:crypto";
 import {
 	accessSync,
@@ -15,6 +16,7 @@ import {
 import { lstat } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
+import { checkArguments } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { isWithin } from "../files/within.ts";
@@ -42,6 +44,7 @@ const MIN_FREE_BYTES = 1024 * 1024;
  * ```
  */
 export async function prepareRunsDir(root: string, fallback: string = tmpdir()): Promise<RunsDir> {
+	checkArguments({ root: [root, "string"] });
 	try {
 		return { dir: withinProject(root) };
 	} catch (error) {

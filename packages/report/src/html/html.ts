@@ -1,7 +1,9 @@
 /** A report as one HTML file: works from `file://`, sends no request, and runs only its own script. */
+
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 
 /** The script and the style of the page. */
@@ -17,6 +19,7 @@ export interface Page {
  * ```
  */
 export async function htmlReport(report: Report): Promise<string> {
+	checkArguments({ report: [report, "object"], "report.agents": [report?.agents, "array"] });
 	return htmlWith(report, await builtPage());
 }
 

@@ -1,7 +1,9 @@
 /** Writes reports and traces to files that only the user can read. */
+
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 import { chromeTrace } from "../trace/chrome.ts";
 import { type OtlpOptions, otlpTraces } from "../trace/otlp.ts";
@@ -16,6 +18,7 @@ import { htmlReport } from "./html.ts";
  * ```
  */
 export async function writeHtmlReport(report: Report, path: string): Promise<string> {
+	checkArguments({ path: [path, "string"] });
 	return writeWhole(path, await htmlReport(report));
 }
 

@@ -1,6 +1,6 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
 import type { EventLine, Meta, ResultFile } from "@pi-subagents/core/runs";
-import type { Outcome } from "@pi-subagents/progress";
+import { checkArguments, type Outcome } from "@pi-subagents/progress";
 import { cleanReport } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
 import { spansOf } from "./spans.ts";
@@ -73,6 +73,7 @@ export interface ReportOptions {
  * ```
  */
 export function buildReport(runs: readonly RunInput[], options: ReportOptions): Report {
+	checkArguments({ runs: [runs, "array"], options: [options, "object"], "options.now": [options?.now, "number"] });
 	const { now, isFull = false, title, problems = [], secrets = [] } = options;
 	const parents = parentsOf(runs);
 	const waited = new Set(

@@ -1,8 +1,10 @@
 /** Reads runs from their directories and from the entries of a session. What cannot be read is a problem beside the rest. */
+
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isRunPath, RUN_FILES, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
 import { diffWorktree, listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
+import { checkArguments } from "@pi-subagents/progress";
 import type { RunInput } from "../model/build.ts";
 import { runsInSession } from "./session-runs.ts";
 
@@ -35,6 +37,7 @@ const AT_ONCE = 16;
  * ```
  */
 export async function readRunDirs(dir: string, options: ReadOptions = {}): Promise<FoundRuns> {
+	checkArguments({ dir: [dir, "string"] });
 	const found = await readdir(dir, { withFileTypes: true });
 	if (found.some(({ name }) => name === "meta.json")) return readAll([dir], options);
 	const dirs = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
@@ -53,6 +56,7 @@ export async function readRunDirs(dir: string, options: ReadOptions = {}): Promi
  * ```
  */
 export async function readSessionRuns(entries: readonly unknown[], options: ReadOptions = {}): Promise<FoundRuns> {
+	checkArguments({ entries: [entries, "array"] });
 	const logged = runsInSession(entries);
 	const withFiles = logged.filter(
 		({ artifacts, run }) => artifacts !== undefined && isRunPath(artifacts, run.meta.runId),

@@ -1,4 +1,5 @@
 /** A report in Chrome's trace format, which Perfetto, speedscope and chrome://tracing read. Pure. */
+import { checkArguments } from "@pi-subagents/progress";
 import type { Report, ReportAgent, Span } from "../model/types.ts";
 
 /** The fields of the format that we use. Times are microseconds. */
@@ -31,6 +32,7 @@ const PID = 1;
  * ```
  */
 export function chromeTrace(report: Report): ChromeTrace {
+	checkArguments({ report: [report, "object"], "report.agents": [report?.agents, "array"] });
 	const traceEvents: ChromeEvent[] = [named("process_name", 0, report.title)];
 	let tid = 0;
 	for (const agent of report.agents) {

@@ -2,7 +2,9 @@
  * A report as OpenTelemetry spans in OTLP/JSON, after the semantic conventions for generative AI, version 1.37.0:
  * `invoke_agent` for a run, `chat` for a model's answer, `execute_tool` for a tool. Pure; no SDK.
  */
+
 import { runSpanId, traceHash, traceOf } from "@pi-subagents/core/runs";
+import { checkArguments } from "@pi-subagents/progress";
 import type { Report, ReportAgent, Span } from "../model/types.ts";
 
 const SCHEMA_URL = "https://opentelemetry.io/schemas/1.37.0";
@@ -53,6 +55,7 @@ export interface OtlpAttribute {
  * ```
  */
 export function otlpTraces(report: Report, options: OtlpOptions = {}): OtlpTraces {
+	checkArguments({ report: [report, "object"], "report.agents": [report?.agents, "array"] });
 	const trace = traceOf(report.sessionId ?? report.agents[0]?.id, options.traceparent);
 	const launches = new Map(
 		report.agents.flatMap(({ id, spans }) =>

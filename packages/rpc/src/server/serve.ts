@@ -1,5 +1,5 @@
 /** The server: answers every request on the bus with exactly one reply. */
-import { type Bus, listen } from "../bus.ts";
+import { type Bus, listen, requireBus } from "../bus.ts";
 import { type Method, PROTOCOL_VERSION, type Replies, type Reply, replyChannel, requestChannels } from "../protocol.ts";
 import { messageOf } from "./error-message.ts";
 import { type Checked, readNow, requestIdOf } from "./request.ts";
@@ -33,6 +33,9 @@ export interface ServeOptions {
  * ```
  */
 export function serve(bus: Bus, handlers: Handlers, { capabilities = [], report }: ServeOptions = {}): () => void {
+	requireBus(bus);
+	if (typeof handlers !== "object" || handlers === null)
+		throw new TypeError(`handlers must be an object, not ${handlers === null ? "null" : typeof handlers}.`);
 	const served = (Object.keys(requestChannels) as Method[]).filter((method) => method in handlers);
 	const optional = served.filter((method) => method !== "spawn" && method !== "stop");
 	const ping = () => ({ version: PROTOCOL_VERSION, capabilities: [...optional, ...capabilities] });

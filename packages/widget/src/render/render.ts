@@ -1,5 +1,5 @@
 /** Turns a layout, or records, into terminal lines: icons, connectors and colours. Pure. */
-import { SPINNER } from "@pi-subagents/progress";
+import { checkArguments, SPINNER } from "@pi-subagents/progress";
 import { type FitOptions, fit } from "../rows/fit.ts";
 import { BRANCH, CROPPED, DETAIL, ICONS, LAST_BRANCH, NO_RAIL, RAIL } from "../rows/glyphs.ts";
 import type { Layout, Row, Tone } from "../rows/layout.ts";
@@ -21,6 +21,12 @@ export function renderTree(
 	records: Iterable<AgentView>,
 	options: FitOptions & { theme?: Theme | undefined },
 ): string[] {
+	checkArguments({
+		records: [records, "iterable"],
+		options: [options, "object"],
+		"options.width": [options?.width, "number"],
+		"options.now": [options?.now, "number"],
+	});
 	return render(fit(buildTree(records), options), options.theme);
 }
 

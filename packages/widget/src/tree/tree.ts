@@ -2,7 +2,7 @@
  * Who launched whom: views linked into a tree with a stable order, and the counts of every branch. Pure, without
  * recursion because a tree can be arbitrarily deep, and quick enough to be built for every change.
  */
-import { isElsewhere } from "@pi-subagents/progress";
+import { checkArguments, isElsewhere } from "@pi-subagents/progress";
 import { type Counts, minus, NOTHING, plus } from "./counts.ts";
 import { ACTIVE, type AgentView, QUEUED, type Rank, rankOf, SETTLED } from "./view.ts";
 
@@ -42,6 +42,7 @@ export interface Tree {
  * ```
  */
 export function buildTree(views: Iterable<AgentView>): Tree {
+	checkArguments({ views: [views, "iterable"] });
 	const byId = new Map<string, Draft>();
 	for (const view of views) {
 		const known = byId.get(view.id);

@@ -2,8 +2,10 @@
  * Runs a workflow: its script in a thread, its calls through the ports, everything that happens in the journal first.
  * Given the journal of an earlier run it answers from there what was answered, and continues with the rest.
  */
+
 import { randomBytes } from "node:crypto";
 import { type Clock, defined, messageOf, systemClock } from "@pi-subagents/core";
+import { checkArguments } from "@pi-subagents/progress";
 import type { Answer, JournalEvent } from "../journal/events.ts";
 import { advance, type CallState, type WorkflowState, workflowState } from "../journal/state.ts";
 import type { OnError } from "../script/meta.ts";
@@ -34,6 +36,12 @@ import { type ScriptThread, startThread } from "./thread.ts";
  * ```
  */
 export function runWorkflow(options: WorkflowOptions): WorkflowRun {
+	checkArguments({
+		options: [options, "object"],
+		"options.id": [options?.id, "string"],
+		"options.journal": [options?.journal, "object"],
+		"options.ports": [options?.ports, "object"],
+	});
 	return new Engine(options);
 }
 

@@ -2,8 +2,10 @@
  * Checks a workflow script without running it: its first statement is `export const meta = { … }`, a pure literal, and
  * the rest compiles as the body of an async function, so it may `await` and `return`.
  */
+
 import { createHash } from "node:crypto";
 import { Script } from "node:vm";
+import { checkArguments } from "@pi-subagents/progress";
 import { lineOf, readLiteral, ScriptError, skipBlank } from "./literal.ts";
 import { checkMeta, type Meta } from "./meta.ts";
 
@@ -29,6 +31,7 @@ const START = "Begin the script with `export const meta = { name: …, descripti
  * ```
  */
 export function checkScript(source: string): CheckedScript {
+	checkArguments({ source: [source, "string"] });
 	if (Buffer.byteLength(source) > MAX_SCRIPT_BYTES)
 		throw new ScriptError(`The script is too long: at most ${MAX_SCRIPT_BYTES / 1024} KB.`);
 	const start = startOf(source);
