@@ -75,7 +75,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 	const journal = createJournal({ store, log, archive, warn, clock });
 	const notifier = createNotifier({ store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock });
 	const restorer = createRestorer({ manager, journal, notifier, messenger, ownership, sessionId, warn, clock });
-	const { turnStarted, branchChanged, expect, claim, silence, apart, configure, drain, stopDraining } = notifier;
+	const { turnStarted, branchChanged, expect, claim, silence, apart, ready, configure, drain, stopDraining } = notifier;
 	return {
 		journal,
 		sessionStarted: restorer.open,
@@ -90,6 +90,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 		claim,
 		silence,
 		apart,
+		ready,
 		configure,
 		drain,
 		stopDraining,

@@ -1,6 +1,6 @@
 /** Wires the packages into pi, in dependency order. There is no logic here. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { offerMentions } from "@pi-subagents/commands/input";
+import { offerMentions, showOffers } from "@pi-subagents/commands/input";
 import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-subagents/commands/questions";
 import { alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
@@ -10,7 +10,7 @@ import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
 import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
-import { createUsageReport, renderNotification } from "@pi-subagents/tools";
+import { createUsageReport, createUserInputSignal, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { loadCommands } from "./commands/commands.lazy.ts";
 import { registerCommands } from "./commands/register-commands.ts";
@@ -27,7 +27,6 @@ import { stopOnEscape, stopWithSession } from "./session/session-shutdown.ts";
 import { dedupeSessionStart, followSession } from "./session/session-state.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
-import { createUserInputSignal } from "./tools/user-input-signal.ts";
 import { notifySettled, showCounts } from "./ui/footer.ts";
 import { showTree } from "./ui/tree.ts";
 import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
@@ -134,6 +133,11 @@ export default function subagents(given: ExtensionAPI): void {
 	registerCommands(pi, { ...parts, schedules, dialogs, states, flushLogs });
 	cleanUp(pi, { store, journal, launcher, host });
 	serveRpc(pi, { ...parts, bus, callerData, runtimePresets });
+	showOffers(pi, {
+		...parts,
+		states,
+		resume: async (agents, ctx) => (await loadCommands()).resumeInterrupted({ launcher, manager }, agents, ctx),
+	});
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);
 }

@@ -22,6 +22,7 @@ export type {
 	ResultClaims,
 } from "./ports.ts";
 export { renderNotification } from "./render/notification.ts";
+export { keepRowsOverReload } from "./render/reload.ts";
 export { createReplyTool } from "./reply-tool.ts";
 export { createStartSubagentTool, keepLaunchesApart, type StartSubagentToolDeps } from "./start-subagent-tool.ts";
 export { createSteerTool } from "./steer-tool.ts";
@@ -29,6 +30,7 @@ export { createStopTool, type StopToolDeps } from "./stop-tool.ts";
 export { createSubagentTool, type SubagentDetails, type SubagentToolDeps } from "./subagent-tool.ts";
 export type { AgentWaiter, OnGivenUp } from "./waiting/foreground.ts";
 export { createUsageReport, toPiUsage, type UsageReport } from "./waiting/usage-report.ts";
+export { createUserInputSignal, type UserInputSignal } from "./waiting/user-input-signal.ts";
 export {
 	createWorkflowTool,
 	type WorkflowStarter,

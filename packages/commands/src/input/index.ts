@@ -1,1 +1,2 @@
+export { showOffers } from "./offers.ts";
 export { offerAgentsKey, offerMentions } from "./register.ts";

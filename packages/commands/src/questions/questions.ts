@@ -12,9 +12,10 @@ import {
 	bestEffort,
 	fencedQuestion,
 	type Manager,
+	type Question,
 } from "@pi-subagents/core";
 import type { SessionStates } from "@pi-subagents/delivery";
-import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { formatDuration, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "./dialogs.ts";
 
@@ -36,7 +37,7 @@ interface QuestionMessage {
 	customType: typeof QUESTION;
 	display: true;
 	content: string;
-	details: { questions: { agentId: string; question: string }[] };
+	details: { questions: { agentId: string; question: string; background?: string }[] };
 }
 
 /** Without this tool, the session cannot answer. */
@@ -167,6 +168,8 @@ function notifyUser(question: AskedQuestion, manager: Manager, session: Extensio
 }
 
 const NOTICE_CHARACTERS = 500;
+/** Of the context that a box shows; the model reads all of it. */
+const BACKGROUND_CHARACTERS = 1_000;
 
 function isOpen(question: AskedQuestion, manager: Manager): boolean {
 	return manager.questions().includes(question);
@@ -193,10 +196,11 @@ function messageFor(asked: readonly Asked[], advice: (id: string) => string): Qu
 		display: true,
 		content: [...elements.flat(), advice(id)].join("\n"),
 		details: {
-			questions: asked.map(({ question, asker }) => ({
-				agentId: asker.id,
-				question: sanitize(question.question).slice(0, 500),
-			})),
+			questions: asked.map(({ question, asker }) => {
+				const background = backgroundOf(question).join("\n").slice(0, BACKGROUND_CHARACTERS);
+				const text = sanitize(question.question).slice(0, 500);
+				return { agentId: asker.id, question: text, ...(background === "" ? {} : { background }) };
+			}),
 		},
 	};
 }
@@ -223,8 +227,25 @@ async function askUser(
 }
 
 function titleOf(asked: AskedQuestion, asker: AgentRecord): string {
-	const head = headOf(asked, asker);
-	return asked.context === undefined ? head : `${head}\n${sanitizeBlock(asked.context)}`;
+	return [headOf(asked, asker), ...backgroundOf(asked), dismissText(asked)].join("\n");
+}
+
+/** What the user needs to know to answer, and what happens without an answer. */
+export function backgroundOf({ context, defaultAnswer, timeoutMs }: Question): string[] {
+	const inTime = timeoutMs === undefined ? "" : ` in ${formatDuration(timeoutMs)}`;
+	return [
+		...(context === undefined ? [] : [sanitizeBlock(context)]),
+		...(defaultAnswer === undefined ? [] : [`Default: ${sanitize(defaultAnswer)}`]),
+		...(timeoutMs === undefined ? [] : [`Without an answer${inTime} it ${withoutAnswer(defaultAnswer)}.`]),
+	];
+}
+
+function dismissText({ defaultAnswer }: Question): string {
+	return `esc: it ${withoutAnswer(defaultAnswer)}`;
+}
+
+function withoutAnswer(defaultAnswer: string | undefined): string {
+	return defaultAnswer === undefined ? "decides by itself" : "continues with its default";
 }
 
 function headOf({ question }: AskedQuestion, { type, id }: AgentRecord): string {
@@ -235,10 +256,11 @@ function headOf({ question }: AskedQuestion, { type, id }: AgentRecord): string 
 export function renderQuestion({ details }: { details?: unknown }, _options: object, theme: Theme): Component {
 	const { questions } = Object(details) as { questions?: unknown };
 	const lines = (Array.isArray(questions) ? questions : []).flatMap((asked) => {
-		const { agentId, question } = Object(asked) as { agentId?: unknown; question?: unknown };
+		const { agentId, question, background } = Object(asked) as Record<string, unknown>;
 		const id = sanitize(String(agentId ?? "?"));
 		return [
 			`${theme.fg("warning", "?")} ${theme.fg("customMessageText", `Agent ${id} asks: ${sanitize(String(question ?? ""))}`)}`,
+			...(typeof background === "string" && background !== "" ? [theme.fg("muted", sanitizeBlock(background))] : []),
 			theme.fg("dim", `/subagent reply ${id} <answer>`),
 		];
 	});

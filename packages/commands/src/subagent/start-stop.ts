@@ -3,7 +3,7 @@ import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
 import type { PresetReport } from "@pi-subagents/launch";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
-import { endText, lookOf } from "@pi-subagents/progress";
+import { endText, formatCount, lookOf } from "@pi-subagents/progress";
 import { type Block, fields } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { agentLabel, durationOf, isActive } from "../text/agent-text.ts";
@@ -41,14 +41,31 @@ export async function startAgent(
 	return { record: manager.spawn(spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
 }
 
+/** Agents that ended with their pi continue where they were. */
+export async function resumeInterrupted(
+	deps: LaunchDeps,
+	agents: readonly AgentRecord[],
+	ctx: ExtensionContext,
+): Promise<void> {
+	for (const agent of agents) {
+		const { warnings } = await resumeAgent(deps, agent, CONTINUE, ctx, agent);
+		for (const warning of warnings) ctx.ui.notify(warning, "warning");
+	}
+	ctx.ui.notify(`Resumed ${formatCount(agents.length, "agent")}; the results will appear here.`, "info");
+}
+
+const CONTINUE = "You were interrupted because pi quit. Continue your task where you left off, and finish it.";
+
 /** A finished agent's next run, in the place and the way of its last one. */
 export async function resumeAgent(
 	{ launcher, manager }: LaunchDeps,
 	{ id, type, cwd, runner, isolation, outlives = false }: AgentRecord,
 	task: string,
 	ctx: ExtensionContext,
+	{ description }: { description?: string } = {},
 ): Promise<Launched> {
-	const { spec } = await launcher.resolve({ preset: type, task, cwd, runner, isolation, outlives }, ctx);
+	const request = { preset: type, task, description, cwd, runner, isolation, outlives };
+	const { spec } = await launcher.resolve(request, ctx);
 	return { record: manager.resume(id, spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
 }
 

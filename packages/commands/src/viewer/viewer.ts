@@ -30,6 +30,7 @@ import {
 } from "@pi-subagents/widget";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
+import { backgroundOf } from "../questions/questions.ts";
 import { agentLabel, treeOrder } from "../text/agent-text.ts";
 import { type AgentConversation, openConversation } from "./viewer-source.ts";
 
@@ -161,7 +162,7 @@ function isLive(manager: Manager, id: string): boolean {
 
 function questionOf(manager: Manager, id: string): ViewerQuestion | undefined {
 	const open = manager.questions().find(({ agentId }) => agentId === id);
-	return open && { text: open.question, id: open };
+	return open && { text: [open.question, ...backgroundOf(open)].join(" · "), id: open };
 }
 
 function emptyText({ status, task }: AgentRecord, doing: string | undefined): string {

@@ -72,15 +72,15 @@ test("one dialog at a time, and an answer never reaches a question that was not 
 	const first = manager.ask(one.id, { question: "Which door?" });
 	const harmless = manager.ask(two.id, { question: "Delete the old branch?", defaultAnswer: "no", timeoutMs: 1_000 });
 	await heard();
-	expect(shown).toEqual(["Agent scout (a1) asks: Which door?"]);
+	expect(shown).toEqual(["Agent scout (a1) asks: Which door?\nesc: it decides by itself"]);
 	clock.advance(1_000);
-	expect(await harmless).toEqual({ by: "default", text: "no" });
+	expect(await harmless).toEqual({ by: "default", text: "no", why: "timeout" });
 	const harmful = manager.ask(two.id, { question: "Delete the database?" });
 
 	answers[0]?.("the left one");
 	expect(await first).toEqual({ by: "user", text: "the left one" });
 	await heard();
-	expect(shown.slice(1)).toEqual(["Agent scout (a2) asks: Delete the database?"]);
+	expect(shown.slice(1)).toEqual(["Agent scout (a2) asks: Delete the database?\nesc: it decides by itself"]);
 	answers[1]?.("never");
 	expect(await harmful).toEqual({ by: "user", text: "never" });
 });

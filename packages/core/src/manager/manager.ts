@@ -10,7 +10,7 @@ import { defined } from "../base/values.ts";
 import { isYes } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
 import { type PieceListener, watchWhenStarted } from "../model/live-piece.ts";
-import { type Answer, type Audience, type Question, unanswered } from "../model/question.ts";
+import { type Answer, type Audience, type Question, unanswered, type WhyUnanswered } from "../model/question.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { Store } from "../model/store.ts";
@@ -246,9 +246,9 @@ export class Manager {
 	}
 
 	/** Declines the agent's open question: it gets its default, or decides by itself. */
-	decline(id: string): void {
+	decline(id: string, why: WhyUnanswered = "dismissed"): void {
 		const question = this.#lifecycle.live(id)?.question;
-		question?.answer(unanswered(question.asked));
+		question?.answer(unanswered(question.asked, why));
 	}
 
 	/** The open questions, oldest first. */
@@ -298,9 +298,9 @@ export class Manager {
 	}
 
 	/** Stops every live agent, detaches those that outlive us, and resolves when the stopped children are gone. */
-	async shutdown(): Promise<void> {
+	async shutdown({ reason }: Pick<Stop, "reason"> = {}): Promise<void> {
 		this.#isShutDown = true;
-		this.#lifecycle.close({ by: "shutdown" });
+		this.#lifecycle.close({ by: "shutdown", ...defined({ reason }) });
 		await this.#lifecycle.cleanedUp();
 	}
 

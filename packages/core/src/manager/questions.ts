@@ -46,7 +46,7 @@ export class Questions {
 		{ aboutId, signal }: { aboutId?: string; signal?: AbortSignal | undefined } = {},
 	): Promise<Answer> {
 		const addressee = question.isForUser ? this.#person() : this.#addresseeOf(aboutId ?? asker.id);
-		if (addressee.who === "nobody" || signal?.aborted) return Promise.resolve(unanswered(question));
+		if (addressee.who === "nobody" || signal?.aborted) return Promise.resolve(unanswered(question, "absent"));
 		const about = aboutId === undefined ? {} : { aboutId };
 		return this.#open(asker, { ...question, agentId: asker.id, ...about, addressee }, signal);
 	}
@@ -92,7 +92,7 @@ export class Questions {
 				},
 			};
 			const onAbort = () => open.answer({ by: "nobody" });
-			const late = () => open.answer(unanswered(asked));
+			const late = () => open.answer(unanswered(asked, "timeout"));
 			const cancel = asked.timeoutMs === undefined ? undefined : this.#options.clock.after(asked.timeoutMs, late);
 			live.question = open;
 			signal?.addEventListener("abort", onAbort, { once: true });
@@ -117,7 +117,7 @@ export class Questions {
 			const addressee = question?.asked.addressee;
 			if (!question || addressee?.who !== "agent" || addressee.agentId !== agentId) continue;
 			const next = this.#addresseeOf(question.asked.aboutId ?? id);
-			if (next.who === "nobody") question.answer(unanswered(question.asked));
+			if (next.who === "nobody") question.answer(unanswered(question.asked, "absent"));
 			else {
 				question.asked = { ...question.asked, addressee: next };
 				this.#bring(question.asked);

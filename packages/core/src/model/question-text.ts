@@ -1,7 +1,7 @@
 /** The `ask_main_session` tool as a child's model sees it, wherever the child runs. Pure. */
 import { fence } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
-import type { Answer, Question } from "./question.ts";
+import type { Answer, Question, WhyUnanswered } from "./question.ts";
 
 export const ASK_TOOL = {
 	name: "ask_main_session",
@@ -43,9 +43,9 @@ export function questionOf({ question, context, default_answer, timeout }: AskPa
 export function replyOf(answer: Answer): string {
 	switch (answer.by) {
 		case "nobody":
-			return "No one can answer now. Decide yourself, and say in your result what you decided and why.";
+			return `${UNANSWERED[answer.why ?? "absent"]} Decide yourself, and say in your result what you decided and why.`;
 		case "default":
-			return `No answer in time. Continue with your default: ${answer.text}`;
+			return `${UNANSWERED[answer.why ?? "timeout"]} Continue with your default: ${answer.text}`;
 		case "user":
 			return `Answer from the user: ${answer.text}`;
 		case "session":
@@ -54,6 +54,12 @@ export function replyOf(answer: Answer): string {
 			return `Answer from ${WHO[answer.by]}:\n${fence("reply", answer.text, { maxLength: REPLY_CHARACTERS })}`;
 	}
 }
+
+const UNANSWERED: Record<WhyUnanswered, string> = {
+	dismissed: "The user read your question and dismissed it without an answer.",
+	timeout: "No answer in time.",
+	absent: "No one can answer now.",
+};
 
 const WHO = { session: "the main session", agent: "the agent that launched you" };
 const REPLY_CHARACTERS = 50_000;

@@ -15,11 +15,19 @@ export interface Question {
 }
 
 /** Whose answer it is; with `nobody` the agent must decide by itself. */
-export type Answer = { by: "agent" | "session" | "user" | "default"; text: string } | { by: "nobody" };
+export type Answer =
+	| { by: "agent" | "session" | "user"; text: string }
+	| { by: "default"; text: string; why?: WhyUnanswered }
+	| { by: "nobody"; why?: WhyUnanswered };
+
+/** Why no one answered: the user saw the question and dismissed it, its time was up, or no one could be asked. */
+export const WHY_UNANSWERED = ["dismissed", "timeout", "absent"] as const;
+
+export type WhyUnanswered = (typeof WHY_UNANSWERED)[number];
 
 /** The answer to a question that no one answers. */
-export function unanswered({ defaultAnswer }: Question): Answer {
-	return defaultAnswer === undefined ? { by: "nobody" } : { by: "default", text: defaultAnswer };
+export function unanswered({ defaultAnswer }: Question, why: WhyUnanswered): Answer {
+	return defaultAnswer === undefined ? { by: "nobody", why } : { by: "default", text: defaultAnswer, why };
 }
 
 /** Who gets the question. */

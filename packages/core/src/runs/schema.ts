@@ -13,6 +13,7 @@ import type {
 } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
+import { WHY_UNANSWERED } from "../model/question.ts";
 import type { McpSpec, OutputSpec, RunSpec, Stop, VerifySpec } from "../model/runner.ts";
 import type {
 	LifeCycleLine,
@@ -286,10 +287,14 @@ const stop = once(() => objectOf<Stop>()({ by: aborter, reason: maybeText }));
 
 const answerer = oneOf("agent", "session", "user", "default", "nobody");
 
+/** Absent in files of older versions. */
+const whyUnanswered = Type.Optional(oneOf(...WHY_UNANSWERED));
+
 const answer = once(() =>
 	Type.Union([
-		Type.Object({ by: oneOf("agent", "session", "user", "default"), text }),
-		Type.Object({ by: Type.Literal("nobody") }),
+		Type.Object({ by: oneOf("agent", "session", "user"), text }),
+		Type.Object({ by: Type.Literal("default"), text, why: whyUnanswered }),
+		Type.Object({ by: Type.Literal("nobody"), why: whyUnanswered }),
 	]),
 );
 

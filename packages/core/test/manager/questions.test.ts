@@ -1,6 +1,8 @@
 import { unfenced } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
 import type { AskedQuestion, Audience } from "../../src/index.ts";
+import { replyOf } from "../../src/model/question-text.ts";
+import { parseAnswer } from "../../src/process/pi/tunnel.ts";
 import { spec } from "../fixtures/events.ts";
 import { codeOf, setUp } from "../fixtures/manager.ts";
 
@@ -36,7 +38,11 @@ describe("a question", () => {
 		expect(asked[0]?.addressee).toEqual({ who: "user" });
 		const alone = world({ sessionCanAnswer: () => true, userCanAnswer: () => false });
 		const question = { question: "Which?", isForUser: true, defaultAnswer: "left" };
-		expect(await alone.manager.ask(alone.spawn().id, question)).toEqual({ by: "default", text: "left" });
+		expect(await alone.manager.ask(alone.spawn().id, question)).toEqual({
+			by: "default",
+			text: "left",
+			why: "absent",
+		});
 	});
 
 	test("is one at a time, and only of an agent that lives", () => {
@@ -74,7 +80,10 @@ describe("a question", () => {
 		const withDefault = manager.ask(careful.id, { question: "Which?", defaultAnswer: "left", timeoutMs: 1_000 });
 		const without = manager.ask(careless.id, { question: "Which?", timeoutMs: 1_000 });
 		clock.advance(1_000);
-		expect([await withDefault, await without]).toEqual([{ by: "default", text: "left" }, { by: "nobody" }]);
+		expect([await withDefault, await without]).toEqual([
+			{ by: "default", text: "left", why: "timeout" },
+			{ by: "nobody", why: "timeout" },
+		]);
 	});
 });
 
@@ -90,10 +99,11 @@ describe("who answers", () => {
 			expect(asked[0]?.addressee).toEqual(addressee);
 		}
 		const { manager, spawn, asked } = world();
-		expect(await manager.ask(spawn().id, { question: "Which?" })).toEqual({ by: "nobody" });
+		expect(await manager.ask(spawn().id, { question: "Which?" })).toEqual({ by: "nobody", why: "absent" });
 		expect(await manager.ask(spawn().id, { question: "Which?", defaultAnswer: "left" })).toEqual({
 			by: "default",
 			text: "left",
+			why: "absent",
 		});
 		expect(asked).toEqual([]);
 	});
@@ -140,6 +150,29 @@ describe("who answers", () => {
 		const answer = alone.manager.ask(orphan.id, { question: "Which?", defaultAnswer: "left" });
 		parent.run.answer("I am done.");
 		await heard();
-		expect(await answer).toEqual({ by: "default", text: "left" });
+		expect(await answer).toEqual({ by: "default", text: "left", why: "absent" });
 	});
+});
+
+test.each([
+	[
+		{ by: "nobody", why: "dismissed" },
+		"The user read your question and dismissed it without an answer. Decide yourself",
+	],
+	[{ by: "nobody", why: "timeout" }, "No answer in time. Decide yourself"],
+	[{ by: "nobody", why: "absent" }, "No one can answer now. Decide yourself"],
+	[{ by: "default", text: "red", why: "dismissed" }, "dismissed it without an answer. Continue with your default: red"],
+	[{ by: "default", text: "red", why: "absent" }, "No one can answer now. Continue with your default: red"],
+	[{ by: "default", text: "red" }, "No answer in time. Continue with your default: red"],
+] as const)("the child learns the truth about %o", (answer, text) => {
+	expect(replyOf(answer)).toContain(text);
+	expect(parseAnswer(JSON.stringify(answer))).toEqual(answer); // also in another process
+});
+
+test("a user who dismisses a question is not a user who is not there", async () => {
+	const { manager, spawn } = world(onlyUser);
+	const agent = spawn();
+	const answer = manager.ask(agent.id, { question: "Which?" });
+	manager.decline(agent.id);
+	expect(await answer).toEqual({ by: "nobody", why: "dismissed" });
 });

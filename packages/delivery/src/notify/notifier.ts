@@ -29,6 +29,8 @@ export interface ResultControls {
 	silence(record: AgentRecord): void;
 	/** What is launched in there is delivered on its own: it has nothing to do with what the turn launched. */
 	apart<Result>(launch: () => Result): Result;
+	/** How many results wait until the session can take them. */
+	ready(): number;
 	/** Changes how results are joined and announced. */
 	configure(settings: Partial<OutboxSettings>): void;
 	/** Waits for all agents, but not beyond the deadline. Resolves with the messages to deliver, and the runs that are missing. */
@@ -224,6 +226,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 				isApart = false;
 			}
 		},
+		ready: () => outbox.ready,
 		configure: (change) => outbox.dispatch({ type: "settings", change }),
 		drain: (deadline) =>
 			new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /** Runs the outbox: feeds it, keeps its one timer, and performs its actions in their order. */
 import { type Clock, steadyClock } from "@pi-subagents/core";
 import { newOutbox, step as stepOutbox } from "./outbox.ts";
+import { readyCount } from "./plan.ts";
 import type { OutboxAction, OutboxInput, SendItem } from "./types.ts";
 
 /** How its actions are performed. None of these may throw. */
@@ -37,6 +38,11 @@ export class Outbox {
 		} finally {
 			this.#isBusy = false;
 		}
+	}
+
+	/** How many results wait for the session. */
+	get ready(): number {
+		return readyCount(this.#state);
 	}
 
 	/** Nothing is sent any more, and no timer is left behind. */

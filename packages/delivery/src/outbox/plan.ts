@@ -83,6 +83,11 @@ function groupDueAt(
 	);
 }
 
+/** How many results the session does not hold yet, though it could if it took messages. */
+export function readyCount(state: OutboxState): number {
+	return onThisBranch(state).length;
+}
+
 function onThisBranch({ waiting, branch }: OutboxState): readonly Waiting[] {
 	const entries = new Set(branch);
 	return waiting.filter(({ delivery: { launchEntry } }) => launchEntry === undefined || entries.has(launchEntry));

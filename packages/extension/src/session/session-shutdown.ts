@@ -10,17 +10,17 @@ import { isBrokenOff } from "./session-state.ts";
 const SHUTDOWN_MS = 3_000;
 
 export function stopWithSession(pi: ExtensionAPI, manager: Manager, recorder: Recorder): void {
-	pi.on("session_shutdown", async () => {
+	pi.on("session_shutdown", async ({ reason }) => {
 		const { promise: tooLong, resolve } = Promise.withResolvers<void>();
 		const timer = setTimeout(resolve, SHUTDOWN_MS);
-		await Promise.race([end(manager, recorder), tooLong]);
+		await Promise.race([end(manager, recorder, reason), tooLong]);
 		clearTimeout(timer);
 	});
 }
 
 /** What is known of the agents is written while they are stopped; what they say in their last moment, after that. */
-async function end(manager: Manager, recorder: Recorder): Promise<void> {
-	await Promise.all([manager.shutdown(), recorder.flush()]);
+async function end(manager: Manager, recorder: Recorder, reason: string): Promise<void> {
+	await Promise.all([manager.shutdown(reason === "reload" ? { reason } : {}), recorder.flush()]);
 	await conversationsWritten();
 	await recorder.close();
 }

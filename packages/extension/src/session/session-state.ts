@@ -13,6 +13,10 @@ const PREPARATION_MS = 30_000;
 export interface PiSessionStates extends SessionStates {
 	/** The user is asked in several steps: also between two of them, nothing else may begin. */
 	whileAsking<Result>(ask: () => Promise<Result>): Promise<Result>;
+	/** The user broke off a turn and has said nothing since. */
+	isInterrupted(): boolean;
+	/** The user wants what was held back. */
+	endInterruption(): void;
 }
 
 export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = systemClock): PiSessionStates {
@@ -81,6 +85,11 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 	return {
 		onState: (listener) => void listeners.push(listener),
 		announce,
+		isInterrupted: () => isInterrupted,
+		endInterruption() {
+			isInterrupted = false;
+			announce();
+		},
 		async whileAsking(ask) {
 			dialogs++;
 			announce();

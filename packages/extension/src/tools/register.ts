@@ -24,15 +24,16 @@ import {
 	createWorkflowTool,
 	keepFailedDetails,
 	keepLaunchesApart,
+	keepRowsOverReload,
 	modelParameter,
 	type OnGivenUp,
 	type ResolveSpec,
 	type UsageReport,
+	type UserInputSignal,
 } from "@pi-subagents/tools";
 import type { Host } from "../host/host.ts";
 import { createScheduleCall } from "../schedule/schedules.ts";
 import type { LazyWorkflows } from "../workflow/workflows.ts";
-import type { UserInputSignal } from "./user-input-signal.ts";
 
 export interface ToolDeps {
 	manager: Manager;
@@ -51,6 +52,7 @@ export interface ToolDeps {
 export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host, runtimePresets } = deps;
 	const gate = createRegistrationGate();
+	const keep = keepRowsOverReload(pi);
 	let presets: readonly Preset[] = [];
 	let version: number | undefined;
 	let offered = { wanted: "", names: [] as readonly string[], text: "" };
@@ -71,6 +73,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		if (answer !== "register" && !isTrimmed && !isReworded) return;
 		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
 		for (const tool of tools) pi.registerTool(tool);
+		keep(tools);
 		const names = tools.map(({ name }) => name);
 		if (isTrimmed) {
 			const others = pi.getActiveTools().filter((name) => !offered.names.includes(name) && !names.includes(name));

@@ -1,5 +1,6 @@
 /** The agents of this session, as a list with levels: open, steer, stop, answer, resume, and the diff of a worktree. */
 import { type AgentRecord, findAgent, runIdOf } from "@pi-subagents/core";
+import { backgroundOf } from "../../questions/questions.ts";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import { resumeAgent } from "../../subagent/start-stop.ts";
@@ -92,7 +93,7 @@ async function stop({ screen, manager }: Menu, agent: AgentRecord): Promise<void
 async function answer({ screen, manager }: Menu, agent: AgentRecord): Promise<void> {
 	const asked = manager.questions().find(({ agentId }) => agentId === agent.id);
 	if (!asked) throw new Error(`${agentLabel(agent)} is no longer waiting for an answer.`);
-	const intro = asked.context === undefined ? asked.question : `${asked.question}\n\n${asked.context}`;
+	const intro = [asked.question, "", ...backgroundOf(asked), "esc: it goes on waiting"].join("\n");
 	const text = await screen.input({ title: `${agentLabel(agent)} asks`, intro });
 	if (text === undefined || text.trim() === "") return;
 	if (!manager.questions().includes(asked))

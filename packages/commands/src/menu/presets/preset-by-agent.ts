@@ -46,7 +46,7 @@ async function run(
 	const feed = followProgress(store, id, (lines) => show(lines));
 	// The user is in this dialog and cannot answer another one.
 	const unsubscribe = store.subscribe(({ event }) => {
-		if (event.agentId === id && event.type === "agent_asked") queueMicrotask(() => manager.decline(id));
+		if (event.agentId === id && event.type === "agent_asked") queueMicrotask(() => manager.decline(id, "absent"));
 	});
 	const stop = () => manager.abort(id, { by: "user" });
 	signal.addEventListener("abort", stop, { once: true });

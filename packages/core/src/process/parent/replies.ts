@@ -94,10 +94,10 @@ export class Replies {
 
 	async #askFor(question: Question, signal: AbortSignal): Promise<Answer> {
 		try {
-			return (await this.#options.ask?.(question, signal)) ?? unanswered(question);
+			return (await this.#options.ask?.(question, signal)) ?? unanswered(question, "absent");
 		} catch (error) {
 			if (!signal.aborted) this.#options.report(`An agent's question could not be asked: ${messageOf(error)}`);
-			return unanswered(question);
+			return unanswered(question, "absent");
 		}
 	}
 

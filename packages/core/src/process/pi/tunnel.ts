@@ -3,7 +3,8 @@
  * whose value is the reply. pi's RPC mode transports dialogs as JSON lines, and a handler that awaits one pauses pi's
  * loop. The wrapper makes all decisions.
  */
-import type { Answer, Question } from "../../model/question.ts";
+import { defined } from "../../base/values.ts";
+import { type Answer, type Question, WHY_UNANSWERED } from "../../model/question.ts";
 
 export type TunnelRequest =
 	/** A prompt is about to begin; its tools can still be removed. */
@@ -83,9 +84,12 @@ export function parseReply(value: string | undefined): TurnReply {
 
 export function parseAnswer(value: string | undefined): Answer {
 	const answer = value === undefined ? undefined : parse(value);
-	if (typeof answer?.text !== "string") return { by: "nobody" };
+	const why = WHY_UNANSWERED.find((each) => each === answer?.why);
+	const nobody = { by: "nobody" as const, ...defined({ why }) };
+	if (typeof answer?.text !== "string") return nobody;
 	const { by, text } = answer;
-	return by === "agent" || by === "session" || by === "user" || by === "default" ? { by, text } : { by: "nobody" };
+	if (by === "default") return { by, text, ...defined({ why }) };
+	return by === "agent" || by === "session" || by === "user" ? { by, text } : nobody;
 }
 
 function questionIn(value: unknown): Question | undefined {

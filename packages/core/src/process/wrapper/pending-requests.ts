@@ -33,19 +33,19 @@ export class PendingRequests {
 	/** The watcher's reply before the child may continue; undefined without a watcher. */
 	async checkpoint(): Promise<PassLine | undefined> {
 		const line = await this.#wait({ type: "checkpoint", id: this.#newId("pass") });
-		return line !== "unheard" && line?.type === "pass" ? line : undefined;
+		return typeof line === "object" && line.type === "pass" ? line : undefined;
 	}
 
 	async ask(question: Question): Promise<Answer> {
 		const id = this.#newId("answer");
 		const line = await this.#wait({ type: "question", id, ...question }, question.timeoutMs);
-		if (line === "unheard") return unanswered(question);
-		if (line?.type === "answer") {
+		if (line === "unheard") return unanswered(question, "absent");
+		if (typeof line === "object" && line.type === "answer") {
 			this.#options.say({ type: "agent_answered", id, by: line.answer.by });
 			return line.answer;
 		}
 		this.#options.say({ type: "question_over", id });
-		return unanswered(question);
+		return unanswered(question, line === "late" ? "timeout" : "absent");
 	}
 
 	/** A reply that nothing waits for came too late. */
@@ -56,17 +56,17 @@ export class PendingRequests {
 	async #wait(
 		event: Extract<WrapperEvent, { type: "checkpoint" | "question" }>,
 		timeoutMs?: number,
-	): Promise<AnswerLine | PassLine | "unheard" | undefined> {
+	): Promise<AnswerLine | PassLine | "unheard" | "late" | undefined> {
 		const { clock, isWatched, say, hold } = this.#options;
 		const goOn = hold();
-		const { promise, resolve } = Promise.withResolvers<AnswerLine | PassLine | undefined>();
+		const { promise, resolve } = Promise.withResolvers<AnswerLine | PassLine | "late" | undefined>();
 		this.#waiting.set(event.id, resolve);
 		let cancelLook = (): void => undefined;
 		const look = async () => {
 			if (!(await isWatched())) resolve(undefined);
 			else if (this.#waiting.has(event.id)) cancelLook = clock.after(LOOK_MS, look);
 		};
-		const cancelTimeout = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => resolve(undefined));
+		const cancelTimeout = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => resolve("late"));
 		try {
 			if (!(await isWatched()) || !say(event)) return "unheard";
 			cancelLook = clock.after(LOOK_MS, look);

@@ -297,7 +297,7 @@ describe("what a run asks", () => {
 		await dir.log(question);
 		await expect
 			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-			.toEqual([{ type: "answer", id: "q1", answer: { by: "default", text: "red" } }]);
+			.toEqual([{ type: "answer", id: "q1", answer: { by: "default", text: "red", why: "absent" } }]);
 	});
 
 	test("is not asked again when it was answered, or is over", async () => {

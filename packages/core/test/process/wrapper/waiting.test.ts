@@ -126,14 +126,18 @@ test("a question is over when whoever watched has left", async () => {
 	await settle();
 	leave();
 	clock.advance(2_000);
-	expect(await answer).toEqual({ by: "nobody" });
+	expect(await answer).toMatchObject({ by: "nobody" });
 	expect(said.at(-1)).toEqual({ type: "question_over", id: "answer-1" });
 	expect(clock.waiting()).toBe(0);
 });
 
 test("nobody is told of a question that nobody can be told of", async () => {
 	const { desk, said } = atDesk({ canSay: false });
-	expect(await desk.ask({ question: "Which?", defaultAnswer: "this" })).toEqual({ by: "default", text: "this" });
+	expect(await desk.ask({ question: "Which?", defaultAnswer: "this" })).toEqual({
+		by: "default",
+		text: "this",
+		why: "absent",
+	});
 	expect(await desk.checkpoint()).toBeUndefined();
 	expect(said).toEqual([]);
 });

@@ -1,0 +1,120 @@
+/**
+ * What the user must not miss, as one line above the editor with a key that acts on it: results that an interrupt holds
+ * back, and agents that ended with the last pi. What quitting stops is said on the shell, once pi's screen is gone.
+ */
+import { writeSync } from "node:fs";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { truncateToWidth } from "@earendil-works/pi-tui";
+import { type AgentRecord, bestEffort, type Manager, type Report } from "@pi-subagents/core";
+import type { Delivery, SessionStates } from "@pi-subagents/delivery";
+import { formatCount, sanitize } from "@pi-subagents/progress";
+
+export interface OfferDeps {
+	manager: Pick<Manager, "store">;
+	host: { session(): ExtensionContext | undefined; warn: Report };
+	states: Pick<SessionStates, "onState"> & { isInterrupted(): boolean; endInterruption(): void };
+	delivery: Pick<Delivery, "ready">;
+	/** Gives each agent another run that continues its task. */
+	resume: (agents: readonly AgentRecord[], ctx: ExtensionContext) => Promise<void>;
+}
+
+const KEY = "subagents:offer";
+/** pi and its editor leave it free. */
+const SHORTCUT = "alt+r";
+const MAX_NAMED = 5;
+
+export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, resume }: OfferDeps): void {
+	const { store } = manager;
+	let stopped: readonly AgentRecord[] = [];
+	let shown: string | undefined;
+	const show = () => {
+		const session = host.session();
+		if (session?.mode !== "tui") return;
+		const held = states.isInterrupted() ? delivery.ready() : 0;
+		const text = held > 0 ? heldText(held) : stopped.length > 0 ? stoppedText(stopped) : undefined;
+		if (text === shown) return;
+		shown = text;
+		session.ui.setWidget(
+			KEY,
+			text === undefined
+				? undefined
+				: (_tui, theme) => ({
+						render: (width) => [truncateToWidth(theme.fg("warning", text), width, "…")],
+						invalidate: () => undefined,
+					}),
+			{ placement: "aboveEditor" },
+		);
+	};
+	states.onState(() => setImmediate(show)); // after the outbox has heard of it
+	store.subscribe(({ event }) => {
+		if (event.type === "agent_settled") setImmediate(show);
+	});
+	pi.on("session_start", (_event, ctx) => {
+		shown = undefined;
+		stopped = interruptedIn(store.snapshot().records, lastUserAt(ctx));
+		show();
+	});
+	pi.on("agent_start", () => {
+		stopped = []; // the user went on without them
+		show();
+	});
+	pi.on("session_shutdown", ({ reason }, { mode }) => {
+		const ending = store.currentRecords().filter(({ outcome, outlives }) => !outcome && !outlives);
+		if (reason === "quit" && mode === "tui" && ending.length > 0)
+			process.once("exit", () => writeSync(2, `${quitText(ending)}\n`));
+	});
+	pi.registerShortcut(SHORTCUT, {
+		description: "Take the results of agents now, or resume those that ended with the last pi",
+		handler: (ctx) =>
+			void bestEffort("acting on an offer", host.warn, async () => {
+				if (states.isInterrupted() && delivery.ready() > 0) return states.endInterruption();
+				const agents = stopped;
+				stopped = [];
+				show();
+				if (agents.length > 0) await resume(agents, ctx);
+			}),
+	});
+}
+
+/** Top-level agents that ended with their pi after the user had last said something, in that pi. */
+export function interruptedIn(records: readonly AgentRecord[], lastUserAt: number): AgentRecord[] {
+	return records.filter(
+		({ outcome, parentAgentId, completedAt = 0, runner }) =>
+			outcome?.status === "aborted" &&
+			outcome.by === "shutdown" &&
+			parentAgentId === undefined &&
+			runner !== "workflow" && // it is paused, and /workflow resumes it
+			completedAt >= lastUserAt,
+	);
+}
+
+function lastUserAt({ sessionManager }: ExtensionContext): number {
+	const said = sessionManager
+		.getBranch()
+		.findLast((entry) => entry.type === "message" && entry.message.role === "user");
+	return said ? Date.parse(said.timestamp) || 0 : 0;
+}
+
+function heldText(count: number): string {
+	const they = count === 1 ? "it arrives" : "they arrive";
+	return `${formatCount(count, "result")} ready – ${they} with your next message (${SHORTCUT}: now)`;
+}
+
+function stoppedText(agents: readonly AgentRecord[]): string {
+	const were = agents.length === 1 ? "was" : "were";
+	const how = agents.some(({ outcome }) => outcome?.status === "aborted" && outcome.reason === "reload")
+		? "interrupted by reload"
+		: "stopped when pi quit";
+	return `${formatCount(agents.length, "agent")} ${were} ${how}: ${namesOf(agents)} (${SHORTCUT}: resume)`;
+}
+
+export function quitText(agents: readonly AgentRecord[]): string {
+	const them = agents.length === 1 ? "it" : "them";
+	return `pi-subagents: quitting stopped ${formatCount(agents.length, "agent")}: ${namesOf(agents)}. pi --continue offers to resume ${them}.`;
+}
+
+function namesOf(agents: readonly AgentRecord[]): string {
+	const shown = agents.slice(0, MAX_NAMED).map(({ type, id, name }) => `${sanitize(type)} ${sanitize(name ?? id)}`);
+	const more = agents.length - shown.length;
+	return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { interruptedIn, quitText } from "../../src/input/offers.ts";
+import { agent } from "../fixture.ts";
+
+const ended = (by: "shutdown" | "user", fields: object = {}) =>
+	agent({ status: "aborted", outcome: { status: "aborted", by }, completedAt: 2_000, ...fields });
+
+test("only agents that ended with their pi, after the user's last words, are offered", () => {
+	const offered = ended("shutdown", { id: "mine" });
+	const others = [
+		agent(),
+		ended("user"),
+		ended("shutdown", { parentAgentId: "mine" }),
+		ended("shutdown", { completedAt: 500 }),
+		ended("shutdown", { runner: "workflow" }),
+	];
+	expect(interruptedIn([offered, ...others], 1_000)).toEqual([offered]);
+});
+
+test("the line on the shell names what was stopped, and not too many", () => {
+	expect(quitText([agent({ id: "a1", type: "sc\x1b[2Jout" })])).toBe(
+		"pi-subagents: quitting stopped 1 agent: scout a1. pi --continue offers to resume it.",
+	);
+	const many = Array.from({ length: 7 }, (_, at) => agent({ id: `a${at}`, type: "scout" }));
+	expect(quitText(many)).toContain("stopped 7 agents: scout a0, scout a1, scout a2, scout a3, scout a4 and 2 more.");
+});
