@@ -48,7 +48,8 @@ const launch = (subagent_type: string, description: string, prompt: string) =>
 /** What a model needs to think, so that there is something to see on a time axis. */
 const pause = (seconds: number) => callTool("bash", { command: `sleep ${seconds}` });
 
-const rules: Rule[] = [
+/** New ones for every scene: one of them answers once. */
+const rules = (): Rule[] => [
 	converse(
 		all(offersTool("subagent"), lastUserSays("delegate")),
 		callTool("subagent", { preset: "lead", task: "Make the parser safe for empty input, and prove it." }),
@@ -90,7 +91,7 @@ export interface ReportScene extends Scene {
 
 /** The project, before anything was launched. */
 export async function reportScene(): Promise<ReportScene> {
-	const it = await scene(rules, {
+	const it = await scene(rules(), {
 		files,
 		models: [{ id: "fake-1", cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }],
 		settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 400 } },

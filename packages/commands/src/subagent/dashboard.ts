@@ -37,7 +37,10 @@ export function dashboardCommand(pi: ExtensionAPI, deps: CommandDeps): Subcomman
 				throw new AgentError("bad_request", "The dashboard needs a screen, which is where its link is shown.");
 			const isFull = wanted.isFull ?? false;
 			if (opened && (await opened).isFull !== isFull) await close(); // its old link stops working
-			opened ??= open(ctx, isFull);
+			opened ??= open(ctx, isFull).catch((error) => {
+				opened = undefined; // the next call tries again
+				throw error;
+			});
 			const { dashboard } = await opened;
 			// The link holds the token. A note would be kept in the session file; a notice is kept nowhere.
 			ctx.ui.notify(`Dashboard, for you alone: ${dashboard.link}`, "info");
