@@ -2,6 +2,7 @@
 import {
 	AgentError,
 	type Confinement,
+	type Defaults,
 	defined,
 	INHERITED,
 	type OutputSpec,
@@ -58,6 +59,7 @@ export function layersOf(
 				}),
 			},
 			runner: settings.runner,
+			worktree: worktreeIn(settings),
 			maxTurns: defaultMaxTurns,
 			graceTurns,
 			idleTimeoutMs: idleTimeoutMinutes * 60_000,
@@ -91,6 +93,11 @@ export function assertMayVerify(
 }
 
 const SHELL_TOOL = "bash";
+
+function worktreeIn({ worktree: { link, include, setup, setupTimeoutMinutes } }: Settings): Defaults["worktree"] {
+	const isGiven = setup.length > 0;
+	return { link, include, ...(isGiven ? { setup } : {}), setupTimeoutMs: setupTimeoutMinutes * 60_000 };
+}
 
 /** What is only known once the rest has been decided: it is found or created on disk. */
 interface Surroundings {

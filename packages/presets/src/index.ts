@@ -37,6 +37,7 @@ export type {
 	SourceKind,
 	Thinking,
 	Verify,
+	WorktreeFields,
 } from "./model/preset.ts";
 export type { ParseOptions } from "./parse/context.ts";
 export { parseDefinition } from "./parse/definition.ts";

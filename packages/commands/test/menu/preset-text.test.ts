@@ -55,6 +55,7 @@ const full: PresetDraft = {
 	memory: "project",
 	verify: { command: ["npm", "run", "a: b"], timeoutMs: 90_000, output: "json", schema: { type: "array" } },
 	verifyRepairs: 2,
+	worktree: { link: ["node_modules"], include: [".env*"], setup: "npm ci", setupTimeoutMs: 90_000 },
 	outputSchema: { type: "object", properties: { "a: b": { enum: ["yes", "no", 1, null] } }, required: [] },
 	outputRepairs: 2,
 	subagents: "*",

@@ -43,7 +43,7 @@ export interface RunSpec {
 	/** `provider/id` of models to try, in order, if the provider fails before any tool ran. */
 	fallbackModels?: readonly string[];
 	/** It works in its own checkout, made from the last commit or from the working tree. */
-	isolation?: { kind: "worktree"; base: "head" | "dirty" };
+	isolation?: { kind: "worktree"; base: "head" | "dirty"; setup?: WorktreeSetup };
 	/** The only directory where it may write files. Set if it has its own checkout, or is launched from within one. */
 	confinedTo?: Confinement;
 	/** It starts with the launching agent's conversation. */
@@ -97,7 +97,21 @@ export interface VerifySpec {
 	repairs: number;
 }
 
-export interface NotVerified {
+/** What makes a new checkout ready to work in. Paths are relative to its root. */
+export interface WorktreeSetup {
+	/** Directories and files of the user's checkout that it shares. */
+	link?: readonly string[];
+	/** Patterns of ignored files that are copied, as in `.gitignore`. */
+	include?: readonly string[];
+	/** Whether the patterns in the checkout's `.worktreeinclude` count, too. */
+	readsIncludeFile?: boolean;
+	/** A command that must succeed before the agent starts: text for the user's shell, or a program with its arguments. */
+	setup?: string | readonly string[];
+	/** Absent: no limit. */
+	setupTimeoutMs?: number;
+}
+
+interface NotVerified {
 	/** Why the preset's command does not run. */
 	skipped: string;
 }

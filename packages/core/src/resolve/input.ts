@@ -1,6 +1,14 @@
 /** The resolver's input: what the caller, settings, preset and parent say, and facts about the machine. Types only. */
 import type { RunnerName } from "../model/event.ts";
-import type { Limits, MemoryScope, OutputSpec, RunSpec, ThinkingLevel, VerifySpec } from "../model/runner.ts";
+import type {
+	Limits,
+	MemoryScope,
+	OutputSpec,
+	RunSpec,
+	ThinkingLevel,
+	VerifySpec,
+	WorktreeSetup,
+} from "../model/runner.ts";
 import type { McpFacts } from "./mcp.ts";
 import type { ModelFact } from "./models.ts";
 import type { ToolFact, ToolRules } from "./tools.ts";
@@ -50,6 +58,7 @@ export interface PresetFields extends Tunable, ToolRules {
 	isolated?: boolean | undefined;
 	isolation?: "worktree" | "off" | undefined;
 	isolationBase?: string | undefined;
+	worktree?: Nullish<Omit<WorktreeSetup, "readsIncludeFile">> | undefined;
 	memory?: MemoryScope | undefined;
 	inheritContext?: boolean | undefined;
 	outputSchema?: OutputSpec["schema"] | undefined;
@@ -67,6 +76,8 @@ export interface Defaults extends Tunable {
 		Partial<Pick<PresetFields, "enabled" | "promptMode" | "extensions" | "skills" | "subagents">>;
 	/** What to do about a model outside the user's enabled ones. Absent: nothing. */
 	scope?: "warn" | "deny";
+	/** What makes every worktree ready, unless a preset says otherwise. */
+	worktree?: PresetFields["worktree"];
 }
 
 /** What the launching session uses itself. */

@@ -4,7 +4,7 @@
  */
 import { AgentError, quoted, quotedPath } from "../base/error.ts";
 import { defined } from "../base/values.ts";
-import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "../model/runner.ts";
+import type { Limits, ResolvedField, RunSpec, SpecOrigin, WorktreeSetup } from "../model/runner.ts";
 import type { CwdFact, Defaults, Facts, PresetFields, ResolveInput, Tunable } from "./input.ts";
 import { resolveMcp } from "./mcp.ts";
 import { type ModelFact, matchModel, modelName } from "./models.ts";
@@ -12,7 +12,7 @@ import { matchPresetModel } from "./preset-model.ts";
 import { isLoaded, resolveTools } from "./tools.ts";
 
 /** Fields that decide what is executed: in a project's file they count only if the user trusts the project. */
-const NEEDS_TRUST = ["runner", "extensions", "skills", "memory", "verify"] as const;
+const NEEDS_TRUST = ["runner", "extensions", "skills", "memory", "verify", "worktree"] as const;
 
 /** Shown in lists and messages, where a few words are expected. */
 const MAX_DESCRIPTION = 200;
@@ -271,7 +271,7 @@ function equipmentOf(input: ResolveInput, { choose, warnings }: Layers, model: s
 	const fallbackModels = resolveFallbacks(input, { model, warnings });
 	return {
 		...(schema === undefined ? {} : { output: { schema, repairs: preset.outputRepairs ?? DEFAULT_REPAIRS } }),
-		...(isolation === "worktree" ? { isolation: { kind: isolation, base: baseOf(preset) } } : {}),
+		...(isolation === "worktree" ? { isolation: { kind: isolation, base: baseOf(preset), ...setupOf(input) } } : {}),
 		...(inheritsContext ? { inheritsContext } : {}),
 		...defined({ memory: preset.memory }),
 		...(fallbackModels.length > 0 ? { fallbackModels } : {}),
@@ -298,6 +298,29 @@ function verifyOf(
 	return {
 		verify: { command, ...limit, ...defined({ output, schema }), repairs: preset.verifyRepairs ?? DEFAULT_REPAIRS },
 	};
+}
+
+/** Installing dependencies takes minutes. */
+const DEFAULT_SETUP_MS = 600_000;
+
+/** A preset's field replaces the one of the settings. Files of the project count only where the project is trusted. */
+function setupOf({ preset, defaults, facts }: ResolveInput): { setup?: WorktreeSetup } {
+	const {
+		link = [],
+		include = [],
+		setup,
+		setupTimeoutMs = DEFAULT_SETUP_MS,
+	} = {
+		...defaults.worktree,
+		...defined(preset.worktree ?? {}),
+	};
+	const made: WorktreeSetup = {
+		...(link.length > 0 ? { link } : {}),
+		...(include.length > 0 ? { include } : {}),
+		...(facts.isProjectTrusted ? { readsIncludeFile: true } : {}),
+		...(setup === undefined ? {} : { setup, ...(setupTimeoutMs > 0 ? { setupTimeoutMs } : {}) }),
+	};
+	return Object.keys(made).length > 0 ? { setup: made } : {};
 }
 
 function baseOf({ name, path, isolationBase = "head" }: PresetFields): "head" | "dirty" {

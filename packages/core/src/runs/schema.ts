@@ -14,7 +14,7 @@ import type {
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
 import { WHY_UNANSWERED } from "../model/question.ts";
-import type { McpSpec, OutputSpec, RunSpec, Stop, VerifySpec } from "../model/runner.ts";
+import type { McpSpec, OutputSpec, RunSpec, Stop, VerifySpec, WorktreeSetup } from "../model/runner.ts";
 import type {
 	LifeCycleLine,
 	LiveLine,
@@ -89,7 +89,7 @@ export const worktreeReportSchema = once(() =>
 	}),
 );
 
-export const verificationSchema = once(() =>
+const verificationSchema = once(() =>
 	objectOf<Verification>()({
 		ok: Type.Boolean(),
 		command: maybeText,
@@ -204,7 +204,21 @@ export const specSchema = once(() =>
 			]),
 		),
 		fallbackModels: Type.Optional(texts),
-		isolation: Type.Optional(Type.Object({ kind: Type.Literal("worktree"), base: oneOf("head", "dirty") })),
+		isolation: Type.Optional(
+			objectOf<NonNullable<RunSpec["isolation"]>>()({
+				kind: Type.Literal("worktree"),
+				base: oneOf("head", "dirty"),
+				setup: Type.Optional(
+					objectOf<WorktreeSetup>()({
+						link: Type.Optional(texts),
+						include: Type.Optional(texts),
+						readsIncludeFile: Type.Optional(Type.Boolean()),
+						setup: Type.Optional(Type.Union([text, texts])),
+						setupTimeoutMs: maybeAmount,
+					}),
+				),
+			}),
+		),
 		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
 		inheritsContext: Type.Optional(Type.Boolean()),
 		memory: Type.Optional(oneOf("project", "local", "user")),

@@ -68,8 +68,8 @@ function noteFor({ root, main, branch, notes }: WorktreeRecord): string {
 	return [
 		`You work in your own git worktree: ${root}, a checkout of ${main} on branch ${branch}.`,
 		`Read and write only there; file tools are refused elsewhere. Paths below ${main} mean the same paths below ${root}.`,
-		"Files that git ignores, such as installed dependencies, are not in it.",
 		...notes,
+		`${notes.length > 0 ? "Other files" : "Files"} that git ignores, such as installed dependencies, are not in it.`,
 		"You need not commit: when you finish, all your changes are committed to that branch, except ignored files, which are deleted.",
 	].join(" ");
 }

@@ -3,14 +3,17 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir, realpath, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { bestEffort, messageOf } from "../base/best-effort.ts";
+import { systemClock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
+import type { WorktreeSetup } from "../model/runner.ts";
 import { ownIdentity } from "../runs/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
 import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { type Allowed, type Allows, NeedsOwnSettings } from "./own-config.ts";
+import { prepareCheckout } from "./prepare.ts";
 import { removeCheckout } from "./remove.ts";
 import { checkTree, findRepository, type Repository } from "./repository.ts";
 import { commitTree, snapshotOf, WITHOUT_LFS, withoutFilters } from "./snapshot.ts";
@@ -40,6 +43,8 @@ export interface OpenOptions {
 	runDir?: string | undefined;
 	/** Which of the repository's own settings git may use. Default: none. */
 	allows?: Allows | undefined;
+	/** What makes it ready to work in. Absent: nothing. */
+	setup?: WorktreeSetup | undefined;
 	now?: number;
 	signal?: AbortSignal | undefined;
 	git?: Git;
@@ -67,7 +72,7 @@ export async function openWorktree(given: OpenOptions): Promise<WorktreeRecord> 
 	const record = await claim(options, repository, begins, git);
 	// Without the signal: a killed git could leave a lock in the user's repository.
 	const begin = () => git(["update-ref", `refs/heads/${record.branch}`, commit, ""], { cwd: record.main });
-	return make(record, { git, signal, begin }, async () => {
+	return make(record, { git, signal, begin, setup: given.setup }, async () => {
 		await tryGit(git, ["update-ref", "-d", `refs/heads/${record.branch}`, commit], { cwd: record.main });
 		await deleteWorktreeRecord(record);
 	});
@@ -76,7 +81,17 @@ export async function openWorktree(given: OpenOptions): Promise<WorktreeRecord> 
 /** `onFailure` undoes what was done before. */
 async function make(
 	record: WorktreeRecord,
-	{ git, signal, begin }: { git: Git; signal: AbortSignal | undefined; begin?: () => Promise<unknown> },
+	{
+		git,
+		signal,
+		begin,
+		setup,
+	}: {
+		git: Git;
+		signal: AbortSignal | undefined;
+		begin?: () => Promise<unknown>;
+		setup: WorktreeSetup | undefined;
+	},
 	onFailure: () => Promise<void>,
 ): Promise<WorktreeRecord> {
 	try {
@@ -86,12 +101,16 @@ async function make(
 		const made = { ...record, gitDir, notes: await fill({ ...record, gitDir }, git, signal) };
 		await mkdir(made.cwd, { recursive: true }); // git stores no empty directories, and the user may be in one
 		await writeWorktreeRecord(made);
-		return made;
+		if (!setup) return made;
+		const notes = await prepareCheckout({ ...made, gitDir }, setup, { git, clock: systemClock, signal });
+		const ready = { ...made, notes: [...made.notes, ...notes] };
+		await writeWorktreeRecord(ready);
+		return ready;
 	} catch (error) {
 		const ignore = () => undefined; // the original error counts
 		await bestEffort("removing a worktree", ignore, () => removeCheckout(record, git));
 		await bestEffort("taking back a worktree", ignore, onFailure);
-		if (signal?.aborted || error instanceof NeedsOwnSettings) throw error;
+		if (signal?.aborted || error instanceof NeedsOwnSettings || error instanceof AgentError) throw error;
 		throw new AgentError("no_worktree", `The agent's worktree could not be created: ${messageOf(error)}`);
 	}
 }
@@ -203,7 +222,7 @@ async function lastRecord(dir: string, id: string, { commonDir }: Repository): P
  */
 async function openAgain(
 	before: WorktreeRecord,
-	{ run, about, signal, runDir, allowed }: Opening,
+	{ run, about, signal, runDir, allowed, setup }: Opening,
 	git: Git,
 ): Promise<{ record: WorktreeRecord } | { commit: string; base: string; isSnapshot: boolean } | undefined> {
 	const { report: closed, failure: _failure, runDir: _before, gitDir, ...rest } = before;
@@ -235,7 +254,7 @@ async function openAgain(
 	if (used.split("\n").includes(`branch refs/heads/${before.branch}`)) return fresh;
 	await startAgain(again);
 	const undo = () => writeWorktreeRecord(before);
-	return { record: await make(again, { git, signal }, undo) };
+	return { record: await make(again, { git, signal, setup }, undo) };
 }
 
 /** The previous run's notes were reported. */

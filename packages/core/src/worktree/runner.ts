@@ -78,6 +78,7 @@ function open(
 		id,
 		run,
 		base: isolation?.base ?? "head",
+		setup: isolation?.setup,
 		about: { type, description, task },
 		sessionCwd: options.sessionCwd?.(),
 		runDir: runner === "session" ? undefined : artifacts,

@@ -191,6 +191,33 @@ export const settingsSchema = Type.Object({
 		description: "Whether agents can have a git worktree; if not, one that needs it does not start.",
 		default: true,
 	}),
+	worktree: Type.Object(
+		{
+			link: names({
+				title: "Links",
+				description: "Directories of your checkout that worktrees share, such as `node_modules`; git must ignore them.",
+				default: [],
+			}),
+			include: names({
+				title: "Copies",
+				description:
+					"Patterns of ignored files that worktrees get a copy of, such as `.env*`, besides those in `.worktreeinclude`.",
+				default: [],
+			}),
+			setup: Type.Union([Type.String({ maxLength: 10_000 }), names()], {
+				title: "Set-up",
+				description:
+					"A command that must succeed in a new worktree before the agent starts: text for your shell, or a list; empty: none.",
+				default: "",
+			}),
+			setupTimeoutMinutes: amount(MAX_DAYS * 24 * 60, {
+				title: "Set-up limit (minutes)",
+				description: "How long that command may take; 0 is no limit.",
+				default: 10,
+			}),
+		},
+		{ title: "Worktree", description: "What makes the worktrees of agents ready to work in." },
+	),
 	verifyCalls: yesOrNo({
 		title: "Verification in calls",
 		description:

@@ -134,6 +134,10 @@ export const fields: readonly Field[] = [
 		absent: "`head`",
 		aliases: ["base_ref"],
 	}),
+	refuse("worktree", "worktree", kind("worktree"), {
+		doc: "What makes its worktree ready: directories to `link`, ignored files to `include`, a `setup` command.",
+		absent: "the setting",
+	}),
 	refuse("isolated", "isolated", kind("boolean"), {
 		doc: "Whether it runs without any extension or skill.",
 		absent: "no",

@@ -28,7 +28,8 @@ export type Kind =
 	  }
 	| { readonly type: "color" }
 	| { readonly type: "schema" }
-	| { readonly type: "verify" };
+	| { readonly type: "verify" }
+	| { readonly type: "worktree" };
 
 /** The result of reading: a value (`undefined` means "as if absent"), or a fault. */
 export type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault?: string };
@@ -101,6 +102,11 @@ const rules: { readonly [Type in Kind["type"]]: Rules<Extract<Kind, { readonly t
 		read: readVerify,
 		expected:
 			"a command for the shell, a list of a program and its arguments, or a mapping of `command`, `timeout`, `output: json` and `schema`",
+		mayBeEmpty: true,
+	},
+	worktree: {
+		read: readWorktree,
+		expected: "a mapping of `link` and `include` (lists), `setup` (a command) and `setup_timeout`",
 		mayBeEmpty: true,
 	},
 };
@@ -254,6 +260,27 @@ function readSchema(raw: unknown): Reading {
 	}
 }
 
+/** Reads what makes a worktree ready. A key that is not known may be meant as a limit. */
+function readWorktree(raw: unknown): Reading {
+	if (!isMapping(raw)) return invalid;
+	const read: Record<string, unknown> = {};
+	for (const [key, value] of Object.entries(raw)) {
+		const field = worktreeKeys.get(key.replaceAll("_", "").toLowerCase());
+		if (field === undefined) return { ok: false, fault: `unknown key ${key}` };
+		const reading = field.read(value);
+		if (!reading.ok) return reading.fault === undefined ? { ok: false, fault: `its ${key}` } : reading;
+		read[field.key] = reading.value;
+	}
+	return { ok: true, value: read };
+}
+
+const worktreeKeys = new Map([
+	["link", { key: "link", read: (raw: unknown) => readList(raw, (item) => itemName.test(item)) }],
+	["include", { key: "include", read: (raw: unknown) => readList(raw, (item) => itemName.test(item)) }],
+	["setup", { key: "setup", read: readCommand }],
+	["setuptimeout", { key: "setupTimeoutMs", read: (raw: unknown) => readDuration(raw, 1000) }],
+]);
+
 const maxCommand = 10_000;
 const verifyKeys = new Set(["command", "timeout", "output", "schema"]);
 
@@ -261,7 +288,7 @@ const verifyKeys = new Set(["command", "timeout", "output", "schema"]);
  * Reads a `verify` of any origin: a preset, a call, a script. A key that is not known may be meant as a limit, so nothing is
  * verified then.
  */
-export function readVerify(raw: unknown): Reading {
+function readVerify(raw: unknown): Reading {
 	if (!isMapping(raw)) {
 		const command = readCommand(raw);
 		return command.ok ? { ok: true, value: { command: command.value } } : command;

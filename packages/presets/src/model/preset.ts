@@ -51,6 +51,8 @@ export interface PresetFields {
 	readonly budgetCost?: number;
 	readonly isolation?: "worktree" | "off";
 	readonly isolationBase?: string;
+	/** What makes its worktree ready. */
+	readonly worktree?: WorktreeFields;
 	readonly isolated?: boolean;
 	readonly memory?: "project" | "local" | "user";
 	/** A JSON Schema. Only checked to be an object here. */
@@ -66,6 +68,15 @@ export interface PresetFields {
 	readonly enabled?: boolean;
 	/** Fields that a call must not change. */
 	readonly locked?: readonly FieldKey[];
+}
+
+/** What makes a worktree ready to work in. */
+export interface WorktreeFields {
+	readonly link?: readonly string[];
+	readonly include?: readonly string[];
+	readonly setup?: string | readonly string[];
+	/** 0 is no limit. */
+	readonly setupTimeoutMs?: number;
 }
 
 /** A command that checks an agent's work. */

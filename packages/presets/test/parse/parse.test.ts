@@ -159,6 +159,11 @@ describe("values", () => {
 			"verify",
 			{ command: ["npm", "test"], timeoutMs: 300_000, output: "json", schema: { type: "object" } },
 		],
+		[
+			"worktree: { link: [node_modules, .venv], include: .env*, setup: npm ci, setupTimeout: 5m }",
+			"worktree",
+			{ link: ["node_modules", ".venv"], include: [".env*"], setup: "npm ci", setupTimeoutMs: 300_000 },
+		],
 		["verify_repairs: 2", "verifyRepairs", 2],
 		["output_schema:\n  type: object", "outputSchema", { type: "object" }],
 		[`output_schema: '{"type":"object"}'`, "outputSchema", { type: "object" }],

@@ -16,7 +16,7 @@ export function presetText(draft: PresetDraft, fields: readonly Field[], source:
 function written(kind: Kind, value: unknown): string {
 	if (Array.isArray(value)) return listed(kind, value.map(String));
 	if (kind.type === "duration") return `${value}ms`;
-	if (kind.type === "verify") return JSON.stringify(withUnits(value as object));
+	if (kind.type === "verify" || kind.type === "worktree") return JSON.stringify(withUnits(value as object));
 	return typeof value === "string" ? scalar(value) : JSON.stringify(value);
 }
 
