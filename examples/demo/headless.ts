@@ -16,6 +16,9 @@ interface PiEvent {
 	isError?: boolean;
 }
 
+/** What an agent does between two steps: the next update takes it back. */
+const TRANSIENT = /^(?:Starting|\w+ing…)$/;
+
 export function createReporter(print: (line: string) => void) {
 	const rows = new Map<string, Row>();
 	let answer: string | undefined;
@@ -26,7 +29,7 @@ export function createReporter(print: (line: string) => void) {
 	};
 	/** An update holds the last few lines, so those after the one printed last are new. */
 	const progress = (row: Row, text: string) => {
-		const lines = text.split("\n").map(sanitize);
+		const lines = text.split("\n").map(sanitize).filter((line) => !TRANSIENT.test(line));
 		for (const line of lines.slice(lines.lastIndexOf(row.lastLine) + 1)) print(`  ${row.preset.padEnd(13)} ${line}`);
 		row.lastLine = lines.at(-1) ?? "";
 	};

@@ -20,6 +20,7 @@ test("without a terminal it prints agents at work and the final answer", async (
 	expect(lines.filter((line) => line.startsWith("✓")).sort()).toEqual(["✓ cartographer", "✓ critic", "✓ tester"]);
 	expect(lines).toEqual(expect.arrayContaining(["  cartographer  Listing src", "  tester        node --test"]));
 	expect(stdout).toContain("All 2 tests pass; moving a parcel that was never added is not covered.");
+	expect(lines.filter((line) => line === "  cartographer  Listing src")).toHaveLength(1);
 	expect(stdout).not.toMatch(/tool_call|undefined|\[object/);
 	const report = /^Report: (.*)$/m.exec(stdout)?.[1] ?? "";
 	onTestFinished(() => rm(dirname(report), { recursive: true }));
