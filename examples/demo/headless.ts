@@ -29,7 +29,10 @@ export function createReporter(print: (line: string) => void) {
 	};
 	/** An update holds the last few lines, so those after the one printed last are new. */
 	const progress = (row: Row, text: string) => {
-		const lines = text.split("\n").map(sanitize).filter((line) => !TRANSIENT.test(line));
+		const lines = text
+			.split("\n")
+			.map(sanitize)
+			.filter((line) => !TRANSIENT.test(line));
 		for (const line of lines.slice(lines.lastIndexOf(row.lastLine) + 1)) print(`  ${row.preset.padEnd(13)} ${line}`);
 		row.lastLine = lines.at(-1) ?? "";
 	};

@@ -67,6 +67,26 @@ test("every link between the pages leads somewhere", async () => {
 	expect(broken).toEqual([]);
 });
 
+test("the presets and settings that the guide and the README show are used without a complaint", async () => {
+	const texts = await Promise.all(["README.md", "docs/guide.md"].map((page) => readFile(join(root, page), "utf8")));
+	const blocks = (language: string) =>
+		texts.flatMap((text) =>
+			[...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block),
+		);
+	const presets = blocks("markdown").map((text) => text.replace(/^model: .*$/m, "model: inherit"));
+	const names = presets.map((text) => /^name: (.*)$/m.exec(text)?.[1] ?? "");
+	expect(names).toEqual(["repo-scout", "api-reviewer", "risk-finder"]);
+	const files = Object.fromEntries(presets.map((text, index) => [`.pi/subagents/${names[index]}.md`, text]));
+	const settings = blocks("json").find((text) => text.includes("notifications")) ?? "";
+	await using it = await scene([parentDelegates, scoutReadsNotes], {
+		files,
+		agentFiles: { "subagents.json": settings },
+	});
+	const { stderr } = await runPrint({ env: it.env }, "/subagent agents"); // print mode has no screen for commands
+	expect(stderr).not.toMatch(/pi-subagents:|not used|ignored|expected/);
+	for (const name of names) expect(stderr).toMatch(new RegExp(`^${name} +project`, "m"));
+});
+
 test("every `npm run` and every script that the pages name exists", async () => {
 	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 	for (const page of await pages()) {
