@@ -1,8 +1,8 @@
 /** Workflow scripts in real pi: what they can do, and what they may not. */
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { callTool, createGate, gatePis, isFullRun, runPrint, say, startRpc } from "@pi-subagents-dev/testkit";
+import { callTool, createGate, gatePis, isFullRun, runPrint, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { linesOf, until } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
@@ -232,5 +232,32 @@ describe("in pi", { timeout: 120_000 }, () => {
 			{ status: "failed", error: expect.stringContaining("no luck") },
 			["trial completed", "bad failed"],
 		]);
+	});
+
+	test("the screen groups agents by phase and counts them, and their files name the phase", async () => {
+		const gate = createGate();
+		const body = `phase("Look"); await agent("Begin", ${scout}); phase("Review")
+			return (await parallel(["fast", "slow", "slow too"].map((name) => () => agent(name, { agentType: "repo-scout", label: name })))).length`;
+		await using it = await scene(
+			[scoutSays(({ lastUserText }) => (lastUserText.startsWith("slow") ? { ...say("late"), gate } : say("quick")))],
+			{ agentFiles: { ...offering(), "workflows/phases.js": script(body, "phases") } },
+		);
+		await using tui = await startTui({ env: it.env }, { cols: 100, rows: 40 });
+		tui.type("/workflow run phases");
+		tui.press("enter");
+		const shown = await tui.waitFor((lines) => /Review 1\/3.*slow.*slow too/s.test(lines.join("\n")), {}, "The phase");
+		const tree = shown.slice(shown.findIndex((line) => line.startsWith("● Agents")));
+		const plain = tree.map((line) => line.replace(/[⠀-⣿]/, "⠋").trimEnd());
+		expect(plain.find((line) => line.includes("workflow"))).toMatch(/^└─ ⠋ workflow (fake-1 )?phases/);
+		expect(plain.find((line) => line.includes("Review 1/3"))).toMatch(/[├└]─ ⠋ Review 1\/3$/);
+		expect(plain.filter((line) => /[├└]─ ⠋ repo-scout slow/.test(line))).toHaveLength(2);
+		gate.open();
+		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
+		const runs = join(it.env.cwd, ".pi", "subagents", "runs");
+		const metas = await Promise.all(
+			(await readdir(runs)).map((name) => readFile(join(runs, name, "meta.json"), "utf8").catch(() => "{}")),
+		);
+		const phases = metas.map((text) => JSON.parse(text).phase).filter(Boolean);
+		expect(phases.sort()).toEqual(["Look", "Review", "Review", "Review"]);
 	});
 });

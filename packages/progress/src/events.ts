@@ -30,6 +30,16 @@ export interface AssistantText {
 	error?: string;
 	/** How long the provider asked us to wait, if its response headers said so. */
 	retryAfterMs?: number;
+	/** Of a workflow, whose text says where it is: all its phases so far. */
+	phases?: readonly PhaseProgress[];
+}
+
+/** How far a phase of a workflow is. */
+export interface PhaseProgress {
+	title: string;
+	/** How many of its agents have answered, of those that were called. */
+	done: number;
+	total: number;
 }
 
 /** The child started a tool. */

@@ -14,6 +14,7 @@ export type {
 	FallingBack,
 	Idle,
 	Outcome,
+	PhaseProgress,
 	Retrying,
 	Structured,
 	ToolCall,

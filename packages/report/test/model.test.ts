@@ -12,6 +12,22 @@ const agent = ({ agents }: Report, id: string) => {
 	return found;
 };
 
+test("an agent of a workflow names its phase", () => {
+	const runs = [
+		{ meta: facts("flow", { preset: "workflow" }), lines: [], result: result() },
+		{
+			meta: facts("a", { phase: "Review\u001b[31m", launchedBy: { who: "model", agentId: "flow" } }),
+			lines: [],
+			result: result(),
+		},
+	];
+	const report = buildReport(runs, { now: 99_999 });
+	expect(report.agents.map(({ id, phase }) => [id, phase])).toEqual([
+		["flow", undefined],
+		["a", "Review"],
+	]);
+});
+
 describe("a family", () => {
 	const report = buildReport(family(), { now: 99_999 });
 

@@ -52,6 +52,39 @@ export const family: readonly AgentView[] = [
 	{ id: "old", status: "failed", type: "Plan", description: "old attempt", error: "model unavailable" },
 ];
 
+const step = (id: string, phase: string, more: Partial<AgentView> = {}): AgentView => ({
+	id,
+	parentAgentId: "flow",
+	phase,
+	status: "running",
+	type: "reviewer",
+	description: id,
+	startedAt: ago(5),
+	...more,
+});
+
+/** A workflow: agents of two phases at work, more called than launched. */
+const workflow: readonly AgentView[] = [
+	{
+		id: "flow",
+		status: "running",
+		type: "workflow",
+		description: "review",
+		activity: "Refute · 43/80 agents",
+		startedAt: ago(62),
+		phases: [
+			{ title: "Find", done: 1, total: 1 },
+			{ title: "Review", done: 30, total: 39 },
+			{ title: "Refute", done: 12, total: 40 },
+		],
+	},
+	step("a.ts", "Review", { activity: "reading a.ts" }),
+	step("b.ts", "Review"),
+	step("c.ts", "Refute", { status: "completed", completedAt: ago(1) }),
+	step("d.ts", "Refute", { status: "queued" }),
+	step("no phase", ""),
+];
+
 /** Every status and every way to end. */
 const statuses: readonly AgentView[] = [
 	{
@@ -260,6 +293,9 @@ export const scenes: Record<string, { agents: readonly AgentView[]; options: Omi
 	"auto: rich if it fits": { agents: family, options: { mode: "auto", maxLines: 12, maxDepth: 4 } },
 	"auto: compact when lines are few": { agents: family, options: { mode: "auto", maxLines: 8, maxDepth: 4 } },
 	"focused: where is it": { agents: family, options: { mode: "focused", maxLines: 12, focusId: "trace" } },
+	"rich: a workflow by phases": { agents: workflow, options: { mode: "rich", maxLines: 12 } },
+	"compact: a workflow by phases": { agents: workflow, options: { mode: "compact", maxLines: 6 } },
+	"focused: in a phase": { agents: workflow, options: { mode: "focused", maxLines: 8, focusId: "a.ts" } },
 	"rich: every status": { agents: statuses, options: { mode: "rich", maxLines: 30 } },
 	"compact: every status": { agents: statuses, options: { mode: "compact", maxLines: 30 } },
 	"rich: orphans": { agents: orphans, options: { mode: "rich", maxLines: 12 } },

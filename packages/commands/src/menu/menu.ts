@@ -14,7 +14,7 @@ import { presetBlocks } from "../subagent/agents.ts";
 import { listBlocks } from "../subagent/list.ts";
 import { currentAgents } from "../text/agent-text.ts";
 import { show } from "../text/note.ts";
-import { openViewer } from "../viewer/viewer.ts";
+import { openViewer, type ViewerDeps } from "../viewer/viewer.ts";
 import { agentsMenu } from "./agents/agents.ts";
 import { everywhereMenu } from "./everywhere/everywhere.ts";
 import { presetsMenu } from "./presets/presets.ts";
@@ -28,6 +28,7 @@ export interface MenuDeps {
 	manager: Manager;
 	schedules: PiSchedules;
 	dialogs: Dialogs;
+	workflows?: ViewerDeps["workflows"];
 	states: { whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> };
 }
 

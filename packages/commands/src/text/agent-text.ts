@@ -35,7 +35,8 @@ const MAX_BRANCHES = 5;
 /** Parents above children, in the order of the tree above the editor: active agents first. */
 export function treeOrder(agents: readonly AgentRecord[]): AgentInTree[] {
 	const records = new Map(agents.map((agent) => [agent.id, agent]));
-	const { roots, orphans } = buildTree(agents);
+	// Without the phases of workflows: lists have rows for agents only.
+	const { roots, orphans } = buildTree(agents.map((agent) => (agent.phases ? { ...agent, phases: undefined } : agent)));
 	const found: AgentInTree[] = [];
 	// Without recursion, because a tree can be arbitrarily deep.
 	const rest: { node: TreeNode; above: readonly string[]; isLast: boolean }[] = [];

@@ -28,6 +28,7 @@ import {
 	type ViewerActions,
 	type ViewerQuestion,
 } from "@pi-subagents/widget";
+import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
 import { backgroundOf } from "../questions/questions.ts";
@@ -41,9 +42,13 @@ export interface ViewerDeps {
 	clock: Clock;
 	/** Lines above the conversation; by default the agent's position in the tree. */
 	head?: (agentId: string, width: number, theme: Theme) => readonly string[];
+	/** Loads what controls workflows. Absent: there are none. */
+	workflows?: { load(): Promise<WorkflowControl> } | undefined;
 	/** Copies text; by default with pi's clipboard. */
 	copy?: (text: string) => Promise<void>;
 }
+
+type WorkflowControl = Pick<Workflows<ExtensionContext>, "state" | "pause" | "continue" | "decide">;
 
 /** Debounce of file reads after an event. */
 const DEBOUNCE_MS = 100;
@@ -193,10 +198,12 @@ function neighboursOf(records: readonly AgentRecord[], id: string): { previous?:
 function actionsOf(
 	id: string,
 	conversation: AgentConversation,
-	{ manager, copy = copyToClipboard }: ViewerDeps,
+	deps: ViewerDeps,
 	open: (id: string) => void,
 ): ViewerActions {
+	const { manager, copy = copyToClipboard } = deps;
 	return {
+		...workflowActions(id, deps),
 		steer: (text) => {
 			manager.steer(id, text);
 			return "Message sent";
@@ -222,6 +229,29 @@ function actionsOf(
 			return undefined;
 		},
 	};
+}
+
+/** A workflow can be paused, and the call of each of its agents skipped or made again. */
+function workflowActions(id: string, { manager, workflows }: ViewerDeps): ViewerActions {
+	const record = manager.store.record(id);
+	const parent = manager.store.record(record?.parentAgentId ?? "");
+	if (!workflows || !record) return {};
+	if (record.runner === "workflow")
+		return {
+			async pause() {
+				const control = await workflows.load();
+				const isPaused = control.state(record)?.isPaused;
+				if (isPaused) control.continue(record);
+				else control.pause(record);
+				return isPaused ? "It launches agents again" : "It launches no more agents; those that run continue";
+			},
+		};
+	if (parent?.runner !== "workflow") return {};
+	const decide = async (what: "skip" | "retry") => {
+		const { label } = (await workflows.load()).decide(parent, what, id);
+		return `${what === "skip" ? "Skipped" : "Runs again"}: ${sanitize(label)}`;
+	};
+	return { skip: () => decide("skip"), retry: () => decide("retry") };
 }
 
 /** Cached until an event or a tick, because drawing many agents is slow. */

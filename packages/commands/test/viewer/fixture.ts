@@ -33,7 +33,7 @@ export async function world() {
 	const asked: string[] = [];
 	let ids = 0;
 	const manager = new Manager({
-		runners: { session: runner, process: runner },
+		runners: { session: runner, process: runner, workflow: runner },
 		clock,
 		newId: () => `a${++ids}`,
 		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },

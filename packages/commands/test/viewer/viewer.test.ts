@@ -27,6 +27,39 @@ describe("the viewer of an agent", () => {
 		expect([it.overlays, it.told, it.clock.waiting()]).toEqual([[], [], 0]);
 	});
 
+	test("a workflow is paused and continued, and its agents are skipped and retried, with a key", async () => {
+		await using it = await world();
+		const flow = it.launch({ runner: "workflow", type: "workflow" });
+		const child = it.launch({}, flow.id);
+		const done: string[] = [];
+		let isPaused = false;
+		const control = {
+			state: () => ({ isPaused }),
+			pause: () => void done.push("pause"),
+			continue: () => void done.push("continue"),
+			decide: (record: { id: string }, what: string, which: string) => {
+				done.push(`${what} ${which} of ${record.id}`);
+				return { label: "a.ts" };
+			},
+		};
+		it.deps.workflows = { load: async () => control as never };
+		void it.open(flow.id);
+		await it.shows("p pause");
+		it.press("p");
+		await it.shows("It launches no more agents");
+		isPaused = true;
+		it.press("p");
+		await it.shows("It launches agents again");
+		it.press(ESCAPE);
+		void it.open(child.id);
+		await it.shows("S skip");
+		it.press("S");
+		await it.shows("Skipped: a.ts");
+		it.press("r");
+		await it.shows("Runs again: a.ts");
+		expect(done).toEqual(["pause", "continue", `skip ${child.id} of ${flow.id}`, `retry ${child.id} of ${flow.id}`]);
+	});
+
 	test("says which models could not be used, on one line", async () => {
 		await using it = await world();
 		const { id } = it.launch({ model: "x/a" });

@@ -1,5 +1,5 @@
 /** What is known of an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
-import type { Memory, Outcome, Usage, WaitsFor } from "@pi-subagents/progress";
+import type { Memory, Outcome, PhaseProgress, Usage, WaitsFor } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
 import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
 import type { Status } from "./status.ts";
@@ -20,6 +20,8 @@ export interface AgentRecord extends AgentIdentity {
 	outcome?: Outcome;
 	/** The last progress line: what the agent is doing now. */
 	activity?: string;
+	/** Of a workflow: how far its phases are. */
+	phases?: readonly PhaseProgress[];
 	lastEventAt: number;
 	turns: number;
 	toolUses: number;

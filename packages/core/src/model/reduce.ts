@@ -160,7 +160,7 @@ const PAUSES: ReadonlySet<string> = new Set(["compacting", "retrying", "verifyin
 function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 	switch (event.type) {
 		case "assistant_text":
-			return event.model === undefined ? record : { ...record, model: event.model };
+			return { ...record, ...defined({ model: event.model, phases: event.phases }) };
 		case "tool_call":
 			return { ...record, toolUses: record.toolUses + 1 };
 		case "usage":

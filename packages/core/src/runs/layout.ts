@@ -54,6 +54,8 @@ export interface Meta {
 	depth?: number;
 	/** Its memorable handle. */
 	name?: string;
+	/** The phase of the workflow that launched it. */
+	phase?: string;
 	/** Whether the launching call did not wait for it. */
 	isBackground?: boolean;
 	/** The parent's pi session. */

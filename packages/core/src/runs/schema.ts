@@ -254,6 +254,7 @@ export const metaSchema = once(() =>
 		launchedBy: Type.Optional(objectOf<RunLauncher>()({ who: text, agentId: maybeText, callId: maybeText })),
 		depth: Type.Optional(count),
 		name: maybeText,
+		phase: maybeText,
 		isBackground: Type.Optional(Type.Boolean()),
 		parentSessionId: maybeText,
 		preset: text,
@@ -351,6 +352,7 @@ export const eventSchemas = once(
 				model: maybeText,
 				error: maybeText,
 				retryAfterMs: maybeAmount,
+				phases: Type.Optional(Type.Array(Type.Object({ title: text, done: count, total: count }))),
 			}),
 			tool_call: event("tool_call", { callId: maybeText, tool: text, args: Type.Record(text, Type.Unknown()) }),
 			tool_result: event("tool_result", {

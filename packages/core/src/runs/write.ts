@@ -36,12 +36,12 @@ export function metaOf(
 	};
 }
 
-function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, callId, queuedAt }: Launch) {
+function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, phase, callId, queuedAt }: Launch) {
 	return {
 		queuedAt,
 		launchedBy: { who: launchedBy ?? "model", ...defined({ agentId: parentAgentId, callId }) },
 		depth,
-		...defined({ name }),
+		...defined({ name, phase }),
 		isBackground,
 	};
 }

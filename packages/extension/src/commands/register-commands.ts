@@ -6,7 +6,7 @@ import { registerNotes } from "@pi-subagents/commands/text";
 import type { LazyWorkflows } from "../workflow/workflows.ts";
 import { loadCommands } from "./commands.lazy.ts";
 
-type Deps = CommandDeps & MenuDeps & { workflows: LazyWorkflows };
+type Deps = CommandDeps & Omit<MenuDeps, "workflows"> & { workflows: LazyWorkflows };
 
 export function registerCommands(pi: ExtensionAPI, deps: Deps): void {
 	registerNotes(pi);

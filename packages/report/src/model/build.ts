@@ -34,6 +34,7 @@ export type RunFacts = Pick<
 	| "launchedBy"
 	| "depth"
 	| "name"
+	| "phase"
 	| "isBackground"
 	| "parentSessionId"
 	| "preset"
@@ -126,6 +127,7 @@ function agentOf(run: RunInput, { now, isFull, waited, parentId }: Placed): Repo
 		...(launchedBy === undefined ? {} : { launchedBy: launchedBy.who }),
 		depth: meta.depth ?? 1,
 		...(meta.name === undefined ? {} : { name: meta.name }),
+		...(meta.phase === undefined ? {} : { phase: meta.phase }),
 		preset: meta.preset,
 		description: meta.spec.description,
 		task: meta.task,

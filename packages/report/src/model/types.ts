@@ -39,6 +39,8 @@ export interface ReportAgent {
 	/** 1 below the session. */
 	depth: number;
 	name?: string;
+	/** The phase of the workflow that launched it. */
+	phase?: string;
 	preset: string;
 	description: string;
 	task: string;

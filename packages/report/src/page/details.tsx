@@ -127,6 +127,7 @@ function Facts({ agent, origin, cost }: Pick<DetailsProps, "agent" | "origin" | 
 		["Model", model],
 		["Runs", `${agent.isBackground ? "in the background" : "while its caller waits"} · ${runner}`],
 		...(agent.verification ? [["Check", verificationText(agent.verification)] satisfies [string, string]] : []),
+		...(agent.phase === undefined ? [] : [["Phase", agent.phase] satisfies [string, string]]),
 		["Launched by", launcherText(launchedBy)],
 		["Directory", cwd],
 		["Id", id],

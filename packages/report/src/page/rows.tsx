@@ -81,7 +81,7 @@ type RowProps = RowsProps & { row: VisibleRow; top: number; height: number };
 
 function Row({ row, top, height, selected, isNarrow, costs, paths, onToggle, ...lane }: RowProps) {
 	const { agent, hasChildren, isOpen } = row;
-	const { id, status, depth, description, queuedAt, endedAt } = agent;
+	const { id, status, depth, description, phase, queuedAt, endedAt } = agent;
 	const cost = costs.get(id) ?? 0;
 	return (
 		<div
@@ -111,6 +111,7 @@ function Row({ row, top, height, selected, isNarrow, costs, paths, onToggle, ...
 					{STATUS_SIGNS[status]}
 				</span>
 				<span class="name">
+					{phase === undefined ? null : <span class="about">{phase} · </span>}
 					<b>{titleOf(agent)}</b> <span class="about">{description}</span>
 				</span>
 				<span class="figures">

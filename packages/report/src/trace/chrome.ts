@@ -61,10 +61,10 @@ function lanesOf(spans: readonly Span[]): Span[][] {
 }
 
 function runEvent(
-	{ description, preset, status, queuedAt, endedAt, model, usage }: ReportAgent,
+	{ description, preset, phase, status, queuedAt, endedAt, model, usage }: ReportAgent,
 	tid: number,
 ): ChromeEvent {
-	const args = { preset, status, model, ...usage };
+	const args = { preset, ...(phase === undefined ? {} : { phase }), status, model, ...usage };
 	return complete(description || preset, "agent", { start: queuedAt, end: endedAt }, { tid, args });
 }
 

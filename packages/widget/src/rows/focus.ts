@@ -22,7 +22,8 @@ export function focusOn(tree: Tree, focusId: string | undefined, lines: number):
 	if (!focus) return undefined;
 
 	const hasBelow = focus.children.length > 0;
-	const others = total(tree.counts) - total(focus.counts) - (path.length - 1);
+	const above = path.slice(0, -1).filter(({ isPhase }) => !isPhase).length;
+	const others = total(tree.counts) - total(focus.counts) - above;
 	const fits = path.length + (others > 0 ? 1 : 0) + (hasBelow ? 1 : 0) <= lines;
 	const kept = fits ? path : path.slice(-Math.max(1, lines - 1 - (hasBelow ? 1 : 0)));
 	const counted = kept.slice(0, -1).reduce<Counts>((counts, node) => plus(counts, alone(node)), focus.counts);

@@ -15,7 +15,7 @@ export interface Layout {
 }
 
 export interface Row {
-	/** `hidden` counts agents that have no row; `group` is the heading of agents whose parent is unknown. */
+	/** `hidden` counts agents that have no row; `group` is the heading of a phase, or of agents whose parent is unknown. */
 	readonly role: "header" | "agent" | "detail" | "hidden" | "group";
 	/** The agent of the row. */
 	readonly id?: string;

@@ -68,7 +68,7 @@ export function agentPieces(
 	if (node.rank === SETTLED) pieces.push(...endPieces(view));
 	else if (node.rank === QUEUED)
 		pieces.push({ tone: "quiet", text: cleanText(options.doing), separator: " · ", min: 16, dropOrder: 1 });
-	else if (isActive && !options.withDetails) pieces.push(...workPieces(node, options, elapsed));
+	else if (isActive && !options.withDetails && !node.isPhase) pieces.push(...workPieces(node, options, elapsed));
 	return pieces;
 }
 

@@ -63,10 +63,11 @@ interface Position {
 function agentRow(node: TreeNode, aboveModel: string | undefined, position: Position, options: FrameOptions): Row {
 	// The spinners of a branch are offset by level.
 	const frame = Math.floor(options.now / FRAME_MS) + Math.floor(options.now / 1_000) + 2 * position.rails.length;
+	const { view, isPhase } = node;
 	return {
-		...row("agent", position, segmentsOf(node, aboveModel, options), options),
-		id: node.view.id,
-		icon: iconOf(node.view),
+		...row(isPhase ? "group" : "agent", position, segmentsOf(node, aboveModel, options), options),
+		...(isPhase ? {} : { id: view.id }),
+		icon: iconOf(view),
 		frame,
 	};
 }

@@ -135,7 +135,7 @@ class RowSelector {
 	}
 
 	#hasDetail(node: TreeNode): boolean {
-		return this.#withDetails && node.rank === ACTIVE;
+		return this.#withDetails && node.rank === ACTIVE && !node.isPhase;
 	}
 
 	/** The line for hidden agents becomes free when none is left. */

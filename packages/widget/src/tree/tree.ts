@@ -2,13 +2,15 @@
  * Who launched whom: views linked into a tree with a stable order, and the counts of every branch. Pure, without
  * recursion because a tree can be arbitrarily deep, and quick enough to be built for every change.
  */
-import { checkArguments, isElsewhere } from "@pi-subagents/progress";
+import { checkArguments, isElsewhere, type PhaseProgress } from "@pi-subagents/progress";
 import { type Counts, minus, NOTHING, plus } from "./counts.ts";
 import { ACTIVE, type AgentView, QUEUED, type Rank, rankOf, SETTLED } from "./view.ts";
 
-/** An agent in the tree. */
+/** An agent in the tree, or a phase of a workflow. */
 export interface TreeNode {
 	readonly view: AgentView;
+	/** A phase: it counts no agent but those below it. */
+	readonly isPhase: boolean;
 	readonly rank: Rank;
 	/** Absent at the top. */
 	readonly parent: TreeNode | undefined;
@@ -18,7 +20,7 @@ export interface TreeNode {
 	readonly index: number;
 	/** Of its branch, itself included. */
 	readonly counts: Counts;
-	/** How many levels its branch has, itself included. */
+	/** How many levels of agents its branch has, itself included. */
 	readonly height: number;
 }
 
@@ -49,6 +51,7 @@ export function buildTree(views: Iterable<AgentView>): Tree {
 		if (known) known.view = view;
 		else byId.set(view.id, newDraft(view));
 	}
+	addPhases(byId);
 	const { roots, orphans, order } = link(byId);
 	let depth = 0;
 	for (let at = order.length - 1; at >= 0; at--) depth = Math.max(depth, finish(order[at] as Draft));
@@ -75,8 +78,8 @@ export function mostUrgent(siblings: readonly TreeNode[], best: Rank, limit: num
 }
 
 /** All its descendants, without itself. */
-export function countsBelow({ counts, rank, view }: TreeNode): Counts {
-	return minus(counts, { ...NOTHING, [stateOf(rank, view)]: 1 });
+export function countsBelow({ counts, rank, view, isPhase }: TreeNode): Counts {
+	return isPhase ? counts : minus(counts, { ...NOTHING, [stateOf(rank, view)]: 1 });
 }
 
 export function countsOf(siblings: readonly TreeNode[]): Counts {
@@ -88,6 +91,8 @@ export function countsOf(siblings: readonly TreeNode[]): Counts {
 /** A node while the tree is built. */
 interface Draft extends TreeNode {
 	view: AgentView;
+	/** The phase that it belongs to. */
+	phaseId?: string;
 	rank: Rank;
 	parent: Draft | undefined;
 	children: Draft[];
@@ -105,9 +110,34 @@ function add(sum: Sum, { running, waiting, queued, finished }: Counts): void {
 	sum.finished += finished;
 }
 
-function newDraft(view: AgentView): Draft {
+function newDraft(view: AgentView, isPhase = false): Draft {
 	const counts = { running: 0, waiting: 0, queued: 0, finished: 0 };
-	return { view, rank: SETTLED, parent: undefined, children: [], index: 0, counts, height: 1 };
+	return { view, isPhase, rank: SETTLED, parent: undefined, children: [], index: 0, counts, height: isPhase ? 0 : 1 };
+}
+
+/** A workflow's agents are put below their phases. A phase without an agent in the tree has no node. */
+function addPhases(byId: Map<string, Draft>): void {
+	for (const node of [...byId.values()]) {
+		const { phase, parentAgentId = "" } = node.view;
+		const workflow = byId.get(parentAgentId)?.view;
+		const progress = workflow?.phases?.find(({ title }) => title === phase);
+		if (!workflow || !progress) continue;
+		node.phaseId = `${workflow.id}\n${progress.title}`;
+		if (!byId.has(node.phaseId)) byId.set(node.phaseId, newDraft(phaseView(node.phaseId, workflow, progress), true));
+	}
+}
+
+function phaseView(id: string, workflow: AgentView, { title, done, total }: PhaseProgress): AgentView {
+	const isOver = rankOf(workflow) === SETTLED;
+	const status = done >= total ? "completed" : isOver ? workflow.status : "running";
+	return {
+		id,
+		status,
+		parentAgentId: workflow.id,
+		type: title,
+		description: `${done}/${total}`,
+		model: workflow.model,
+	};
 }
 
 interface Linked {
@@ -122,7 +152,7 @@ function link(byId: ReadonlyMap<string, Draft>): Linked {
 	const roots: Draft[] = [];
 	const orphans: Draft[] = [];
 	for (const node of byId.values()) {
-		const parentId = node.view.parentAgentId || undefined; // an empty one means no parent
+		const parentId = node.phaseId ?? (node.view.parentAgentId || undefined); // an empty one means no parent
 		node.parent = parentId === undefined ? undefined : byId.get(parentId);
 		if (node.parent) node.parent.children.push(node);
 		else if (parentId === undefined) roots.push(node);
@@ -172,11 +202,11 @@ function cycleAbove(from: Draft): Draft[] {
 function finish(node: Draft): number {
 	const { view, counts, parent, children } = node;
 	node.rank = rankOf(view);
-	counts[stateOf(node.rank, view)]++;
+	if (!node.isPhase) counts[stateOf(node.rank, view)]++;
 	if (children.length > 1) inDisplayOrder(children);
 	if (parent) {
 		add(parent.counts, counts);
-		if (parent.height <= node.height) parent.height = node.height + 1;
+		parent.height = Math.max(parent.height, node.height + (parent.isPhase ? 0 : 1));
 	}
 	return typeof view.depth === "number" && view.depth > node.height ? view.depth : node.height;
 }

@@ -1,5 +1,5 @@
 /** What the widget needs to know of an agent. Only two fields are required. */
-import type { Outcome, Usage, WaitsFor } from "@pi-subagents/progress";
+import type { Outcome, PhaseProgress, Usage, WaitsFor } from "@pi-subagents/progress";
 
 export type ViewStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "aborted";
 
@@ -29,6 +29,10 @@ export interface AgentView {
 	question?: string | undefined;
 	/** Whom it asked; by default the user. */
 	waitsFor?: WaitsFor | undefined;
+	/** Of a workflow: how far its phases are. Its agents are grouped by theirs. */
+	phases?: readonly PhaseProgress[] | undefined;
+	/** Of an agent that a workflow launched. */
+	phase?: string | undefined;
 	turns?: number | undefined;
 	maxTurns?: number | undefined;
 	toolUses?: number | undefined;

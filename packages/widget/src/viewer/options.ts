@@ -29,6 +29,11 @@ export interface ViewerActions {
 	stop?: () => ActionResult;
 	/** Offered while there is a question. Receives the one that was on the screen, which may be closed by now. */
 	answer?: (text: string, question: ViewerQuestion) => ActionResult;
+	/** Of a workflow: launch no more agents, or launch them again. */
+	pause?: () => ActionResult;
+	/** Of an agent of a workflow: its call gives null, or another agent runs. */
+	skip?: () => ActionResult;
+	retry?: () => ActionResult;
 	copyPath?: () => ActionResult;
 	open?: (id: string) => ActionResult;
 }

@@ -170,12 +170,16 @@ export class ConversationViewer implements Component, Focusable {
 
 	#isOffered(command: Command): boolean {
 		const { isLive, question, relatives, neighbours } = this.#options;
-		const { steer, stop, answer, copyPath, open } = this.#actions;
+		const { steer, stop, answer, copyPath, open, ...actions } = this.#actions;
 		switch (command) {
 			case "steer":
 				return steer !== undefined && isLive();
 			case "stop":
 				return stop !== undefined && isLive();
+			case "pause":
+			case "skip":
+			case "retry":
+				return actions[command] !== undefined && isLive();
 			case "answer":
 				return answer !== undefined && question?.() !== undefined;
 			case "copy":
@@ -217,6 +221,9 @@ export class ConversationViewer implements Component, Focusable {
 			stop: () => {
 				this.#isStopping = true;
 			},
+			pause: () => this.#act("Paused", () => this.#actions.pause?.()),
+			skip: () => this.#act("Skipped", () => this.#actions.skip?.()),
+			retry: () => this.#act("Runs again", () => this.#actions.retry?.()),
 			copy: () => this.#act("Copied", () => copyPath?.()),
 			previousAgent: () => this.#open(this.#options.neighbours?.().previous),
 			nextAgent: () => this.#open(this.#options.neighbours?.().next),

@@ -41,6 +41,24 @@ describe("what a person can do", () => {
 		expect(shown.status()).toContain("Stopped");
 	});
 
+	test("a workflow is paused, and the call of one of its agents skipped or retried, while it runs", async () => {
+		const said: string[] = [];
+		const act = (what: string) => async () => {
+			said.push(what);
+			return `${what} it is`;
+		};
+		const { actions, source } = acting({ pause: act("pause"), skip: act("skip"), retry: act("retry") });
+		let isLive = true;
+		const shown = await show(source, { actions, isLive: () => isLive, width: 100 });
+		expect(shown.hints()).toContain("x stop  p pause  S skip  r retry");
+		await shown.press("p", "S", "r");
+		expect(said).toEqual(["pause", "skip", "retry"]);
+		expect(shown.status()).toContain("retry it is");
+		isLive = false;
+		await shown.press("p", "S", "r");
+		expect([said.length, shown.hints().includes("retry")]).toEqual([3, false]);
+	});
+
 	test("an answer comes with the question that was on the screen", async () => {
 		const { actions, calls, source } = acting();
 		let question: { text: string; id: number } | undefined = { text: "Which colour?", id: 1 };

@@ -1,5 +1,6 @@
 /** What the events of a journal add up to. Pure: the same events give the same state. */
 import { defined } from "@pi-subagents/core";
+import type { PhaseProgress } from "@pi-subagents/progress";
 import type { CallKind } from "../thread/messages.ts";
 import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";
 
@@ -143,6 +144,19 @@ function place(state: WorkflowState, call: CallState): void {
 
 function displaced(path: string, hash: string): string {
 	return `${path}!${hash}`;
+}
+
+/** How far each phase is, in the order in which they came up. */
+export function phasesOf({ phases, calls }: WorkflowState): PhaseProgress[] {
+	const found = new Map(phases.map((title) => [title, { title, done: 0, total: 0 }]));
+	for (const { kind, phase, answer } of calls.values()) {
+		if (kind !== "agent" || phase === undefined) continue;
+		const progress = found.get(phase) ?? { title: phase, done: 0, total: 0 };
+		progress.total++;
+		if (answer) progress.done++;
+		found.set(phase, progress);
+	}
+	return [...found.values()];
 }
 
 /** How many calls have their answer, of those that were made. */

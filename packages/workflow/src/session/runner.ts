@@ -7,7 +7,7 @@ import { runWorkflow } from "../engine/engine.ts";
 import type { WorkflowLimits, WorkflowPorts, WorkflowResult, WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { fileJournal, journalPath, memoryJournal } from "../journal/file.ts";
-import { progressOf, type WorkflowState } from "../journal/state.ts";
+import { phasesOf, progressOf, type WorkflowState } from "../journal/state.ts";
 
 /** The key under which a spec carries what the workflow is to do. As with a conversation, JSON skips it. */
 export const ORDER = Symbol.for("@pi-subagents/workflow:order");
@@ -47,7 +47,8 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 		limits,
 		onEvent(event, state) {
 			const line = lineOf(event, state);
-			if (line !== undefined) emit({ type: "assistant_text", text: line });
+			const phases = phasesOf(state);
+			if (line !== undefined) emit({ type: "assistant_text", text: line, ...(phases.length > 0 ? { phases } : {}) });
 			onEvent(event, state, agentId);
 		},
 	});
