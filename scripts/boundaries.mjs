@@ -22,6 +22,7 @@ const RULES = {
 		withoutPi: [
 			"detached/index.ts",
 			"files/index.ts",
+			"commands/index.ts",
 			"memory/index.ts",
 			"output/index.ts",
 			"report/index.ts",

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * `node scripts/build.mjs <package>` builds the dependencies of a workspace package, `node scripts/build.mjs './packages/*'`
+ * `node scripts/build.mjs <package>` builds a workspace package and its dependencies, `node scripts/build.mjs './packages/*'`
  * the packages in a directory. It prints the output only if that fails, and what it does if that takes a while.
  */
 import { runStep } from "./step.mjs";
 
 const what = process.argv[2] ?? "";
-const filter = what.startsWith(".") ? `--filter=${what}` : `--filter=${what}^...`;
-const title = what.startsWith(".") ? "Building the packages" : `Building what ${what} needs`;
+const filter = what.startsWith(".") ? `--filter=${what}` : `--filter=${what}...`;
+const title = what.startsWith(".") ? "Building the packages" : `Building ${what} and what it needs`;
 try {
 	const { status, output } = await runStep(title, "turbo", ["run", "build", filter, "--output-logs=errors-only"], {
 		shell: process.platform === "win32", // turbo is a .cmd file there

@@ -14,6 +14,7 @@ export default defineConfig([
 		...library(
 			[
 				"",
+				"commands/",
 				"detached/",
 				"files/",
 				"memory/",

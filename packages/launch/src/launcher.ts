@@ -9,6 +9,7 @@ import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
 import { checkArguments } from "@pi-subagents/progress";
 import { coalesce } from "./coalesce.ts";
+import { askLaunchHook, narrowed } from "./launch-hook.ts";
 import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
 import { loadPresets } from "./presets.lazy.ts";
@@ -127,29 +128,36 @@ export function createLauncher<Context extends SessionContext>(
 			const facts = await host.facts(ctx, params.cwd ?? parent?.spec.cwd);
 			const verify = await verifyIn(params);
 			if (verify) assertMayVerify(params, parent?.spec, facts.tools);
-			const resolved = resolveSpec({
-				...layersOf(params, preset, override, settings, verify),
-				parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
-				facts,
-			});
-			const { cwd, isolation, memory: scope } = resolved;
+			const resolveWith = (given: LaunchParams) =>
+				resolveSpec({
+					...layersOf(given, preset, override, settings, verify),
+					parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
+					facts,
+				});
 			const { isTrial = false } = params;
+			const asked = resolveWith(params);
+			const hook = isTrial ? [] : settings.hooks.before_launch;
+			const answer = hook.length > 0 ? await askLaunchHook(hook, completed(asked, params)) : {};
+			const resolved = answer.model === undefined ? asked : resolveWith({ ...params, model: answer.model });
+			const { cwd, isolation, memory: scope } = resolved;
 			if (params.standsAlone) assertStandsAlone(resolved);
 			if (isolation && !settings.worktrees) throw new AgentError("bad_request", noWorktrees(resolved, params));
 			const confinedTo = parent?.spec.confinedTo ?? (await confinementAt(agentDir, cwd));
 			if (isolation) await host.checkWorktree({ cwd, base: isolation.base, confinedTo, mayAsk: !isTrial });
-			await host.requireResources(completed(resolved, params, { confinedTo }));
+			const limited = narrowed(completed(resolved, params, { confinedTo }), answer);
+			await host.requireResources(limited);
 			// Nothing is refused from here on, so now directories may be created. After a crash, the answer is in `runs`.
 			const runs = isTrial ? undefined : await runsDirOf(ctx.cwd);
 			const place = {
 				preset: preset.name,
 				agentDir,
-				isWritable: canWrite({ tools: params.tools ?? resolved.tools }),
+				isWritable: canWrite(limited),
 				isTrial,
 			};
 			const memory = scope && (await prepareMemory({ ...place, scope, root: await rootOf(ctx.cwd) }));
 			const conversation = host.conversation(resolved, parent?.ctx ?? ctx);
-			return { preset, spec: completed(resolved, params, { confinedTo, runs, memory, conversation, note }) };
+			const spec = completed(resolved, params, { confinedTo, runs, memory, conversation, note });
+			return { preset, spec: narrowed(spec, answer) };
 		},
 	};
 }

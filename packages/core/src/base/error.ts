@@ -41,6 +41,8 @@ export type AgentErrorCode =
 	| "no_task"
 	/** The call contradicts itself or says too little. */
 	| "bad_request"
+	/** A hook of the user does not allow it. */
+	| "refused"
 	/** The output schema is not a usable JSON Schema. */
 	| "bad_schema"
 	/** The manager was shut down. */

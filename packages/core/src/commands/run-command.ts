@@ -20,6 +20,8 @@ export interface CommandOptions {
 	timeoutMs?: number | undefined;
 	/** Stops it. */
 	signal?: AbortSignal | undefined;
+	/** What it reads on its standard input; nothing when absent. */
+	input?: string | undefined;
 	/** Variables besides those of this process. */
 	env?: Readonly<Record<string, string>> | undefined;
 }
@@ -51,14 +53,14 @@ const GUARD = "( ( trap '' TERM HUP INT; read -r _ <&3; kill -KILL 0 ) >/dev/nul
 
 /** Never rejects. */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
-	const { command, cwd, timeoutMs, signal, env } = options;
+	const { command, cwd, timeoutMs, signal, input, env } = options;
 	const clock = steadyClock(options.clock);
 	const startedAt = clock.now();
 	const output = new BoundedOutput();
 	const child = spawn("sh", ["-c", GUARD, "sh", ...argvOf(command)], {
 		cwd,
 		env: { ...process.env, ...env },
-		stdio: ["ignore", "pipe", "pipe", "pipe"],
+		stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
 		detached: true,
 	});
 	const spawned = untilSpawned(child);
@@ -77,6 +79,8 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 	const release = options.clock.hold?.(); // the clock's timers alone would not keep the process alive
 	try {
 		await spawned;
+		child.stdin?.on("error", () => undefined); // it does not read, or has ended
+		child.stdin?.end(input);
 		const { code, killedBy } = await ended(child, output);
 		return {
 			how: how ?? (killedBy === undefined ? "exited" : "killed"),

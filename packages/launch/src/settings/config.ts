@@ -24,6 +24,7 @@ interface Source {
 	under?: string;
 	/** Why it does not count. */
 	barred?: string;
+	isProjects?: boolean;
 }
 
 /** Agents may work in many directories; those beyond this are forgotten. */
@@ -61,7 +62,10 @@ function sourcesFor(agentDir: string, cwd: string, trust: StoredTrust): Source[]
 		{ path: join(agentDir, "settings.json"), under: "subagents" },
 		{ path: settingsPath({ agentDir }) },
 		...(trust === "yes"
-			? [{ path: join(cwd, CONFIG_DIR, "settings.json"), under: "subagents" }, { path: own }]
+			? [
+					{ path: join(cwd, CONFIG_DIR, "settings.json"), under: "subagents", isProjects: true },
+					{ path: own, isProjects: true },
+				]
 			: [{ path: own, barred: barredText(trust) }]),
 	];
 }
@@ -91,14 +95,14 @@ function stampOf({ path }: Source): string | undefined {
 function read(sources: readonly Source[]): Omit<Config, "trust"> {
 	const files: SettingsFile[] = [];
 	const problems: string[] = [];
-	for (const { path, under, barred } of sources) {
+	for (const { path, under, barred, isProjects } of sources) {
 		if (barred !== undefined) {
 			problems.push(`${path}: ${barred}`);
 			continue;
 		}
 		try {
 			const text = readSmallFileSync(path);
-			if (text !== undefined) files.push({ path, text, under });
+			if (text !== undefined) files.push({ path, text, under, isProjects });
 		} catch (error) {
 			problems.push(`${path}: ${messageOf(error)}; ignored`);
 		}

@@ -307,6 +307,17 @@ export const settingsSchema = Type.Object({
 		},
 		{ title: "Notifications", description: "What you hear of outside pi, while you look elsewhere." },
 	),
+	hooks: Type.Object(
+		{
+			before_launch: names({
+				title: "Before launch",
+				description:
+					"A program and its arguments that sees every launch before it happens: started without a shell in your home directory, with the spec as JSON on its input. It may refuse the launch, or take tools, the model and limits back; see docs/hooks.md. Only in your own settings.",
+				default: [],
+			}),
+		},
+		{ title: "Hooks", description: "Programs of yours that decide with us." },
+	),
 	widget: choice(
 		{
 			auto: "`rich` while it fits, then `compact`",

@@ -21,6 +21,8 @@ export interface SettingsFile {
 	text: string;
 	/** The key that is ours, in a file that is not. */
 	under?: string | undefined;
+	/** It is a project's, and may not say what only the user decides. */
+	isProjects?: boolean | undefined;
 }
 
 /** More would bury the first. */
@@ -59,7 +61,10 @@ interface Layer {
 	notes: FileNote[];
 }
 
-function readFile({ path, text, under }: SettingsFile): Layer {
+/** Settings that count only in the user's own files: they say which programs are started. */
+const USERS_ONLY = ["hooks"];
+
+function readFile({ path, text, under, isProjects = false }: SettingsFile): Layer {
 	const file = parseObject(text);
 	if (typeof file === "string") return { values: {}, problems: [`${sanitize(path)}: ${file}; ignored`], notes: [] };
 	if (under !== undefined && !Object.hasOwn(file, under)) return { values: {}, problems: [], notes: [] };
@@ -67,8 +72,11 @@ function readFile({ path, text, under }: SettingsFile): Layer {
 	const at = isShared ? [under] : [];
 	const found = isShared ? file[under] : file;
 	const { content, notes, faults } = isObject(found) ? translate(found) : { content: found, notes: [], faults: [] };
-	const { values, complaints } = usable(content, at);
+	const { values: all, complaints } = usable(content, at);
+	const barred = isProjects && isObject(all) ? USERS_ONLY.filter((key) => Object.hasOwn(all, key)) : [];
+	const values = isObject(all) ? Object.fromEntries(Object.entries(all).filter(([key]) => !barred.includes(key))) : all;
 	const problems = [
+		...barred.map((key) => `${sanitize(path)}: ${shown([...at, key])} counts only in your own settings; ignored`),
 		...faults.map((fault) => {
 			const value = isObject(found) ? found[fault.key] : undefined;
 			const verdict = "why" in fault ? `which has no effect here: ${fault.why}` : `expected ${fault.expected}; ignored`;

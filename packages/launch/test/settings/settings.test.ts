@@ -43,6 +43,7 @@ test("without files everything is at its default", () => {
 			agentOverrides: {},
 			workflows: { autoResume: false, budgetTokens: 0 },
 			notifications: { on: [], minSeconds: 30, via: "osc", command: [] },
+			hooks: { before_launch: [] },
 		},
 		problems: [],
 		notes: [],

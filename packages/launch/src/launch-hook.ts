@@ -1,0 +1,118 @@
+/**
+ * The user's own command that sees every launch before it happens. It may refuse, or narrow what the agent gets; it can
+ * never give an agent more. A hook that cannot be run or understood refuses: nobody knows what it would have said.
+ */
+import { homedir } from "node:os";
+import { AgentError, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
+import { type CommandEnd, runCommand } from "@pi-subagents/core/commands";
+import { type Static, Type } from "typebox";
+import { Check, Errors } from "typebox/value";
+
+/** Every launch waits for it. */
+const TIMEOUT_MS = 10_000;
+
+/** What a shell ends with if it cannot start a program. */
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;
+
+const limit = Type.Optional(Type.Number({ exclusiveMinimum: 0 }));
+
+const answerSchema = Type.Object(
+	{
+		/** Why the agent is not launched. */
+		refuse: Type.Optional(Type.String({ minLength: 1 })),
+		/** Those that it keeps. */
+		tools: Type.Optional(Type.Array(Type.String())),
+		/** Another model that the launch could have named itself. */
+		model: Type.Optional(Type.String({ minLength: 1 })),
+		limits: Type.Optional(
+			Type.Object(
+				{
+					maxTurns: limit,
+					graceTurns: limit,
+					timeoutMs: limit,
+					toolTimeoutMs: limit,
+					idleTimeoutMs: limit,
+					budgetTokens: limit,
+					budgetCost: limit,
+				} satisfies Record<keyof Limits, unknown>,
+				{ additionalProperties: false },
+			),
+		),
+	},
+	{ additionalProperties: false },
+);
+
+/** What a hook prints, as JSON; nothing at all lets the launch go on as it is. */
+export type HookAnswer = Static<typeof answerSchema>;
+
+/** Runs the hook with the spec as JSON on its input, in the user's home: `./hook` must not be a file of the project. */
+export async function askLaunchHook(command: readonly string[], spec: RunSpec): Promise<HookAnswer> {
+	const end = await runCommand({
+		command,
+		cwd: homedir(),
+		clock: systemClock,
+		timeoutMs: TIMEOUT_MS,
+		input: JSON.stringify(spec),
+	});
+	return answerOf(end);
+}
+
+/** Throws if the hook refused, or failed. */
+function answerOf({ how, code, why, tail, stdout }: CommandEnd): HookAnswer {
+	if (how === "timed_out") throw failed(`did not answer within ${TIMEOUT_MS / 1_000} s`);
+	if (how !== "exited") throw failed(`could not be run to its end${why === undefined ? "" : ` (${why})`}`);
+	if (code === NOT_FOUND || code === NOT_EXECUTABLE) throw failed(`could not be started (${tail})`);
+	if (stdout === undefined) throw failed("printed too much");
+	const answer = stdout.trim() === "" ? {} : parsed(stdout);
+	if (answer?.refuse !== undefined) throw refused(answer.refuse);
+	if (code !== 0) throw refused(tail || `exit code ${code}`);
+	if (answer === undefined) throw failed("printed something that is not JSON; print `{}` to let the launch go on");
+	return answer;
+}
+
+/** The spec with what the hook took away. Throws if it would have given anything. */
+export function narrowed(spec: RunSpec, { tools, model, limits = {} }: HookAnswer): RunSpec {
+	const added = tools?.filter((name) => !spec.tools.includes(name)) ?? [];
+	if (added.length > 0) throw failed(`would give the agent more tools: ${added.join(", ")}`);
+	for (const [name, value] of entriesOf(limits)) {
+		const present = spec.limits[name];
+		if (present !== undefined && value > present)
+			throw failed(`would raise \`limits.${name}\` from ${present} to ${value}`);
+	}
+	const what = [...(tools ? ["tools"] : []), ...(model ? ["the model"] : []), ...Object.keys(limits)];
+	if (what.length === 0) return spec;
+	return {
+		...spec,
+		tools: tools ?? spec.tools,
+		limits: { ...spec.limits, ...limits },
+		warnings: [...spec.warnings, `Your \`hooks.before_launch\` changed ${what.join(", ")}.`],
+	};
+}
+
+function parsed(text: string): HookAnswer | undefined {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return undefined; // the caller says so, unless the exit code already refuses
+	}
+	if (Check(answerSchema, value)) return value;
+	const [error] = Errors(answerSchema, value);
+	throw failed(`printed JSON that is not understood: ${error?.instancePath || "the whole"} ${error?.message}`);
+}
+
+function entriesOf(limits: Limits): [keyof Limits, number][] {
+	return Object.entries(limits) as [keyof Limits, number][];
+}
+
+function refused(reason: string): AgentError {
+	return new AgentError("refused", `The launch was refused by \`hooks.before_launch\` of your settings: ${reason}`);
+}
+
+function failed(what: string): AgentError {
+	return new AgentError(
+		"refused",
+		`\`hooks.before_launch\` of your settings ${what}, so the agent was not launched. Fix the hook, or remove it from your settings.`,
+	);
+}

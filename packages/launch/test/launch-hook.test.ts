@@ -1,0 +1,76 @@
+/** A hook of the user's own settings: it may refuse a launch or take something back, and never gives an agent more. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { launching } from "./fixture.ts";
+
+/** A real program that keeps what it read beside itself, prints this, and ends with that code. */
+async function withHook(prints: string, code = 0) {
+	const it = await launching({ fields: "tools: read, grep\nmax_turns: 20" });
+	const script = join(it.agentDir, "hook.mjs");
+	const seen = join(it.agentDir, "seen.json");
+	await writeFile(
+		script,
+		`import { readFileSync, writeFileSync } from "node:fs";
+		writeFileSync(${JSON.stringify(seen)}, readFileSync(0));
+		process.stdout.write(${JSON.stringify(prints)});
+		process.exitCode = ${code};`,
+	);
+	const hooks = { before_launch: [process.execPath, script] };
+	await writeFile(join(it.agentDir, "subagents.json"), JSON.stringify({ hooks }));
+	return { ...it, seen };
+}
+
+test("a hook that prints nothing, or an empty object, changes nothing, and has read the spec", async () => {
+	for (const prints of ["", "{}"]) {
+		const { resolve, seen } = await withHook(prints);
+		const spec = await resolve({ task: "Count." });
+		expect(spec).toMatchObject({ tools: ["read", "grep"], limits: { maxTurns: 20 }, warnings: [] });
+		expect(JSON.parse(await readFile(seen, "utf8"))).toMatchObject({ task: "Count.", tools: ["read", "grep"] });
+	}
+});
+
+test("it may take tools and limits back, and the agent's caller reads that", async () => {
+	const { resolve } = await withHook(JSON.stringify({ tools: ["read"], limits: { maxTurns: 5, budgetCost: 1 } }));
+	expect(await resolve()).toMatchObject({
+		tools: ["read"],
+		limits: { maxTurns: 5, budgetCost: 1 },
+		warnings: ["Your `hooks.before_launch` changed tools, maxTurns, budgetCost."],
+	});
+});
+
+test.each([
+	['{"tools":["read","bash"]}', 0, "would give the agent more tools: bash"],
+	['{"limits":{"maxTurns":21}}', 0, "would raise `limits.maxTurns` from 20 to 21"],
+	['{"limits":{"maxTurns":0}}', 0, "is not understood: /limits/maxTurns"],
+	['{"tool":["read"]}', 0, "is not understood"],
+	["[]", 0, "is not understood"],
+	["Go on.", 0, "not JSON"],
+	['{"model":"nobody/knows"}', 0, "nobody/knows"],
+	['{"refuse":"Not on a Friday."}', 0, "refused by `hooks.before_launch` of your settings: Not on a Friday."],
+	["Not today.", 3, "refused by `hooks.before_launch` of your settings: Not today."],
+	["", 3, "exit code 3"],
+])("what it prints (%s, exit code %i) launches nothing", async (prints, code, why) => {
+	const { resolve, made } = await withHook(prints, code);
+	await expect(resolve()).rejects.toThrow(why);
+	expect(await made()).toEqual([]);
+});
+
+test("a hook that is not there launches nothing", async () => {
+	const { resolve, agentDir } = await launching({});
+	const hooks = { before_launch: [join(agentDir, "nowhere")] };
+	await writeFile(join(agentDir, "subagents.json"), JSON.stringify({ hooks }));
+	await expect(resolve()).rejects.toThrow(/`hooks\.before_launch` of your settings could not be started/);
+});
+
+test("a trial asks no hook", async () => {
+	const { resolve } = await withHook('{"refuse":"Never."}');
+	expect(await resolve({ isTrial: true })).toMatchObject({ tools: ["read", "grep"] });
+});
+
+test("a project's settings cannot set one, trusted or not", async () => {
+	const { resolve, cwd } = await launching({});
+	const hooks = { before_launch: ["false"] };
+	await writeFile(join(cwd, ".pi", "subagents.json"), JSON.stringify({ hooks }));
+	expect(await resolve()).toMatchObject({ task: "File it." });
+});
