@@ -354,8 +354,12 @@ function resolveFallbacks(
 	return [...found];
 }
 
+/** Fills a wide screen; who shows it cuts it to the width there is. */
+const MAX_FIRST_WORDS = 120;
+
 function firstWords(task: string): string {
-	const words = task.split(/\s+/);
-	const start = words.slice(0, 8).join(" ").slice(0, 60);
-	return start.length < words.join(" ").length ? `${start}…` : start;
+	const line = task.split(/\s+/).join(" ");
+	if (line.length <= MAX_FIRST_WORDS) return line;
+	const start = line.slice(0, MAX_FIRST_WORDS);
+	return `${start.slice(0, Math.max(start.lastIndexOf(" "), MAX_FIRST_WORDS / 2)).trimEnd()}…`;
 }

@@ -404,9 +404,11 @@ describe("what an agent is given", () => {
 
 test("a description is made from the task when there is none", () => {
 	const long = "Please look at every single file in this enormous repository and tell me what each is for";
-	expect(resolve({ request: { task: `${long}\nand more` } }).description).toBe(
-		"Please look at every single file in this…",
+	expect(resolve({ request: { task: `${long}\nand more` } }).description).toBe(`${long} and more`);
+	expect(resolve({ request: { task: `${long}, as far as that can be said at all` } }).description).toBe(
+		`${long}, as far as that can be said…`,
 	);
+	expect(resolve({ request: { task: "x".repeat(500) } }).description).toHaveLength(121);
 	expect(resolve({ request: { description: " map the code " } }).description).toBe("map the code");
 	expect(resolve({ request: { description: "x".repeat(10_000) } }).description).toHaveLength(200);
 });

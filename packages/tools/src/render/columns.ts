@@ -30,6 +30,8 @@ const GAP = "  ";
 const WITH_WORD = 100;
 const WITH_TOKENS = 70;
 const WITH_TOOLS = 60;
+/** With this much room for text, what each agent is about has a column beside what it does. */
+const WITH_ABOUT = 60;
 
 export function agentLines(agents: readonly AgentLine[], theme: Theme): Component {
 	let drawn: { width: number; lines: string[] } | undefined;
@@ -67,26 +69,38 @@ function draw(agents: readonly AgentLine[], width: number, theme: Theme): string
 		agents.map(({ agent }) => agent),
 		width,
 	);
-	return agents.map((line, index) => {
-		const { icon, color } = lookOf(line.agent);
-		const state = words === undefined ? icon : `${icon} ${words[index]}`;
-		const [name = "", took = ""] = [names[index], figures[index]];
-		const taken = visibleWidth(state) + 1 + visibleWidth(name) + visibleWidth(took) + 2 * GAP.length;
-		const room = Math.max(0, width - taken);
-		const doing = clip(doingOf(line, words !== undefined), room);
-		const space = " ".repeat(Math.max(0, room - visibleWidth(doing)));
-		const tone = line.agent.status === "failed" ? "error" : "toolOutput";
-		return `${theme.fg(color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, doing)}${space}${GAP}${theme.fg("dim", took)}`;
+	const states = agents.map(({ agent }, index) => [lookOf(agent).icon, ...(words ? [words[index]] : [])].join(" "));
+	const beside = [states, names, figures].map(([first = ""]) => visibleWidth(first)); // all are as wide as the first
+	const room = Math.max(0, beside.reduce((rest, each) => rest - each, width) - 1 - 2 * GAP.length);
+	const texts = textsOf(agents, room, words !== undefined);
+	return agents.map(({ agent }, index) => {
+		const [state = "", name = "", text = "", took = ""] = [states, names, texts, figures].map(
+			(column) => column[index],
+		);
+		const space = " ".repeat(Math.max(0, room - visibleWidth(text)));
+		const tone = agent.status === "failed" ? "error" : "toolOutput";
+		return `${theme.fg(lookOf(agent).color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, text)}${space}${GAP}${theme.fg("dim", took)}`;
 	});
 }
 
-/** What it asks or does; once it has ended, why, or what it was about. */
+/** What each agent does or, if nothing more is known, is about; both where there is room: several may do the same. */
+function textsOf(agents: readonly AgentLine[], room: number, hasWord: boolean): string[] {
+	const doing = agents.map((line) => doingOf(line, hasWord));
+	const topics = agents.map(({ agent: { description = "", verified } }) =>
+		[sanitize(description), ...(verified === undefined ? [] : [sanitize(verified)])].join(" · "),
+	);
+	if (room < WITH_ABOUT || doing.every((text) => text === ""))
+		return agents.map((_, index) => clip(doing[index] || (topics[index] ?? ""), room));
+	const columns = padded(topics.map((topic) => clip(topic, Math.floor(room / 2))));
+	return agents.map((_, index) => clip(`${columns[index]}${GAP}${doing[index]}`.trimEnd(), room));
+}
+
+/** What it asks or does or why it ended; empty if that is said by its status. */
 function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
-	const { status, question, activity, description = "", agentId, verified } = agent;
+	const { status, question, activity = "", description, agentId } = agent;
 	if (status === "waiting") return `${hasWord ? "" : `${lookOf(agent).word}: `}${sanitize(question ?? "")}`;
 	if (how !== undefined && status !== "completed") return `${readableError(how)} · ${sanitize(agentId)}`;
-	if (verified !== undefined) return `${sanitize(description)} · ${sanitize(verified)}`;
-	return sanitize(isSettled(status) ? description : (activity ?? description));
+	return isSettled(status) || activity === description ? "" : sanitize(activity);
 }
 
 function figuresOf(agents: readonly AgentDetails[], width: number): string[] {

@@ -202,3 +202,20 @@ test("the head of a call lists its tasks until the agents have their own lines",
 	expect(lines(renderAgentCall("subagent", args, plain))).toEqual(["subagent", "1. scout Look"]);
 	expect(lines(renderAgentCall("subagent", args, plain, { executionStarted: true }))).toEqual(["subagent 1 agent"]);
 });
+
+test.each([50, 80, 120, 160])(
+	"agents of one call line up, and wide screens also say what each is about: %i",
+	(width) => {
+		const running = { ...details, status: "running" as const, activity: "Reading notes.txt" };
+		const agents = [
+			{ ...running, description: "Find the launch code." },
+			{ ...running, toolUses: 12, description: "Count the doors of the whole building, and write down which are open" },
+			{ ...details, preset: "reviewer", description: "Look at the tests." },
+			{ ...running, preset: "Explore", status: "waiting" as const, question: "Which door?", description: "Open it." },
+		];
+		const shown = renderAgentResult({ ...result(""), details: { agents } }, { ...state, isPartial: true }, plain, {
+			isError: false,
+		});
+		expect(`\n${lines(shown, width).join("\n")}\n`).toMatchSnapshot();
+	},
+);
