@@ -164,6 +164,7 @@ describe("values", () => {
 			"worktree",
 			{ link: ["node_modules", ".venv"], include: [".env*"], setup: "npm ci", setupTimeoutMs: 300_000 },
 		],
+		["worktree: { setup: [npm, ci] }", "worktree", { setup: ["npm", "ci"] }],
 		["verify_repairs: 2", "verifyRepairs", 2],
 		["output_schema:\n  type: object", "outputSchema", { type: "object" }],
 		[`output_schema: '{"type":"object"}'`, "outputSchema", { type: "object" }],
