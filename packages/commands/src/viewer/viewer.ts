@@ -93,7 +93,10 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 					head: headOf(id, deps, theme),
 					isLive: () => isLive(manager, id),
 					question: () => questionOf(manager, id),
-					empty: () => emptyText(manager.store.record(id) ?? record, manager.activityOf(id)),
+					empty: () =>
+						conversation.length > 0
+							? "Reading the conversation …"
+							: emptyText(manager.store.record(id) ?? record, manager.activityOf(id)),
 					relatives: () => relativesOf(manager.store.snapshot().records, id),
 					neighbours: () => neighboursOf(manager.store.snapshot().records, id),
 					actions: actionsOf(id, conversation, deps, done),

@@ -115,6 +115,18 @@ describe("the viewer of an agent", () => {
 		expect(it.clock.waiting()).toBe(0);
 	});
 
+	test("never says that a conversation was not kept while it is being read", async () => {
+		await using it = await world();
+		const { id } = it.launch();
+		await it.writeConversation(id, said("I have found it."));
+		it.runner.runs[0]?.answer("I have found it.");
+		await it.manager.wait(id);
+		void it.open(id);
+		const first = await it.shows(/\S/);
+		expect(first).toMatch(/Reading the conversation …|I have found it\./);
+		await it.shows("I have found it.");
+	});
+
 	test("steers, stops and answers as the user", async () => {
 		await using it = await world();
 		const { id } = it.launch();
