@@ -183,7 +183,7 @@ describe("the viewer of an agent", () => {
 		const child = it.launch({ description: "a part" }, parent.id);
 		await it.writeConversation(child.id, said("I am the child."));
 		const closed = it.open(parent.id);
-		await it.shows("o agents");
+		await it.shows("←→ agent");
 		it.press("o");
 		await it.shows(/→ ↓ scout a2 running: a part/);
 		it.press(ENTER);
