@@ -9,7 +9,7 @@ import { type AgentRecord, bestEffort, type Manager, type Report } from "@pi-sub
 import type { Delivery, SessionStates } from "@pi-subagents/delivery";
 import { formatCount, sanitize } from "@pi-subagents/progress";
 
-export interface OfferDeps {
+interface OfferDeps {
 	manager: Pick<Manager, "store">;
 	host: { session(): ExtensionContext | undefined; warn: Report };
 	states: Pick<SessionStates, "onState"> & { isInterrupted(): boolean; endInterruption(): void };
