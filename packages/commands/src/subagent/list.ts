@@ -1,10 +1,18 @@
 /** `/subagent list`: the agents of this session, active ones first; `all` adds earlier sessions. */
 import { AgentError, type AgentRecord, quoted, systemClock } from "@pi-subagents/core";
 import { type EarlierSession, earlierSessions } from "@pi-subagents/delivery";
-import { formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
+import { formatCost, formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
-import { activityText, currentAgents, durationOf, isActive, sortByActivity, statusCell } from "../text/agent-text.ts";
+import {
+	activityText,
+	costText,
+	currentAgents,
+	durationOf,
+	isActive,
+	sortByActivity,
+	statusCell,
+} from "../text/agent-text.ts";
 
 /** More rows would push the important ones off the screen. */
 const MAX_ROWS = 40;
@@ -82,9 +90,11 @@ export function listBlocks(agents: readonly AgentRecord[], now: number): Block[]
 	const hasNames = agents.some(({ name }) => name !== undefined);
 	const shown = sortByActivity(agents).slice(0, MAX_ROWS);
 	const more = agents.length - shown.length;
+	const cost = agents.reduce((sum, { usage }) => sum + usage.cost, 0);
+	const inAll = cost > 0 ? ` · ${formatCost(cost)} in all` : "";
 	return [
-		{ text: `${formatCount(agents.length, "agent")}: ${tally(agents)}`, tone: "strong" },
-		{ rows: shown.map((agent) => row(agent, hasNames, now)), isClipped: true },
+		{ text: `${formatCount(agents.length, "agent")}: ${tally(agents)}${inAll}`, tone: "strong" },
+		{ rows: shown.map((agent) => row(agent, costText(agents, agent.id), hasNames, now)), isClipped: true },
 		...(more > 0 ? [{ text: `and ${formatCount(more, "older one")}`, tone: "muted" as const }] : []),
 		...(agents.some(({ status }) => status === "waiting")
 			? [{ text: "Answer with /subagent reply <id> <text>.", tone: "muted" as const }]
@@ -92,7 +102,7 @@ export function listBlocks(agents: readonly AgentRecord[], now: number): Block[]
 	];
 }
 
-function row(agent: AgentRecord, hasNames: boolean, now: number): Row {
+function row(agent: AgentRecord, cost: string, hasNames: boolean, now: number): Row {
 	const { id, name, type, description } = agent;
 	const nameCell: Cell[] = hasNames ? [{ text: name ?? "" }] : [];
 	return {
@@ -103,7 +113,7 @@ function row(agent: AgentRecord, hasNames: boolean, now: number): Row {
 			statusCell(agent),
 			{ text: formatDuration(durationOf(agent, now)), tone: "muted" },
 		],
-		body: [{ text: description }, { text: activityText(agent), tone: "muted" }],
+		body: [{ text: description }, { text: [activityText(agent), cost].filter(Boolean).join(" · "), tone: "muted" }],
 	};
 }
 

@@ -1,6 +1,6 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
-import { type AgentRecord, isSettled, type Manager, type Status, wholeMs } from "@pi-subagents/core";
-import { endText, lookOf, type StatusView } from "@pi-subagents/progress";
+import { type AgentRecord, isSettled, type Manager, type Status, treeUsage, wholeMs } from "@pi-subagents/core";
+import { endText, formatCost, lookOf, type StatusView } from "@pi-subagents/progress";
 import { buildTree, type TreeNode } from "@pi-subagents/widget";
 import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 
@@ -82,6 +82,15 @@ export function currentAgents(manager: Pick<Manager, "store" | "activityOf">): A
 		const activity = record.outcome || record.question !== undefined ? undefined : manager.activityOf(record.id);
 		return activity === undefined ? record : { ...record, activity };
 	});
+}
+
+/** `$0.012`, and with its sub-agents `$0.012, $0.40 with its 3 sub-agents`; empty where nothing was billed. */
+export function costText(agents: readonly AgentRecord[], id: string): string {
+	const own = agents.find((agent) => agent.id === id)?.usage.cost ?? 0;
+	const { usage, agents: count } = treeUsage(agents, id);
+	if (!(usage.cost > 0)) return "";
+	const all = `${formatCost(usage.cost)} with its ${count === 2 ? "sub-agent" : `${count - 1} sub-agents`}`;
+	return count > 1 ? `${formatCost(own)}, ${all}` : formatCost(own);
 }
 
 /** `scout a1b2c3d4`, with the agent's name if it has one. */

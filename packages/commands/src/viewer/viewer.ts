@@ -32,7 +32,8 @@ import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
 import { backgroundOf } from "../questions/questions.ts";
-import { agentLabel, treeOrder } from "../text/agent-text.ts";
+import { agentLabel, costText, treeOrder } from "../text/agent-text.ts";
+import { LiveTail } from "./live-tail.ts";
 import { type AgentConversation, openConversation } from "./viewer-source.ts";
 
 export interface ViewerDeps {
@@ -80,10 +81,13 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	if (!record) return undefined;
 	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.warn });
 	let stop = () => {};
+	let redraw = () => {};
+	const tail = new LiveTail(manager, id, { clock: deps.clock, onChange: () => redraw() });
+	const unsubscribe = conversation.onAppend(() => tail.arrived());
 	try {
 		return await ctx.ui.custom<string | undefined>(
 			(tui, theme, keys, done) => {
-				const redraw = () => tui.requestRender();
+				redraw = () => tui.requestRender();
 				const viewer = new ConversationViewer({
 					source: conversation,
 					theme: viewerTheme(theme),
@@ -93,6 +97,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 					head: headOf(id, deps, theme),
 					isLive: () => isLive(manager, id),
 					question: () => questionOf(manager, id),
+					writing: () => (isLive(manager, id) ? tail.entry() : undefined),
 					empty: () =>
 						conversation.length > 0
 							? "Reading the conversation …"
@@ -109,6 +114,9 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 			{ overlay: true, overlayOptions: { width: "100%", maxHeight: "100%", anchor: "top-left" } },
 		);
 	} finally {
+		redraw = () => {};
+		unsubscribe();
+		tail.close();
 		stop();
 	}
 }
@@ -268,10 +276,17 @@ function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme):
 			const activityOf = (each: string) => manager.activityOf(each);
 			const options = { mode: "focused", width, maxLines: MAX_HEAD_LINES, now, focusId: id, activityOf } as const;
 			const lines = renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) });
-			drawn = { key, lines: [...lines, ...attemptLines(manager.store.record(id), width, theme)] };
+			const notes = [costLine(manager, id, width, theme), attemptLines(manager.store.record(id), width, theme)];
+			drawn = { key, lines: [...lines, ...notes.flat()] };
 		}
 		return drawn.lines;
 	};
+}
+
+/** What it cost, alone and with its sub-agents. */
+function costLine({ store }: Manager, id: string, width: number, theme: Theme): string[] {
+	const text = costText(store.snapshot().records, id);
+	return text === "" ? [] : [truncateToWidth(theme.fg("dim", text), width)];
 }
 
 /** Why it runs with another model than the preset's first. */

@@ -96,6 +96,18 @@ Answer with /subagent reply <id> <text>.`,
 	);
 });
 
+test("a list says what each agent cost, alone and with its sub-agents, and what all cost", () => {
+	const costing = (id: string, cost: number, parentAgentId?: string) => ({
+		...agent({ id, ...(parentAgentId === undefined ? {} : { parentAgentId }) }),
+		usage: { ...agent().usage, cost },
+	});
+	const shown = text(listBlocks([costing("a1", 0.012), costing("a2", 0.3, "a1"), costing("a3", 0.1, "a2")], NOW), 120);
+	expect(shown).toContain("3 agents: 3 running · $0.412 in all");
+	expect(shown).toContain("Reading notes.txt · $0.012, $0.412 with its 2 sub-agents");
+	expect(shown).toContain("Reading notes.txt · $0.30, $0.40 with its sub-agent");
+	expect(shown).toMatch(/Reading notes\.txt · \$0\.10$/m);
+});
+
 test("a list without agents says how to launch one, and a long one leaves out the oldest", () => {
 	expect(text(listBlocks([], NOW))).toBe("No agent has been launched. /subagent start <task> launches one.");
 	const many = Array.from({ length: 45 }, (_, index) => ({ ...completed, id: `c${index}` }));

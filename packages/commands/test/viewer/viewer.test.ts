@@ -60,6 +60,28 @@ describe("the viewer of an agent", () => {
 		expect(done).toEqual(["pause", "continue", `skip ${child.id} of ${flow.id}`, `retry ${child.id} of ${flow.id}`]);
 	});
 
+	test("streams thinking and text while the agent writes, until the message is in its conversation", async () => {
+		await using it = await world();
+		const { id } = it.launch();
+		await it.writeConversation(id, said("I look around."));
+		void it.open(id);
+		await it.shows("I look around.");
+		const [run] = it.runner.runs;
+		run?.write({ block: 0, kind: "thinking", offset: 0, text: "The door may " });
+		run?.write({ block: 0, kind: "thinking", offset: 13, text: "be locked.", isFinal: true });
+		run?.write({ block: 1, kind: "text", offset: 0, text: "It is the left" });
+		const live = await it.shows("It is the left");
+		expect(live.indexOf("I look around.")).toBeLessThan(live.indexOf("The door may be locked."));
+		run?.write({ block: 1, kind: "text", offset: 14, text: " door.", isFinal: true });
+		await it.shows("It is the left door.");
+		await it.writeConversation(id, said("It is the left door."));
+		run?.emit({ type: "assistant_text", text: "It is the left door." });
+		it.clock.advance(100);
+		await expect.poll(() => it.screen()).not.toContain("The door may be locked.");
+		// Its place in the tree above says so, too.
+		expect(it.screen().match(/^│ {3}It is the left door\./gm)).toHaveLength(1);
+	});
+
 	test("says which models could not be used, on one line", async () => {
 		await using it = await world();
 		const { id } = it.launch({ model: "x/a" });

@@ -1,6 +1,6 @@
 /** The viewer's options: everything it may read of an agent or do to it. */
 
-import type { ConversationSource } from "./content/source.ts";
+import type { ConversationEntry, ConversationSource } from "./content/source.ts";
 import type { ViewerTheme } from "./content/theme.ts";
 import type { ViewerKeys } from "./keys.ts";
 
@@ -54,6 +54,8 @@ export interface ViewerOptions {
 	isLive: () => boolean;
 	/** Its open question, if any. */
 	question?: () => ViewerQuestion | undefined;
+	/** The message that is being written, shown behind the others while the end is on the screen. */
+	writing?: () => ConversationEntry | undefined;
 	/** The text for an empty conversation. */
 	empty?: () => string;
 	relatives?: () => readonly Relative[];

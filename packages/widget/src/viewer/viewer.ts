@@ -5,6 +5,7 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
 import { clip } from "../dialogs/fit-text.ts";
+import { tailRows, withTail } from "./content/entry-renderer.ts";
 import { frame, type Layout, layOut } from "./frame.ts";
 import { type Command, commandOf } from "./keys.ts";
 import type { ViewerActions, ViewerOptions } from "./options.ts";
@@ -121,7 +122,10 @@ export class ConversationViewer implements Component, Focusable {
 		const foot = this.#foot(probe.inner);
 		const layout = layOut({ width, rows }, { head: heading.length, foot: foot.length });
 		this.#layout = layout;
-		const view = this.#pane.draw(layout.inner, layout.body);
+		const writing = this.#pane.isFollowing && this.#helpTop === undefined ? this.#options.writing?.() : undefined;
+		const tail = tailRows(writing, layout, theme);
+		const body = layout.body - tail.length;
+		const view = this.#pane.draw(layout.inner, body);
 		const help = this.#helpTop === undefined ? undefined : helpView(this.#state(view), layout, this.#helpTop);
 		this.#helpTop = help?.top;
 		const state = this.#state(help ?? view);
@@ -131,7 +135,7 @@ export class ConversationViewer implements Component, Focusable {
 			{
 				title: sanitize(title),
 				head: heading,
-				body: help?.rows ?? bodyOf(state, view.rows, layout),
+				body: help?.rows ?? withTail(bodyOf(state, view.rows, { ...layout, body }), tail),
 				from: state.from,
 				to: state.to,
 				notice: { text: notice.text, paint: notice.isBad ? theme.error : theme.accent },

@@ -37,6 +37,13 @@ describe("the viewer", () => {
 		await expect(shown.screen().join("\n")).toMatchFileSnapshot(`frames/viewer-${width}.txt`);
 	});
 
+	test.each([50, 80, 120])("shows what is being written behind the last message at %i columns", async (width) => {
+		const writing = () => thought("The store is next.\nOr is it?", "So far, **two** files create sess");
+		const source = new MemorySource([told("Look."), said("I look.")]);
+		const shown = await show(source, { width, height: 18, head, writing });
+		await expect(shown.screen().join("\n")).toMatchFileSnapshot(`frames/viewer-writing-${width}.txt`);
+	});
+
 	test("shows everything that was folded when it is unfolded", async () => {
 		const shown = await show(new MemorySource(conversation), { width: 80, height: 150, head });
 		await shown.press(KEYS.enter, "t");

@@ -1,8 +1,9 @@
-/** Draws entries, cached by width and folding, and tracks what is unfolded, globally or per entry. */
+/** Draws entries, cached by width and folding, and tracks what is unfolded; and the message that is being written. */
 import { draw, type Unfolded } from "./draw.ts";
-import type { Parsed } from "./parts.ts";
+import { type Parsed, parse } from "./parts.ts";
 import type { Row } from "./row.ts";
 import { matchesIn } from "./search.ts";
+import type { ConversationEntry } from "./source.ts";
 import type { ViewerTheme } from "./theme.ts";
 
 const EVERYTHING: Unfolded = { details: true, thinking: true };
@@ -71,4 +72,25 @@ export class EntryRenderer {
 	#draw(entry: Parsed, unfolded: Unfolded): Row[] {
 		return draw(entry, { width: this.width, unfolded, theme: this.#theme });
 	}
+}
+
+/**
+ * The last rows of the message that is being written, at most half of the body. It is not scrolled: its end is what
+ * happens now, and the whole of it follows as an entry. Thinking is read while it is written, so nothing is folded.
+ */
+export function tailRows(
+	writing: ConversationEntry | undefined,
+	{ inner, body }: { inner: number; body: number },
+	theme: ViewerTheme,
+): Row[] {
+	const most = Math.floor(body / 2);
+	if (!writing || most === 0) return [];
+	return draw(parse(writing), { width: inner, unfolded: EVERYTHING, theme }).slice(-most);
+}
+
+/** Directly behind the last row that says something; a short conversation leaves the rest of the screen blank. */
+export function withTail(body: readonly Row[], tail: readonly Row[]): readonly Row[] {
+	if (tail.length === 0) return body;
+	const end = body.findLastIndex(({ lead, text }) => (lead + text).trim() !== "") + 1;
+	return [...body.slice(0, end), ...tail, ...body.slice(end)];
 }
