@@ -126,8 +126,8 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await moveTo(tui, "Pause");
 		await tui.waitForText('"find it" is paused.');
 		await moveTo(tui, "Remove");
-		await tui.waitForText('Remove "find it"?');
-		tui.press("enter");
+		await tui.waitForText(/Remove "find it"\?[\s\S]*→ Keep it/);
+		await moveTo(tui, "Remove it");
 		await tui.waitForText('"find it" is removed.');
 		await tui.waitForText(/→ \+ New job/);
 		expect(scouts(it)).toBe(1);

@@ -48,6 +48,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Notifications: from (seconds): 30",
 		"Notifications: via: Osc",
 		"Notifications: command: none",
+		"Hooks: before launch: none",
 		"Subagent widget display: Auto",
 		"Drain (seconds): 600",
 		"Retention: days: 14",
