@@ -40,7 +40,7 @@ const RULES = {
 		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget", "workflow"],
 		others: [...PI, "typebox"],
 	},
-	remote: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts", "bin.ts"] },
+	remote: { ours: ["core", "progress", "remote"], others: ["typebox"], withoutPi: ["index.ts", "bin.ts"] },
 	cli: {
 		ours: ["core", "progress", "report", "widget"],
 		others: [],
@@ -57,6 +57,7 @@ const RULES = {
 			"launch",
 			"presets",
 			"progress",
+			"remote",
 			"rpc",
 			"schedule",
 			"tools",

@@ -1,6 +1,6 @@
 /**
- * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `report.cjs`, `dashboard.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
- * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first five get pi's
+ * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `remote.cjs`, `report.cjs`, `dashboard.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first six get pi's
  * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
@@ -20,6 +20,7 @@ const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedu
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
 const lazyBorrowers = {
 	"@pi-subagents/commands": "./commands.cjs",
+	"@pi-subagents/remote": "./remote.cjs",
 	"@pi-subagents/report": "./report.cjs",
 	"@pi-subagents/report/dashboard": "./dashboard.cjs",
 	"@pi-subagents/workflow/session": "./workflow.cjs",
@@ -140,7 +141,7 @@ function borrower(entry: Record<string, string>): Options {
 		external: [...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)].map((id) => new RegExp(`^${id}$`)),
 		noExternal: [
 			/^@pi-subagents\/(?:core|delivery|launch|progress|rpc|tools|widget)(?:\/|$)/,
-			/^@pi-subagents\/commands\//,
+			/^@pi-subagents\/(?:commands|remote)\//,
 			/^nanoid$/,
 		],
 		define: { "import.meta.url": "fileUrl" }, // the files that run in other processes are beside this one
@@ -157,6 +158,7 @@ export default defineConfig([
 	independent({ load: "src/load.ts" }),
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
+	borrower({ remote: "../remote/src/index.ts" }),
 	borrower({ report: "../report/src/index.ts" }),
 	borrower({ dashboard: "../report/src/dashboard/index.ts" }),
 	borrower({ workflow: "../workflow/src/session/index.ts" }),
@@ -174,6 +176,7 @@ export default defineConfig([
 	{
 		// Code for other processes and threads is self-contained: it cannot borrow pi's modules.
 		...library({
+			worker: "../remote/src/bin.ts",
 			wrapper: "../core/src/process/wrapper/main.ts",
 			child: "../core/src/process/child/entry.ts",
 			"output-worker": "../core/src/output/worker.ts",

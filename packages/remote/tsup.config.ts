@@ -11,7 +11,11 @@ const programs = {
 };
 
 export default defineConfig([
-	{ ...library(), clean: ["!child-mcp.ts", ...Object.keys(programs).map((name) => `!${name}.js*`)] },
+	{
+		...library(["src/index.ts", "src/pi/index.ts"]),
+		external: [/^@pi-subagents\/remote$/], // loaded on first use
+		clean: ["!child-mcp.ts", ...Object.keys(programs).map((name) => `!${name}.js*`)],
+	},
 	{
 		...library(programs),
 		clean: false,

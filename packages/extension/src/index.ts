@@ -10,6 +10,7 @@ import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
 import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
+import { lazyRemoteRunner } from "@pi-subagents/remote/pi";
 import { createUsageReport, createUserInputSignal, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { loadCommands } from "./commands/commands.lazy.ts";
@@ -51,7 +52,7 @@ export default function subagents(given: ExtensionAPI): void {
 		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current },
 		onSettings,
 	);
-	const ask: ProcessRunnerOptions["ask"] = (id, question, signal) => manager.ask(id, question, signal);
+	const ask: NonNullable<ProcessRunnerOptions["ask"]> = (id, question, signal) => manager.ask(id, question, signal);
 	const alertRules = () => launcher.latest().notifications;
 	const flushLogs = () => recorder.flush();
 	const callerData = createCallerData();
@@ -66,6 +67,7 @@ export default function subagents(given: ExtensionAPI): void {
 				}),
 			),
 			process: isolating(processRunner({ ...host, ask, alertRules })),
+			remote: lazyRemoteRunner({ ...host, ask, ...gitTrust, machines: () => launcher.latest().machines }),
 			workflow: workflows.runner,
 			tmux: isolating(tmuxRunner({ ...host, ask, alertRules, onWindow: host.notify })),
 		},

@@ -132,7 +132,7 @@ export function createLauncher<Context extends SessionContext>(
 				resolveSpec({
 					...layersOf(given, preset, override, settings, verify),
 					parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
-					facts,
+					facts: { ...facts, machines: Object.keys(settings.machines) },
 				});
 			const { isTrial = false } = params;
 			const asked = resolveWith(params);

@@ -29,6 +29,8 @@ export function layersOf(
 ): Pick<ResolveInput, "request" | "preset" | "defaults"> {
 	const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes, excludeExtensions } = settings;
 	const runner = params.outlives ? "process" : params.runner;
+	// A resumed agent stays where its conversation is.
+	const resumedOn = params.runner === undefined ? undefined : (params.machine ?? "here");
 	return {
 		request: {
 			task: params.task,
@@ -36,6 +38,7 @@ export function layersOf(
 			model: params.model,
 			requiresModel: params.requiresModel,
 			thinking: params.thinking,
+			machine: params.machine,
 			maxTurns: params.maxTurns,
 			outputSchema: parseOutputSchema(params.outputSchema),
 			verify: verify && checkedVerify(verify, "`verify` of the call"),
@@ -53,13 +56,14 @@ export function layersOf(
 			override: {
 				...override,
 				...(override.excludeExtensions ? without(excludeExtensions, override) : {}),
-				...defined({ runner }),
+				...defined({ runner, machine: resumedOn }),
 				...(overridingVerify && {
 					verify: checkedVerify(overridingVerify, `\`verify\` of agentOverrides.${preset.name} in your settings`),
 				}),
 			},
 			runner: settings.runner,
 			worktree: worktreeIn(settings),
+			...(settings.machine === "" ? {} : { machine: settings.machine }),
 			maxTurns: defaultMaxTurns,
 			graceTurns,
 			idleTimeoutMs: idleTimeoutMinutes * 60_000,

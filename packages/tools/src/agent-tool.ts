@@ -45,6 +45,8 @@ export interface AgentToolDeps {
 	hasWorktrees?: boolean;
 	/** Whether a call may name a command that checks the work. Absent: no. */
 	hasVerify?: boolean;
+	/** The machines that an agent can run on besides this one. Absent or empty: the model is not asked. */
+	machines?: readonly string[];
 	/** Absent: giving up the call stops its agent, as the user. */
 	onGivenUp?: OnGivenUp;
 	/** What `model` may be. Absent: any text. */
@@ -73,14 +75,22 @@ const schedule = {
 
 const isolation = { isolation: Type.Optional(Type.Literal("worktree")) };
 
+const machineOf = (names: readonly string[]) => ({
+	machine: Type.Optional(Type.String({ description: `Where it runs: here, ${names.join(", ")}` })),
+});
+
 interface Offered {
+	machines: readonly string[];
 	isBackground: boolean;
 	hasSchedule: boolean;
 	hasWorktrees: boolean;
 	hasVerify: boolean;
 }
 
-const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWorktrees, hasVerify }: Offered) =>
+const parametersFor = (
+	model: ModelParameter,
+	{ isBackground, hasSchedule, hasWorktrees, hasVerify, machines }: Offered,
+) =>
 	Type.Object({
 		prompt: Type.String({ description: "Self-contained" }),
 		description: Type.String({ description: "3-5 words" }),
@@ -98,6 +108,7 @@ const parametersFor = (model: ModelParameter, { isBackground, hasSchedule, hasWo
 		...(hasWorktrees ? isolation : ({} as typeof isolation)),
 		...verifyOffered({ hasVerify }),
 		inherit_context: Type.Optional(Type.Boolean({ description: "Share this conversation" })),
+		...(machines.length > 0 ? machineOf(machines) : ({} as ReturnType<typeof machineOf>)),
 		...(hasSchedule ? schedule : ({} as typeof schedule)),
 	});
 
@@ -143,7 +154,7 @@ export function createAgentTool(
 ): ToolDefinition<ReturnType<typeof parametersFor>, AgentCallDetails> {
 	const { agents, store, usage, caller, onGivenUp = () => "user", presets = "" } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
-	const { isBackgroundByDefault = caller === "session", hasWorktrees = true, hasVerify = false } = deps;
+	const { isBackgroundByDefault = caller === "session", hasWorktrees = true, hasVerify = false, machines = [] } = deps;
 	const hasSchedule = deps.schedule !== undefined;
 	const tool = bounded(
 		defineTool({
@@ -158,6 +169,7 @@ export function createAgentTool(
 				hasSchedule,
 				hasWorktrees,
 				hasVerify,
+				machines,
 			}),
 			async execute(callId, params, signal, onUpdate, ctx) {
 				const isBackground = params.run_in_background ?? isBackgroundByDefault;
@@ -241,7 +253,8 @@ function callOf(params: Params, { hasVerify = false }: AgentToolDeps, resumed?: 
 		verify: hasVerify ? params.verify : undefined,
 		isolation: params.isolation ?? resumed?.isolation,
 		inheritContext: params.inherit_context,
-		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner } : {}),
+		machine: params.machine,
+		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner, machine: resumed.machine } : {}),
 	};
 }
 

@@ -62,6 +62,7 @@ function valuesOf(spec: RunSpec): [ResolvedField, string][] {
 		["tools", spec.tools.join(", ") || "none"],
 		["promptMode", spec.systemPrompt?.mode ?? "nothing to add"],
 		["runner", spec.runner],
+		...(spec.machine === undefined ? [] : ([["machine", spec.machine]] as [ResolvedField, string][])),
 		["cwd", spec.cwd],
 		...limitsOf(spec.limits),
 	];

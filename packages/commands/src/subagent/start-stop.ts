@@ -59,12 +59,12 @@ const CONTINUE = "You were interrupted because pi quit. Continue your task where
 /** A finished agent's next run, in the place and the way of its last one. */
 export async function resumeAgent(
 	{ launcher, manager }: LaunchDeps,
-	{ id, type, cwd, runner, isolation, outlives = false }: AgentRecord,
+	{ id, type, cwd, runner, machine, isolation, outlives = false }: AgentRecord,
 	task: string,
 	ctx: ExtensionContext,
 	{ description }: { description?: string } = {},
 ): Promise<Launched> {
-	const request = { preset: type, task, description, cwd, runner, isolation, outlives };
+	const request = { preset: type, task, description, cwd, runner, machine, isolation, outlives };
 	const { spec } = await launcher.resolve(request, ctx);
 	return { record: manager.resume(id, spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
 }

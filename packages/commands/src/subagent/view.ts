@@ -101,7 +101,8 @@ export async function agentDetails(record: AgentRecord, now: number): Promise<Bl
 }
 
 function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, Tone | undefined])[] {
-	const { task, model, cwd, runner, run, parentAgentId, question, artifacts, queuedFor, startedAt, queuedAt } = record;
+	const { task, model, cwd, runner, machine, run, parentAgentId, question, artifacts, queuedFor, startedAt, queuedAt } =
+		record;
 	const pairs: [string, string | undefined, Tone?][] = [
 		["status", statusText(record, now), toneOf(record)],
 		["asks", question, "warn"],
@@ -115,6 +116,7 @@ function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, 
 		["model", [model, attemptsText(record)].filter((each) => each).join(", ") || undefined],
 		["cwd", cwd],
 		["runner", runner === "session" ? undefined : runner],
+		["machine", machine],
 		["run", run > 1 ? String(run) : undefined],
 		["launched by", parentAgentId ?? launcherText(record)],
 		["usage", usageText(record)],

@@ -3,6 +3,7 @@
  * machine. Loads without pi: what needs pi's modules is passed in.
  */
 export {
+	type DetachedLauncher,
 	type DetachedRunnerOptions,
 	detachedRunner,
 } from "../process/parent/detached-runner.ts";

@@ -142,7 +142,7 @@ export interface Limits {
 	budgetCost?: number;
 }
 
-export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "cwd" | keyof Limits;
+export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "machine" | "cwd" | keyof Limits;
 
 /** Precedence: the call, settings for the preset, the preset, defaults for all agents, the parent. */
 export type SpecOrigin = "call" | "settings" | "preset" | "parent" | "default";

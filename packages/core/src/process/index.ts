@@ -1,5 +1,6 @@
 /** Runs in their own processes, which may outlive this one. Their files are read through `@pi-subagents/core/runs`. */
 
 export type { ProcessHost } from "./parent/launch.ts";
+export { startingConversation } from "./parent/resume-source.ts";
 export { type ProcessRunnerOptions, processRunner } from "./parent/runner.ts";
-export type { PiCommand } from "./pi/pi-command.ts";
+export { type PiCommand, piCommand } from "./pi/pi-command.ts";

@@ -38,6 +38,8 @@ export interface Tunable extends Partial<Nullish<Limits>> {
 	model?: string | undefined;
 	thinking?: ThinkingLevel | undefined;
 	runner?: RunnerName | undefined;
+	/** The machine to run on; `here` is this one, whatever weaker layers say. */
+	machine?: string | undefined;
 }
 
 /** What a preset contributes. A `Preset` of `@pi-subagents/presets` is one. */
@@ -94,6 +96,8 @@ export interface Facts {
 	/** Absent: agents can have no MCP servers. */
 	mcp?: McpFacts;
 	cwd: CwdFact;
+	/** The names of the machines that the user defined. Absent: none. */
+	machines?: readonly string[];
 	/** The user has trusted this project. Otherwise its files may not say how things are executed. */
 	isProjectTrusted: boolean;
 }

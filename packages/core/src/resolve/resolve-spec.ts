@@ -12,7 +12,7 @@ import { matchPresetModel } from "./preset-model.ts";
 import { isLoaded, resolveTools } from "./tools.ts";
 
 /** Fields that decide what is executed: in a project's file they count only if the user trusts the project. */
-const NEEDS_TRUST = ["runner", "extensions", "skills", "memory", "verify", "worktree"] as const;
+const NEEDS_TRUST = ["runner", "machine", "extensions", "skills", "memory", "verify", "worktree"] as const;
 
 /** Shown in lists and messages, where a few words are expected. */
 const MAX_DESCRIPTION = 200;
@@ -42,7 +42,9 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	const layers = layersOf(input, warnings);
 	const model = resolveModel(input, layers);
 	const thinking = layers.pick("thinking", model.thinking);
-	const runner = layers.pick("runner") ?? "session";
+	const chosen = layers.pick("runner") ?? "session";
+	const machine = resolveMachine(layers.pick("machine"), chosen, facts.machines ?? []);
+	const runner = machine === undefined ? chosen : "remote";
 	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
 		warnings.push(
 			`Preset "${preset.name}" may launch agents, but not with \`runner: ${runner}\`: it does all the work itself.`,
@@ -80,6 +82,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		task,
 		cwd: resolveCwd(facts.cwd, layers),
 		runner,
+		...defined({ machine }),
 		model: model.name,
 		presetSource: preset.path,
 		...defined({ requestedModel: request.model, thinking }),
@@ -93,6 +96,25 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		origins: layers.origins,
 		warnings: layers.warnings,
 	};
+}
+
+/** A worker on this machine, over a pipe: it needs no definition. */
+const LOCAL = "local";
+
+/** Undefined: it runs on this machine, without a worker. */
+function resolveMachine(
+	wanted: string | undefined,
+	runner: RunSpec["runner"],
+	known: readonly string[],
+): string | undefined {
+	const name = wanted?.trim() || (runner === "remote" ? LOCAL : "here");
+	if (name === "here") return undefined;
+	if (name === LOCAL || known.includes(name)) return name;
+	const others = ["here", LOCAL, ...known].map(quoted).join(", ");
+	throw new AgentError(
+		"bad_request",
+		`There is no machine ${quoted(name)}. There is ${others}. Machines are defined in your own settings (\`machines\`).`,
+	);
 }
 
 /** `tools: none` in the user's own file; in an imported one, all its tools may simply be missing here. */

@@ -431,3 +431,39 @@ test("an agent that is left without any tool says so; one that wants none does n
 	).toEqual([warning]);
 	expect(resolve({ preset: { tools: [] } }).warnings).toEqual([]);
 });
+
+describe("the machine", () => {
+	const machines = { facts: { machines: ["box"] } };
+	test.each([
+		["of the call", { ...machines, request: { machine: "box" } }, ["remote", "box"]],
+		["of the preset", { ...machines, preset: { machine: "box" } }, ["remote", "box"]],
+		["of the settings", { ...machines, defaults: { machine: "box" } }, ["remote", "box"]],
+		["of a worker here, which needs no definition", { request: { machine: "local" } }, ["remote", "local"]],
+		[
+			"of the call is here, whatever the preset says",
+			{ ...machines, request: { machine: "here" }, preset: { machine: "box" } },
+			["session", undefined],
+		],
+		["is not asked for", { ...machines, request: { machine: "" } }, ["session", undefined]],
+		["beats the runner", { ...machines, preset: { machine: "box", runner: "tmux" as const } }, ["remote", "box"]],
+	])("%s", (_name, change, expected) => {
+		const { runner, machine } = resolve(change);
+		expect([runner, machine]).toEqual(expected);
+	});
+
+	test("that nobody defined is an error that names the known ones", () => {
+		expect(errorOf({ ...machines, request: { machine: "bix" } })).toEqual({
+			code: "bad_request",
+			message:
+				'There is no machine "bix". There is "here", "local", "box". Machines are defined in your own settings (`machines`).',
+		});
+	});
+
+	test("is not chosen by a preset of a project that the user does not trust", () => {
+		const { runner, warnings } = resolve({ ...machines, preset: { machine: "box" } }, preset);
+		expect([runner, warnings]).toEqual([
+			"session",
+			['Preset "scout" sets machine; that counts only in a project you have trusted.'],
+		]);
+	});
+});

@@ -65,8 +65,9 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		});
 		const models = ctx.modelRegistry.getAvailable();
 		const answer = gate(models);
-		const { toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls } = settings;
-		const wanted = [...toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls].join();
+		const { toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls, machines } = settings;
+		const values = [scheduling, backgroundByDefault, worktrees, verifyCalls];
+		const wanted = [...toolsets, ...values, ...Object.keys(machines)].join();
 		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
 		const text = ownText ?? presetList(presets);
 		const isReworded = offered.wanted !== "" && offered.text !== text;
@@ -118,7 +119,7 @@ function describeAgent(
 }
 
 function toolsFor(
-	{ toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls: hasVerify }: Settings,
+	{ toolsets, scheduling, backgroundByDefault, worktrees, machines, verifyCalls: hasVerify }: Settings,
 	models: readonly string[],
 	presets: readonly Preset[],
 	deps: ToolDeps & { ownText: string | undefined },
@@ -145,6 +146,7 @@ function toolsFor(
 						caller: "session",
 						isBackgroundByDefault: backgroundByDefault,
 						hasWorktrees: worktrees,
+						machines: Object.keys(machines),
 						presets: list,
 						description: deps.ownText,
 						schedule: keep,

@@ -66,7 +66,6 @@ export const unread: Readonly<Record<string, Unread>> = {
 	defaultProvider: { why: "`defaultModel` says which model, and the session's provider comes first" },
 	defaultThinking: { why: "`thinking` of a preset, or that of the session", met: [] },
 	disabledFeatures: { why: "`toolsets`, `scheduling` and `worktrees` switch things off", met: ["[]"] },
-	machines: { why: "agents run on this machine only", met: ["{}", "[]"] },
 	maxThinking: { why: "`thinking` and `locked` of a preset say it", met: [] },
 	modelScope: { why: "`scopeModels` keeps agents to the models that are enabled in pi", met: [] },
 	runnerLaunchers: { why: "agents run in pi, in a process or in tmux", met: ["{}", "[]"] },

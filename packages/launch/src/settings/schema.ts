@@ -39,6 +39,28 @@ const names = (about?: About<string[]>) => Type.Array(Type.String({ maxLength: 2
 const severalOf = <Name extends string>(meanings: Record<Name, string>, about: About<NoInfer<Name>[]>) =>
 	Type.Array(choice(meanings), about);
 
+/** How to reach a machine. */
+const machine = Type.Object({
+	/** Optional only here: a machine without an address is one that nobody can reach. */
+	ssh: Type.Optional(
+		Type.String({
+			minLength: 1,
+			maxLength: 300,
+			pattern: "^[^-\\s]\\S*$", // not an option
+			description: "Where ssh connects to: a host, `user@host`, or a name from your ssh configuration.",
+		}),
+	),
+	sshOptions: Type.Optional(
+		Type.Array(Type.String({ maxLength: 300 }), {
+			maxItems: 50,
+			description: "More options for ssh, as separate words.",
+		}),
+	),
+	worker: Type.Optional(
+		Type.String({ maxLength: 1_000, description: "The worker's program there, if it is not on the PATH." }),
+	),
+});
+
 export const settingsSchema = Type.Object({
 	maxConcurrent: count({
 		title: "Agents at once",
@@ -94,6 +116,18 @@ export const settingsSchema = Type.Object({
 		},
 		{ title: "Runner", description: "Where agents run if their preset does not say.", default: "session" },
 	),
+	machine: Type.String({
+		maxLength: 100,
+		title: "Machine",
+		description: "The machine on which agents run if neither the call nor their preset names one; empty: this one.",
+		default: "",
+	}),
+	machines: Type.Record(Type.String(), machine, {
+		title: "Machines",
+		description:
+			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`. Only in your own settings; see docs/remote.md.',
+		default: {},
+	}),
 	join: choice(
 		{
 			smart: "together when all have settled, but failures, and results that have waited long, at once",

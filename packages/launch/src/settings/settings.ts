@@ -62,7 +62,7 @@ interface Layer {
 }
 
 /** Settings that count only in the user's own files: they say which programs are started. */
-const USERS_ONLY = ["hooks"];
+const USERS_ONLY = ["hooks", "machines"];
 
 function readFile({ path, text, under, isProjects = false }: SettingsFile): Layer {
 	const file = parseObject(text);

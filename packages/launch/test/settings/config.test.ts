@@ -43,6 +43,17 @@ test("the project beats the user, and our own file the one of pi beside it", asy
 	expect(problems).toEqual([]);
 });
 
+test("only the user defines machines; a trusted project may name one", async () => {
+	await write("agent/subagents.json", { machines: { box: { ssh: "me@box" }, odd: { ssh: "-oProxyCommand=x" } } });
+	await write("project/.pi/subagents.json", { machine: "box", machines: { box: { ssh: "thief@elsewhere" } } });
+	const { settings, problems } = await read();
+	expect([settings.machine, settings.machines]).toEqual(["box", { box: { ssh: "me@box" }, odd: {} }]);
+	expect(problems).toEqual([
+		expect.stringContaining('"machines.odd.ssh" is "-oProxyCommand=x"'),
+		`${at("project/.pi/subagents.json")}: "machines" counts only in your own settings; ignored`,
+	]);
+});
+
 describe("without the user's stored yes", () => {
 	test.each([
 		["no", "you declined to trust this project"],

@@ -18,6 +18,8 @@ test("without files everything is at its default", () => {
 			defaultMaxTurns: 0,
 			graceTurns: 5,
 			runner: "session",
+			machine: "",
+			machines: {},
 			join: "smart",
 			notify: "turn",
 			interrupt: "foreground",

@@ -171,6 +171,10 @@ export const fields: readonly Field[] = [
 		doc: "Where it runs: inside pi (`session`), in its own process, or in a tmux pane.",
 		absent: "the setting",
 	}),
+	refuse("machine", "machine", kind("name"), {
+		doc: "The machine that it runs on: one from your settings (`machines`), `local` (a worker on this one) or `here`.",
+		absent: "the setting, else this machine",
+	}),
 	{
 		...drop("color", "color", kind("color"), {
 			doc: "The colour of its badge.",

@@ -64,6 +64,8 @@ export interface PresetFields {
 	/** Which presets it may start; `"*"` is any, `[]` is none. */
 	readonly subagents?: "*" | readonly string[];
 	readonly runner?: "session" | "process" | "tmux";
+	/** The machine that it runs on, by its name in the user's settings. */
+	readonly machine?: string;
 	readonly color?: string;
 	readonly enabled?: boolean;
 	/** Fields that a call must not change. */

@@ -175,6 +175,7 @@ describe("values", () => {
 		["subagents: none", "subagents", []],
 		["allowed_subagents: true", "subagents", "*"],
 		["runner: tmux", "runner", "tmux"],
+		["machine: box", "machine", "box"],
 		["color: Blue", "color", "blue"],
 		['color: "#ff8800"', "color", "#ff8800"],
 		["enabled: false", "enabled", false],

@@ -42,7 +42,8 @@ export function createMachines(machines: () => Readonly<Record<string, Machine>>
 	return {
 		linkTo(name) {
 			const defined = Object.hasOwn(machines(), name) ? machines()[name] : undefined;
-			if (!defined && name !== LOCAL) return undefined;
+			// One without an address must not mean this machine.
+			if (name !== LOCAL && defined?.ssh === undefined) return undefined;
 			const made = JSON.stringify(defined ?? {});
 			const known = links.get(name);
 			if (known?.made === made) return known.link; // a changed definition gets a new connection

@@ -8,7 +8,6 @@ import {
 	type Clock,
 	defined,
 	isObject,
-	messageOf,
 	quoted,
 	type Report,
 	type RunIdentity,
@@ -18,6 +17,7 @@ import {
 	systemClock,
 } from "@pi-subagents/core";
 import {
+	type DetachedLauncher,
 	type DetachedRunnerOptions,
 	describeRun,
 	detachedRunner,
@@ -58,26 +58,23 @@ interface RemoteFile {
  *
  * @example
  * ```ts
- * const machines = createMachines({ box: { ssh: "me@box" } }, { agentDir });
+ * const machines = createMachines(() => ({ box: { ssh: "me@box" } }), { agentDir });
  * const remote = remoteRunner({ agentDir, linkTo: machines.linkTo, isProjectTrusted: () => false });
  * const manager = new Manager({ runners: { remote }, clock: systemClock, newId });
  * ```
  */
-export function remoteRunner(options: RemoteRunnerOptions): Runner {
+export function remoteRunner(options: RemoteRunnerOptions): RemoteRunner {
 	const { clock = systemClock, report = () => undefined } = options;
 	const near = new Near({ ...options, clock, report });
-	const runner = detachedRunner(options, {
+	const launcher: Required<DetachedLauncher> = {
 		launch: (spec, dir, signal) => near.launch(spec, dir, signal),
 		rejoin: (spec, dir) => near.rejoin(spec, dir),
-	});
-	return {
-		...runner,
-		start(spec, emit, checkpoint) {
-			near.link(spec); // an unknown machine is a mistake of the caller, not a run that failed
-			return runner.start(spec, emit, checkpoint);
-		},
 	};
+	return { ...detachedRunner(options, launcher), ...launcher };
 }
+
+/** Also a launcher for `detachedRunner` of `@pi-subagents/core/detached`, where this package is loaded on first use. */
+export type RemoteRunner = Runner & Required<DetachedLauncher>;
 
 type NearOptions = RemoteRunnerOptions & { clock: Clock; report: Report };
 
@@ -131,26 +128,10 @@ class Near {
 		return this.#mirror(spec, dir, file, link);
 	}
 
-	rejoin(spec: RunSpec & RunIdentity, dir: string): StartedWrapper {
-		const ended = Promise.withResolvers<{ how: string }>();
-		let mirror: Mirror | undefined;
-		let isOver = false;
-		const begin = async () => {
-			const file = await readRemoteFile(dir);
-			if (!file) throw new Error(`its ${REMOTE_FILE} is missing or broken`);
-			if (isOver) return;
-			mirror = this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
-			ended.resolve(await mirror.ended);
-		};
-		begin().catch((error) => ended.resolve({ how: messageOf(error) }));
-		return {
-			ended: ended.promise,
-			kill: () => mirror?.kill(),
-			letGo() {
-				isOver = true;
-				mirror?.letGo();
-			},
-		};
+	async rejoin(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> {
+		const file = await readRemoteFile(dir);
+		if (!file) throw new Error(`The agent cannot be rejoined: ${REMOTE_FILE} in ${dir} is missing or broken.`);
+		return this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
 	}
 
 	#mirror(spec: RunSpec & RunIdentity, dir: string, file: RemoteFile, link: Link): Mirror {

@@ -44,7 +44,7 @@ export function iconOf(view: AgentView): Icon {
 }
 
 /**
- * `Plan opus split task`, and in one-line mode also its activity or outcome. The model is shown if it differs from the
+ * `Plan @box opus split task`, and in one-line mode also its activity or outcome. The model is shown if it differs from the
  * parent's.
  */
 export function agentPieces(
@@ -60,6 +60,10 @@ export function agentPieces(
 	const pieces: Piece[] = [
 		{ tone, text: type, separator: " ", max: Math.max(MIN_NAME, Math.floor(options.width / 4)) },
 	];
+	if (view.machine !== undefined) {
+		const machine = textOf(view, "machine", `@${view.machine}`);
+		pieces.push({ tone: "model", text: machine, separator: " ", max: MAX_MODEL, dropOrder: 3 });
+	}
 	if (options.withDetails && view.model !== aboveModel) {
 		pieces.push({ tone: "model", text: modelOf(view), separator: " ", max: MAX_MODEL, dropOrder: 4 });
 	}

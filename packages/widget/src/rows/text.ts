@@ -44,7 +44,7 @@ export function plainText(text: string): Text {
 	return new Text(text, true);
 }
 
-type Field = "type" | "description" | "model" | "activity" | "question" | "error";
+type Field = "type" | "machine" | "description" | "model" | "activity" | "question" | "error";
 
 interface Cleaned {
 	readonly raw: string;

@@ -12,6 +12,8 @@ export interface AgentView {
 	depth?: number | undefined;
 	type?: string | undefined;
 	description?: string | undefined;
+	/** The machine that it runs on, if it is not this one. */
+	machine?: string | undefined;
 	/** `provider/id`, or any name. */
 	model?: string | undefined;
 	startedAt?: number | undefined;

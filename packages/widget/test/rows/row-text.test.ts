@@ -128,3 +128,7 @@ test("odd data does no harm: unknown statuses, wrong types, impossible times", (
 	const lines = render(fit(buildTree(odd), { mode: "compact", width: Number.NaN, maxLines: 20, now: NOW }));
 	expect(lines.join("")).toBe("");
 });
+
+test("an agent on another machine says where", () => {
+	expect(lineOf({ machine: "box\u001b[31m", description: "look around" })).toBe("⠋ worker @box look around");
+});

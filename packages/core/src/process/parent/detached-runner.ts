@@ -33,7 +33,7 @@ export interface DetachedLauncher {
 	/** Writes the run's meta file and starts the wrapper, unless the signal has fired. A rejection is how the run failed. */
 	launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
 	/** Reconnects to a run that an earlier process started. Absent if its files say everything. */
-	rejoin?(spec: RunSpec & RunIdentity, dir: string): StartedWrapper;
+	rejoin?(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> | StartedWrapper;
 }
 
 /**

@@ -28,7 +28,7 @@ export interface RunSource {
 	/** Starts the wrapper, unless the signal has fired. Absent for a run that another process started. */
 	start?(dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
 	/** Reconnects to the wrapper of a run that another process started. */
-	rejoin?(dir: string): StartedWrapper | undefined;
+	rejoin?(dir: string): Promise<StartedWrapper> | StartedWrapper | undefined;
 }
 
 export interface DetachedRunContext {
@@ -127,7 +127,7 @@ export class DetachedRun implements Run {
 			this.#dirOpened.resolve(this.#dir);
 			this.#started = this.#source.start
 				? await this.#source.start(this.#dir, this.#stopping.signal)
-				: this.#source.rejoin?.(this.#dir);
+				: await this.#source.rejoin?.(this.#dir);
 		} catch (error) {
 			this.#dirOpened.reject(error);
 			const failed: Outcome = { status: "failed", error: messageOf(error) };

@@ -1,0 +1,56 @@
+/** Agents on another machine, as a person in real pi meets them: `local` is a worker on this one, over a pipe. */
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { callTool, gatePis, isFullRun, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
+
+const git = async (cwd: string, ...args: string[]) =>
+	(await promisify(execFile)("git", ["-C", cwd, "-c", "user.name=A", "-c", "user.email=a@b", ...args])).stdout.trim();
+
+describe.each(await gatePis())("pi $version", (pi) => {
+	test("an agent works on another machine: the tree names it, and its branch comes back", async () => {
+		await using it = await scene(
+			[
+				parentSays(delegate(), ({ lastToolResults }) => say(`My scout reports: ${unfenced(lastToolResults[0]?.text)}`)),
+				scoutSays(callTool("bash", { command: "echo found > found.txt" }), say("Found: heliotrope.")),
+			],
+			{
+				agentFiles: {
+					"subagents.json": JSON.stringify({ machine: "local", agentOverrides: { "repo-scout": { tools: ["bash"] } } }),
+				},
+			},
+		);
+		const { cwd } = it.env;
+		await git(cwd, "init", "-q");
+		await git(cwd, "add", "-A");
+		await git(cwd, "commit", "-qm", "first");
+		await using tui = await startTui({ env: it.env, pi }, { cols: 160 });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		await tui.waitForText(/repo-scout .*@local/);
+		await tui.waitForText("My scout reports: Found: heliotrope.");
+		const [id = ""] = (await readdir(join(cwd, ".pi/subagents/runs"))).filter((name) => !name.startsWith("."));
+		expect(await git(cwd, "show", `pi/${id}:found.txt`)).toBe("found");
+		const meta = JSON.parse(await readFile(join(cwd, ".pi/subagents/runs", id, "meta.json"), "utf8"));
+		expect([meta.machine, meta.spec.runner]).toEqual(["local", "remote"]);
+	});
+
+	test.skipIf(!isFullRun)("the model is asked for a machine only where the user defined some", async () => {
+		for (const [machines, expected] of [
+			[{}, undefined],
+			[{ box: { ssh: "me@box.invalid" } }, "Where it runs: here, box"],
+		] as const) {
+			await using it = await scene([parentSays(say("Hello."))], {
+				agentFiles: { "subagents.json": JSON.stringify({ machines }) },
+			});
+			await using rpc = await startRpc({ env: it.env, pi });
+			await rpc.prompt("Do not delegate.");
+			const tool = it.server.requests[0]?.tools.find(({ name }) => name === "Agent");
+			const parameters = tool?.parameters as { properties: Record<string, { description?: string }> } | undefined;
+			expect(parameters?.properties.machine?.description).toBe(expected);
+		}
+	});
+});

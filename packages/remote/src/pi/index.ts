@@ -1,0 +1,1 @@
+export { type LazyRemoteOptions, lazyRemoteRunner } from "./runner.lazy.ts";

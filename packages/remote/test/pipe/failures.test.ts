@@ -1,0 +1,155 @@
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
+import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
+import { expect, test, vi } from "vitest";
+import { createMachines, remoteRunner } from "../../src/index.ts";
+import { type RemoteWorld, remoteWorld, shimmed } from "../fixtures/remote-world.ts";
+
+const inFullRun = test.skipIf(!isFullRun);
+
+/** A child that calls one tool when the gate opens, and then answers. */
+function works(gate: Promise<unknown>) {
+	return ({ messages }: RequestView) =>
+		messages.some(({ role }) => role === "tool") ? say("Done.") : callTool("ls", { path: "." }, { gate });
+}
+
+async function farDir({ home }: RemoteWorld): Promise<string> {
+	const [key = ""] = await readdir(join(home, "runs"));
+	return join(home, "runs", key);
+}
+
+test("a worker is killed: a run that outlives its session continues, and settles once", async () => {
+	const gate = createGate();
+	await using world = await remoteWorld(works(gate));
+	const worker = await shimmed(world);
+	const run = remoteRunner(world.options).start({ ...world.spec, outlives: true }, () => undefined);
+	await world.server.nextRequest();
+	await worker.kill();
+	gate.open();
+	expect(await run.settled).toEqual({ status: "completed", text: "Done." });
+	expect(worker.starts()).toBe(2);
+	const types = (await readEvents(world.spec.artifacts)).map(({ type }) => type);
+	expect(types.filter((type) => type === "agent_settled")).toHaveLength(1);
+}, 60_000);
+
+inFullRun(
+	"a worker is killed: a run that its session waits for is lost, and says so",
+	async () => {
+		await using world = await remoteWorld(works(createGate()));
+		const worker = await shimmed(world);
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		await worker.kill();
+		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
+		expect(world.server.requests).toHaveLength(1); // nothing is tried again
+	},
+	60_000,
+);
+
+inFullRun(
+	"the wrapper on the other machine is killed: the run is lost",
+	async () => {
+		await using world = await remoteWorld(works(createGate()));
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const wrapper = await readWrapper(await farDir(world));
+		if (wrapper?.type === "started") process.kill(wrapper.pid, "SIGKILL");
+		expect(await run.settled).toMatchObject({
+			status: "aborted",
+			by: "lost",
+			reason: expect.stringContaining("on local"),
+		});
+	},
+	60_000,
+);
+
+test("the near process ends: the next one rejoins the run from where its files end", async () => {
+	const gate = createGate();
+	await using world = await remoteWorld(works(gate));
+	const { options, spec, server } = world;
+	const first = remoteRunner(options).start({ ...spec, outlives: true }, () => undefined);
+	await server.nextRequest();
+	await first.detach?.();
+	world.machines.close();
+	const before = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
+	gate.open();
+	const machines = createMachines(() => ({}), world.machinesOptions);
+	const events: string[] = [];
+	const again = remoteRunner({ ...options, linkTo: machines.linkTo }).attach?.(
+		{ ...spec, outlives: true },
+		({ type }) => void events.push(type),
+	);
+	expect(await again?.settled).toEqual({ status: "completed", text: "Done." });
+	machines.close();
+	const after = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
+	expect(after.startsWith(before)).toBe(true);
+	expect(new Set(after.split("\n")).size, "no line twice").toBe(after.split("\n").length);
+	expect(events.filter((type) => type === "tool_result")).toHaveLength(1);
+}, 60_000);
+
+test.each([
+	["shorter", 60, { status: "completed", text: "Done." }],
+	...(isFullRun ? [["longer", 1, { status: "aborted", by: "lost" }] as const] : []),
+] as const)(
+	"an outage %s than the lease",
+	async (_name, lease, expected) => {
+		const gate = createGate();
+		await using world = await remoteWorld(works(gate));
+		const worker = await shimmed(world, ["--lease", String(lease)]);
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const dir = await farDir(world);
+		await rename(worker.path, `${worker.path}.away`);
+		await worker.cut();
+		if (expected.status === "aborted") await vi.waitFor(() => readFile(join(dir, RUN_FILES.result)), 20_000);
+		await rename(`${worker.path}.away`, worker.path);
+		gate.open();
+		expect(await run.settled).toMatchObject(expected);
+	},
+	60_000,
+);
+
+test("a model that the other machine lacks is a launch error that says so", async () => {
+	await using world = await remoteWorld(() => say("Never."));
+	const run = remoteRunner(world.options).start({ ...world.spec, model: "anthropic/claude-none" }, () => undefined);
+	const outcome = await run.settled;
+	expect(outcome).toMatchObject({
+		status: "failed",
+		error: expect.stringMatching(
+			/^Model anthropic\/claude-none is not available there: .*Credentials do not travel; .*choose one that it has: fake\/small/,
+		),
+	});
+}, 60_000);
+
+test("another protocol and a missing worker are clear errors", async () => {
+	await using world = await remoteWorld(() => say("Never."));
+	world.program = join(world.env.root, "newer.mjs");
+	await writeFile(
+		world.program,
+		`process.stdout.write('Welcome!\\n{"does":"hello","body":{"protocol":7,"version":"9.0.0"}}\\n'); process.stdin.resume()`,
+	);
+	const newer = await remoteRunner(world.options).start(world.spec, () => undefined).settled;
+	expect(newer).toMatchObject({
+		status: "failed",
+		error:
+			"local has pi-subagents 9.0.0, which speaks protocol 7; version 0.1.0 here speaks 1. Update pi-subagents here.",
+	});
+	world.defined.box = { ssh: "box", worker: "pi-subagents-worker" };
+	await writeFile(
+		join(world.env.root, "ssh"),
+		"#!/bin/sh\necho 'sh: 1: pi-subagents-worker: not found' >&2\nexit 127\n",
+		{ mode: 0o755 },
+	);
+	vi.stubEnv("PATH", `${world.env.root}:${process.env.PATH}`);
+	const machines = createMachines(() => world.defined, { ...world.machinesOptions, env: process.env });
+	const missing = await remoteRunner({ ...world.options, linkTo: machines.linkTo }).start(
+		{ ...world.spec, machine: "box", agentId: "a2", artifacts: join(world.env.root, "runs", "a2") },
+		() => undefined,
+	).settled;
+	vi.unstubAllEnvs();
+	expect(missing).toMatchObject({
+		status: "failed",
+		error: expect.stringContaining("npm install -g @pi-subagents/remote"),
+	});
+}, 60_000);
