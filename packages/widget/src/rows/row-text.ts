@@ -104,7 +104,7 @@ function activityPieces(view: AgentView, doing: string | undefined): Piece[] {
 	return text.width > 0 ? [{ tone: "activity", text, separator: " · ", min: 12, dropOrder: 1 }] : [];
 }
 
-/** `↻3≤20 · 4 tools · 22.8k token (38%)`, or `↻3 · 4 tools`. */
+/** `↻3≤20 · 4 tools · 22.8k tokens (38%)`, or `↻3 · 4 tools`. */
 function figurePieces(view: AgentView, { isShort }: { isShort: boolean }): Piece[] {
 	const { turns = 0, maxTurns, toolUses = 0, usage, contextPercent, compactions = 0 } = view;
 	const pieces: Piece[] = [];
@@ -116,7 +116,7 @@ function figurePieces(view: AgentView, { isShort }: { isShort: boolean }): Piece
 	// Cache reads are billed, but are not new work.
 	const tokens = usage && !isShort ? usage.input + usage.output + usage.cacheWrite : 0;
 	if (!(tokens > 0)) return pieces;
-	add(`${formatTokens(tokens)} token`);
+	add(`${formatTokens(tokens)} tokens`);
 	const notes: string[] = [];
 	if (contextPercent !== undefined) notes.push(`${Math.round(contextPercent)}%`);
 	if (compactions > 0) notes.push(`⇊${compactions}`);

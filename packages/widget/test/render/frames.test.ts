@@ -32,7 +32,7 @@ test.each(WIDTHS)("a terminal of %i columns shows every frame as it was drawn, i
 test("what stands side by side and looks the same is painted in one go", () => {
 	const theme = piTheme({ fg: (color, text) => `<${color}:${text}>`, bold: (text) => `*${text}*` });
 	const [, , detail, , activity] = draw(family, { theme });
-	expect(detail).toBe("<dim:│  ⎿ ↻3≤20 · 4 tools · 22.8k token (38%) · 1m 12s>");
+	expect(detail).toBe("<dim:│  ⎿ ↻3≤20 · 4 tools · 22.8k tokens (38%) · 1m 12s>");
 	expect(activity).toBe("<dim:│  │  ⎿ ><muted:reading agent-widget.ts><dim: · 14s>");
 });
 
@@ -47,7 +47,7 @@ test("a parent, its child and its grandchild are indented and joined by lines", 
 	expect(draw(family)).toEqual([
 		"● Agents 3 running · 1 queued · depth 3",
 		"├─ ⠋ Plan opus split task",
-		"│  ⎿ ↻3≤20 · 4 tools · 22.8k token (38%) · 1m 12s",
+		"│  ⎿ ↻3≤20 · 4 tools · 22.8k tokens (38%) · 1m 12s",
 		"│  ├─ ⠹ Explore inspect widget data flow",
 		"│  │  ⎿ reading agent-widget.ts · 14s",
 		"│  │  └─ ⠼ general-purpose trace manager ownership",

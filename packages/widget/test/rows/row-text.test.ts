@@ -78,7 +78,7 @@ test("a full context is marked", () => {
 	const toneAt = (contextPercent: number) =>
 		rowsOf([{ id: "a", status: "running", usage, contextPercent }])[2]?.segments.at(-1)?.tone;
 	expect([69, 70, 85].map(toneAt)).toEqual(["figures", "attention", "alarm"]);
-	expect(lineOf({ usage, contextPercent: 70, compactions: 2 })).toBe("⠋ worker · 1.5k token (70% · ⇊2)");
+	expect(lineOf({ usage, contextPercent: 70, compactions: 2 })).toBe("⠋ worker · 1.5k tokens (70% · ⇊2)");
 });
 
 test("a very deep row keeps half of the width for words, and says that levels are left out", () => {
