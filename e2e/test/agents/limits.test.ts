@@ -1,5 +1,15 @@
 /** Limits that a preset sets, obeyed in real pi, each end saying which one it was. */
-import { callTool, createGate, gatePis, hang, runJson, say, systemPromptSays, when } from "@pi-subagents-dev/testkit";
+import {
+	callTool,
+	createGate,
+	gatePis,
+	hang,
+	isFullRun,
+	runJson,
+	say,
+	systemPromptSays,
+	when,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
@@ -39,6 +49,32 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its turn limit after .*, 2 tool calls\]$/,
 		);
 	});
+
+	const runners = isFullRun ? ["session", "process"] : ["session"];
+	test.each(runners)(
+		"budget_tokens in a %s: nobody can grant more, so the child is asked for its answer",
+		async (runner) => {
+			await using it = await scene(
+				[
+					parent,
+					when(
+						({ systemPrompt, tools, lastUserText }) =>
+							systemPrompt.includes("You are limited.") &&
+							tools.length === 0 &&
+							/^Finish now: .*budget/.test(lastUserText),
+						say("This is all I have."),
+					),
+					when(systemPromptSays("You are limited."), reads),
+				],
+				{ agentFiles: { "subagents/limited.md": preset(`budget_tokens: 1\nrunner: ${runner}\n`) } },
+			);
+			const { isError, text } = await resultOf(it, pi);
+			expect(isError).toBe(false);
+			expect(text).toMatch(
+				/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its budget after .*, 1 tool call\]$/,
+			);
+		},
+	);
 
 	test("timeout: a model that never answers does not hold the parent for ever", async () => {
 		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {

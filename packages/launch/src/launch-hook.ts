@@ -35,7 +35,7 @@ const answerSchema = Type.Object(
 					idleTimeoutMs: limit,
 					budgetTokens: limit,
 					budgetCost: limit,
-				} satisfies Record<keyof Limits, unknown>,
+				} satisfies Record<Exclude<keyof Limits, "wrapUpPercent" | "stalledAfterMs">, unknown>, // these limit nothing
 				{ additionalProperties: false },
 			),
 		),

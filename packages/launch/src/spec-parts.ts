@@ -28,6 +28,7 @@ export function layersOf(
 	verify?: Verify,
 ): Pick<ResolveInput, "request" | "preset" | "defaults"> {
 	const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes, excludeExtensions } = settings;
+	const { wrapUpPercent, stalledAfterSeconds } = settings;
 	const runner = params.outlives ? "process" : params.runner;
 	// A resumed agent stays where its conversation is.
 	const resumedOn = params.runner === undefined ? undefined : (params.machine ?? "here");
@@ -67,6 +68,8 @@ export function layersOf(
 			maxTurns: defaultMaxTurns,
 			graceTurns,
 			idleTimeoutMs: idleTimeoutMinutes * 60_000,
+			wrapUpPercent,
+			stalledAfterMs: stalledAfterSeconds * 1_000,
 			...(defaultModel === "" ? {} : { model: defaultModel }),
 			...(scopeModels === "off" ? {} : { scope: scopeModels }),
 		},

@@ -149,8 +149,10 @@ export interface Completed {
 	text: string;
 	/** How many characters of the text are omitted here. The files of the run contain them, if they could be written. */
 	omitted?: number;
-	/** The child was asked to finish because it reached its turn limit. */
+	/** The child was asked to finish before it was done. */
 	wrappedUp?: true;
+	/** The limit that it was close to then, if not that of its turns. */
+	by?: CutBy;
 	/** The answer as data that matches the schema, if one was requested; or what the verifying command printed. */
 	structured?: Structured;
 	/** What the command that checks its work said, if there is one. */
@@ -158,6 +160,9 @@ export interface Completed {
 	/** The state of its git worktree, if it had one. */
 	worktree?: WorktreeReport;
 }
+
+/** A limit before which an agent is asked for its answer. */
+export type CutBy = "timeout" | "budget";
 
 export interface Failed {
 	status: "failed";

@@ -10,6 +10,7 @@ export type {
 	Compacted,
 	Compacting,
 	Completed,
+	CutBy,
 	Failed,
 	FallingBack,
 	Idle,

@@ -3,7 +3,7 @@
  * and messages; the end of a run is one sentence. Never throws, also not for data of a newer version, because an error
  * while rendering would crash the host.
  */
-import type { Aborted, AbortedBy, Completed, Outcome, Verification } from "./events.ts";
+import type { Aborted, AbortedBy, Completed, CutBy, Outcome, Verification } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeClipped } from "./sanitize.ts";
 
@@ -113,7 +113,8 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
 	const after = duration === undefined ? "" : ` after ${duration}`;
 	switch (outcome.status) {
 		case "completed":
-			if (outcome.wrappedUp) return withVerification(`Wrapped up at its turn limit${after}`, outcome);
+			if (outcome.wrappedUp)
+				return withVerification(`Wrapped up at its ${LIMIT_NAMES[outcome.by ?? "turns"]}${after}`, outcome);
 			return withVerification(duration === undefined ? "Completed" : `Completed in ${duration}`, outcome);
 		case "failed":
 			return because(`Failed${after}`, sanitizeClipped(readableError(outcome.error), MAX_REASON_LENGTH));
@@ -169,6 +170,8 @@ export function endText(outcome: Outcome, options: OutcomeTextOptions = {}): str
 }
 
 const MAX_REASON_LENGTH = 400;
+
+const LIMIT_NAMES: Record<CutBy | "turns", string> = { turns: "turn limit", timeout: "time limit", budget: "budget" };
 
 /** `cause` follows a colon where `head` does not give the reason. */
 const STOPPED: Record<AbortedBy, { head: string; cause?: string }> = {

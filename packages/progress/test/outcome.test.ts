@@ -9,6 +9,11 @@ test.each<[Outcome, string, string]>([
 		"Wrapped up at its turn limit after 1m 12s",
 	],
 	[
+		{ status: "completed", text: "x", wrappedUp: true, by: "timeout" },
+		"Wrapped up at its time limit",
+		"Wrapped up at its time limit after 1m 12s",
+	],
+	[
 		{ status: "completed", text: "x", verification: { ok: true, command: "npm\u001b[31m test", durationMs: 12_300 } },
 		"Completed, verified: npm test (12.3s)",
 		"Completed in 1m 12s, verified: npm test (12.3s)",

@@ -1,4 +1,6 @@
 /** Counts a run's turns and decides when it must finish. Pure. */
+import type { CutBy, Outcome } from "@pi-subagents/progress";
+import { defined } from "../base/values.ts";
 import type { Limits } from "../model/runner.ts";
 
 /** `wrap_up`: take away its tools and ask for the answer. `end`: its grace turns are used up. */
@@ -8,19 +10,31 @@ const GRACE_TURNS = 5;
 
 export class TurnLimit {
 	readonly #maxTurns: number;
-	readonly #graceTurns: number;
+	readonly #savesWork: boolean;
+	#graceTurns: number;
 	#turns = 0;
 	#isDue = false;
 	/** The turn count when it was asked to finish. */
 	#wrappedUpAt: number | undefined;
+	#reason = "the turn limit is reached";
+	#by: CutBy | undefined;
 
-	constructor({ maxTurns, graceTurns }: Limits) {
-		this.#maxTurns = maxTurns ?? Number.POSITIVE_INFINITY;
-		this.#graceTurns = graceTurns ?? GRACE_TURNS;
+	constructor({ maxTurns = Number.POSITIVE_INFINITY, graceTurns = GRACE_TURNS, wrapUpPercent = 0 }: Limits) {
+		// Without grace the last turns of the limit itself are for the answer.
+		const kept = graceTurns > 0 || wrapUpPercent <= 0 ? 0 : turnsKept(maxTurns, wrapUpPercent);
+		this.#maxTurns = maxTurns - kept;
+		this.#graceTurns = graceTurns + kept;
+		this.#savesWork = wrapUpPercent > 0;
+		if (kept > 0) this.#reason = "the turn limit is close";
 	}
 
-	/** It must finish, whatever its count. */
-	hurry(): void {
+	/** It must finish, whatever its count. `by` is the limit that it is close to, if one is. */
+	hurry(reason?: string, by?: CutBy): void {
+		if (!this.#isDue) {
+			this.#reason = reason ?? this.#reason;
+			this.#by = by;
+			if (by && this.#savesWork) this.#graceTurns = Math.max(1, this.#graceTurns);
+		}
 		this.#isDue = true;
 	}
 
@@ -46,14 +60,26 @@ export class TurnLimit {
 		return this.#wrappedUpAt !== undefined;
 	}
 
-	/** Whether it must finish, whether or not it was asked to. */
-	get isDue(): boolean {
-		return this.#isDue;
+	/** The outcome, marked if it is the answer of a child that was asked to finish. */
+	markCut(outcome: Outcome): Outcome {
+		if (outcome.status !== "completed" || this.#wrappedUpAt === undefined) return outcome;
+		return { ...outcome, wrappedUp: true, ...defined({ by: this.#by }) };
+	}
+
+	/** Why it must finish. */
+	get reason(): string {
+		return this.#reason;
 	}
 
 	get turns(): number {
 		return this.#turns;
 	}
+}
+
+/** At least one, and never all. */
+function turnsKept(maxTurns: number, percent: number): number {
+	if (!Number.isFinite(maxTurns)) return 0;
+	return Math.min(maxTurns - 1, Math.max(1, Math.round((maxTurns * percent) / 100)));
 }
 
 /** Asks for the answer, after the tools were taken away. */

@@ -1,9 +1,10 @@
 /**
- * What a run passes between two turns: the provider's pause, then the budgets of the agent and of all above it.
+ * What a run passes between two turns: the provider's pause, its time, then the budgets of the agent and of all above it.
  * Private to the run life cycle.
  */
 import type { AssistantText, Retrying, Usage } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
+import { nearTimeout } from "../model/deadlines.ts";
 import type { Store } from "../model/store.ts";
 import type { HoldReason } from "../queue/hold-reason.ts";
 import { pauseReason, RateGate } from "../queue/rate-gate.ts";
@@ -22,6 +23,8 @@ export interface CheckpointsOptions {
 	budgets: BudgetTracker;
 	/** Stops the agent's clocks until the returned function is called. */
 	hold: (live: LiveAgent) => () => void;
+	/** Whether its runner enforces the time limits. */
+	keepsOwnTime: (live: LiveAgent) => boolean;
 	/** Unaffected by changes of the time of day. */
 	clock: Clock;
 	random: () => number;
@@ -56,20 +59,32 @@ export class Checkpoints {
 
 	/** Resolves with `end` if a budget is used up and was not extended. */
 	async pass(live: LiveAgent): Promise<"go" | "end"> {
-		const { budgets, hold, tree } = this.#options;
+		const { budgets, clock, hold, tree } = this.#options;
+		const turnMs = clock.now() - (live.turnBegan.at ?? live.beganAt);
 		const release = hold(live);
 		try {
 			live.isPaused = true;
 			await this.gate.whenOpen(this.#providerOf(live), live.abort.signal);
 			live.isPaused = false;
+			this.#saveTime(live, turnMs);
 			for (const id of [live.id, ...tree.ancestorsOf(live.id).map((record) => record.id)]) {
 				if (!(await budgets.check(live, id))) return "end";
 			}
+			if (live.closing) live.closing = "passed";
 			return "go";
 		} finally {
 			live.isPaused = false;
+			live.turnBegan = { at: clock.now(), usage: budgets.usageOf(live.id) };
 			release();
 		}
+	}
+
+	/** Asks for the answer while there is time for it. */
+	#saveTime(live: LiveAgent, turnMs: number): void {
+		const { clock, keepsOwnTime } = this.#options;
+		if (keepsOwnTime(live)) return;
+		const near = nearTimeout(live.limits, { elapsedMs: clock.now() - live.beganAt, turnMs });
+		if (near) live.run?.wrapUp(near.reason, near.by);
 	}
 
 	/** Why a running agent waits at its checkpoint, if its provider asked for a pause. */

@@ -1,11 +1,12 @@
 /** The manager's private state of agents that have not settled: handles, waiters, open questions. */
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import { endsTools } from "../model/deadlines.ts";
 import type { AgentIdentity } from "../model/event.ts";
 import type { Addressee, Answer, Question } from "../model/question.ts";
 import type { LaunchInfo, Limits, Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
+import { NO_USAGE } from "../model/usage.ts";
 
 export interface LiveAgent {
 	readonly id: string;
@@ -37,6 +38,10 @@ export interface LiveAgent {
 	restedAt: number;
 	/** No deadline counts before this: what a rejoined run did meanwhile, perhaps its end, is still being read. */
 	sparedUntil: number;
+	/** When its last turn began, and what it had used then. */
+	turnBegan: { at?: number; usage: Usage };
+	/** It was asked for its answer because a budget is used up; `passed`: the turn for it has begun. */
+	closing?: "asked" | "passed";
 	/** The timer of its next deadline. */
 	cancelDeadline?: () => void;
 }
@@ -91,6 +96,7 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 		isPaused: false,
 		restedAt: 0,
 		sparedUntil: 0,
+		turnBegan: { usage: NO_USAGE },
 	};
 }
 

@@ -3,7 +3,7 @@
  * that is fresh, and after that whether its model is thinking or writing. An agent's text is watched only while someone
  * keeps asking and nothing else happens, so this costs nothing where nobody looks. Private to the manager.
  */
-import { beginningOf, lookOf, sanitize } from "@pi-subagents/progress";
+import { beginningOf, formatDuration, lookOf, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import type { LivePiece, PieceListener } from "../model/live-piece.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -13,6 +13,8 @@ export interface LiveStatusOptions {
 	clock: Clock;
 	watch: (id: string, tell: PieceListener) => () => void;
 	holdReason: (id: string) => HoldReason | undefined;
+	/** For how long it has given no sign of life, if it counts as stalled. It last wrote something `quietMs` ago. */
+	silentMs: (record: AgentRecord, quietMs: number) => number | undefined;
 }
 
 interface Watched {
@@ -46,7 +48,17 @@ export class LiveStatus {
 		if (status === "waiting") return waitingLine(record);
 		const held = this.#options.holdReason(id);
 		if (held) return holdText(held);
-		return this.#isModelAlone(record) ? this.#phaseOf(record) : activity;
+		const doing = this.#isModelAlone(record) ? this.#phaseOf(record) : activity;
+		return this.#stalled(record, doing) ?? doing;
+	}
+
+	/** An agent that writes a long answer is silent in its record, but not stalled. */
+	#stalled(record: AgentRecord, doing: string | undefined): string | undefined {
+		const quietMs = this.#options.clock.now() - (this.#watched.get(record.id)?.toldAt ?? 0);
+		const silent = this.#options.silentMs(record, quietMs);
+		if (silent === undefined) return undefined;
+		const how = `stalled: nothing for ${formatDuration(silent)}`;
+		return doing === undefined || doing === "thinking…" ? how : `${how} · ${doing}`;
 	}
 
 	#isModelAlone({ status, isModelWorking, lastEventAt, runner }: AgentRecord): boolean {

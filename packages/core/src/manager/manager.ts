@@ -91,6 +91,7 @@ export class Manager {
 			random: options.random ?? Math.random,
 			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
 			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
+			canAsk: (payerId) => this.#questions.canAskAbout(payerId),
 		});
 		const { clock, audience, onQuestion } = options;
 		this.#questions = new Questions({ store: this.store, lifecycle: this.#lifecycle, clock, audience, onQuestion });
@@ -98,6 +99,7 @@ export class Manager {
 			clock,
 			watch: (id, tell) => this.watch(id, tell),
 			holdReason: (id) => this.#lifecycle.holdReason(id),
+			silentMs: (record, quietMs) => this.#lifecycle.silentMs(record, quietMs),
 		});
 	}
 

@@ -51,6 +51,11 @@ export class Questions {
 		return this.#open(asker, { ...question, agentId: asker.id, ...about, addressee }, signal);
 	}
 
+	/** Whether a question about this agent would reach anyone. */
+	canAskAbout(id: string): boolean {
+		return this.#addresseeOf(id).who !== "nobody";
+	}
+
 	/** Open questions, oldest first. */
 	open(): AskedQuestion[] {
 		return this.#options.lifecycle.liveAgents().flatMap(({ question }) => (question ? [question.asked] : []));

@@ -7,8 +7,10 @@ import { messageOf } from "../base/best-effort.ts";
 import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { defined } from "../base/values.ts";
+import { silentMs } from "../model/deadlines.ts";
 import type { LifeCycleEvent, RunnerName } from "../model/event.ts";
 import { abortedOutcome } from "../model/outcome.ts";
+import type { AgentRecord } from "../model/record.ts";
 import {
 	type Checkpoint,
 	type Emit,
@@ -44,6 +46,8 @@ export interface RunLifecycleOptions {
 	random: () => number;
 	slots: SlotLimits;
 	mayExtend: MayExtend;
+	/** Whether there is anyone to ask about an agent's budget. */
+	canAsk: (payerId: string) => boolean;
 }
 
 /** A string, because creating an Error captures a stack. */
@@ -74,9 +78,10 @@ export class RunLifecycle {
 		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
 		const keepsOwnTime = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
 		this.#watchdog = new Watchdog({ clock: steady, store, liveAgents: this.#liveAgents, keepsOwnTime, onLate });
-		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend: options.mayExtend });
+		const { mayExtend, canAsk, random } = options;
+		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend, canAsk });
 		const { tree, hold } = this;
-		this.#checkpoints = new Checkpoints({ store, tree, budgets, hold, clock: steady, random: options.random });
+		this.#checkpoints = new Checkpoints({ store, tree, budgets, hold, keepsOwnTime, clock: steady, random });
 		const { gate } = this.#checkpoints;
 		this.slots = new Slots({ limits: options.slots, gate, onGrant: (id) => this.#start(id) });
 	}
@@ -100,6 +105,12 @@ export class RunLifecycle {
 		if (!live) return undefined;
 		if (live.run) return this.#checkpoints.reasonFor(live);
 		return this.slots.reasonFor(id) ?? (this.#cleanups.of(id) && { by: "cleanup" });
+	}
+
+	/** For how long a live agent has given no sign of life, if it counts as stalled. It last wrote `quietMs` ago. */
+	silentMs(record: AgentRecord, quietMs: number): number | undefined {
+		const live = this.live(record.id);
+		return live && silentMs(record, live.limits, { ...live, now: this.#steady.now(), quietMs });
 	}
 
 	/** Stops the agent's clocks until the returned function is called. */

@@ -1,5 +1,6 @@
 /** Whether an agent and its descendants have used up their budget. Pure. */
 import { formatCost, formatTokens, type Usage } from "@pi-subagents/progress";
+import { isNear, type NearLimit } from "./deadlines.ts";
 import type { Limits } from "./runner.ts";
 import { billedTokens } from "./usage.ts";
 
@@ -27,6 +28,20 @@ export function overrun(usage: Usage, limits: Limits): Overrun | undefined {
 		};
 	}
 	return undefined;
+}
+
+/** Whether the rest of a budget should be used for the answer. `turn` is what its last turn used. */
+export function nearBudget(usage: Usage, turn: Usage, limits: Limits): NearLimit | undefined {
+	const { budgetTokens, budgetCost, wrapUpPercent: percent } = limits;
+	const tokens = billedTokens(usage);
+	const left: string[] = [];
+	if (isNear({ limit: budgetTokens, used: tokens, turn: billedTokens(turn), percent }))
+		left.push(
+			`${formatTokens(Math.max(0, (budgetTokens ?? 0) - tokens))} of ${formatTokens(budgetTokens ?? 0)} tokens`,
+		);
+	if (isNear({ limit: budgetCost, used: usage.cost, turn: turn.cost, percent }))
+		left.push(`${formatCost(Math.max(0, (budgetCost ?? 0) - usage.cost))} of ${formatCost(budgetCost ?? 0)}`);
+	return left[0] === undefined ? undefined : { by: "budget", reason: `${left[0]} are left` };
 }
 
 /** Only a plain yes grants more; anything longer counts as a no, since money is at stake. */

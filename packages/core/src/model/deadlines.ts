@@ -1,5 +1,5 @@
-/** When a running agent has taken too long, and why. Pure: the time is an argument. */
-import { type ChildEvent, formatDuration } from "@pi-subagents/progress";
+/** When a running agent has taken too long, is close to that, or has gone silent. Pure: the time is an argument. */
+import { type ChildEvent, type CutBy, formatDuration } from "@pi-subagents/progress";
 import type { AgentRecord } from "./record.ts";
 import type { Limits, Stop } from "./runner.ts";
 
@@ -55,4 +55,60 @@ export function nextDeadline(
 		(first, next) => (first && first.at <= next.at ? first : next),
 		undefined,
 	);
+}
+
+/** Why an agent should give its answer before a limit ends its run. */
+export interface NearLimit {
+	by: CutBy;
+	reason: string;
+}
+
+/** Whether the time that is left should be used for the answer. `turnMs` is how long its last turn took. */
+export function nearTimeout(
+	{ timeoutMs, wrapUpPercent }: Limits,
+	{ elapsedMs, turnMs }: { elapsedMs: number; turnMs: number },
+): NearLimit | undefined {
+	if (!isNear({ limit: timeoutMs, used: elapsedMs, turn: turnMs, percent: wrapUpPercent })) return undefined;
+	const left = formatDuration(Math.max(0, (timeoutMs ?? 0) - elapsedMs));
+	return { by: "timeout", reason: `${left} of ${formatDuration(timeoutMs ?? 0)} are left` };
+}
+
+/**
+ * Whether what is left of a limit is within the percentage kept for the answer, or would not be enough for another
+ * turn like the last one. A single long turn must not cut a run short that has more than half of its limit left.
+ */
+export function isNear({ limit, used, turn, percent = 0 }: NearLimitInput): boolean {
+	if (limit === undefined || percent <= 0) return false;
+	return limit - used <= Math.max((limit * percent) / 100, Math.min(turn, limit / 2));
+}
+
+interface NearLimitInput {
+	limit: number | undefined;
+	used: number;
+	/** What the last turn took of it. */
+	turn: number;
+	percent: number | undefined;
+}
+
+/**
+ * For how long a running agent has given no sign of life, if it counts as stalled. `quietMs` is the time since it last
+ * wrote something, which is no event.
+ */
+export function silentMs(
+	{ status, isVerifying }: AgentRecord,
+	{ stalledAfterMs }: Limits,
+	{
+		movedAt,
+		holds,
+		restedAt,
+		now,
+		quietMs,
+	}: Pick<Pace, "movedAt" | "holds" | "restedAt"> & {
+		now: number;
+		quietMs: number;
+	},
+): number | undefined {
+	if (stalledAfterMs === undefined || status !== "running" || holds > 0 || isVerifying) return undefined;
+	const silent = Math.min(now - Math.max(movedAt, restedAt), quietMs);
+	return silent >= stalledAfterMs ? silent : undefined;
 }

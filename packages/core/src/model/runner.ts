@@ -1,5 +1,5 @@
 /** The port behind which children run, and the contract of every runner. */
-import type { AbortedBy, ChildEvent, Outcome, WorktreeReport } from "@pi-subagents/progress";
+import type { AbortedBy, ChildEvent, CutBy, Outcome, WorktreeReport } from "@pi-subagents/progress";
 import type { AgentIdentity, RunnerName } from "./event.ts";
 import type { PieceListener } from "./live-piece.ts";
 
@@ -140,6 +140,10 @@ export interface Limits {
 	budgetTokens?: number;
 	/** In US dollars. */
 	budgetCost?: number;
+	/** What percentage of time, turns or budget is kept for the answer: it is asked to finish that long before its end. */
+	wrapUpPercent?: number;
+	/** After this long without a sign of life it is shown as stalled. Nothing else happens. */
+	stalledAfterMs?: number;
 }
 
 export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "machine" | "cwd" | keyof Limits;
@@ -216,8 +220,8 @@ export interface Run {
 	/** Stops the child as soon as possible. No event follows. */
 	abort(stop: Stop): void;
 	steer(message: string): void;
-	/** Asks the child to answer now with what it has: no more tools. */
-	wrapUp(reason?: string): void;
+	/** Asks the child to answer now with what it has: no more tools. `by` is the limit that it is close to, if one is. */
+	wrapUp(reason?: string, by?: CutBy): void;
 	/**
 	 * What was granted beyond the spec's limits. Set by the manager; a detached run stores it and restores it when
 	 * rejoined.

@@ -24,6 +24,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
 	};
 }
 
+/** What was used since `before`. */
+export function usageSince(before: Usage, now: Usage): Usage {
+	return {
+		input: now.input - before.input,
+		output: now.output - before.output,
+		cacheRead: now.cacheRead - before.cacheRead,
+		cacheWrite: now.cacheWrite - before.cacheWrite,
+		cost: now.cost - before.cost,
+	};
+}
+
 /** As pi combines them: only if every part that cost something says so. */
 function isFromProvider(...parts: readonly Usage[]): boolean {
 	const used = parts.filter((usage) => usage.cost > 0 || billedTokens(usage) > 0);

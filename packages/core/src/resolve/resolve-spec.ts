@@ -25,6 +25,8 @@ const LIMITS = [
 	"idleTimeoutMs",
 	"budgetTokens",
 	"budgetCost",
+	"wrapUpPercent",
+	"stalledAfterMs",
 ] as const;
 
 export function resolveSpec(given: ResolveInput): RunSpec {

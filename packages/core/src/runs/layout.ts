@@ -8,7 +8,7 @@
  * it loses nothing.
  * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
  */
-import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import type { ChildEvent, CutBy, Outcome, Usage } from "@pi-subagents/progress";
 import type {
 	AgentAnswered,
 	AgentAsked,
@@ -163,7 +163,7 @@ export type ControlLine =
 	/** The owner wants `live.jsonl` from now on; without an id, no longer. */
 	| { type: "watch"; id?: string }
 	| { type: "steer"; message: string }
-	| { type: "wrap_up"; reason?: string }
+	| { type: "wrap_up"; reason?: string; by?: CutBy }
 	| { type: "abort"; stop: Stop }
 	| { type: "answer"; id: string; answer: Answer }
 	/** `limits`: more was granted than the spec's. `error`: the checkpoint itself failed, and nothing may pass. */

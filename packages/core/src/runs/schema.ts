@@ -59,6 +59,8 @@ const usage = once(() =>
 	}),
 );
 
+const cutBy = oneOf("timeout", "budget");
+
 const aborter = oneOf("user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost");
 
 type Completed = Extract<Outcome, { status: "completed" }>;
@@ -106,6 +108,7 @@ const outcome = once(() =>
 			text,
 			omitted: maybeAmount,
 			wrappedUp: Type.Optional(Type.Literal(true)),
+			by: Type.Optional(cutBy),
 			structured: Type.Optional(structured()),
 			verification: Type.Optional(verificationSchema()),
 			worktree: Type.Optional(worktreeReportSchema()),
@@ -162,6 +165,8 @@ const limits = once(() =>
 		idleTimeoutMs: maybeAmount,
 		budgetTokens: maybeAmount,
 		budgetCost: maybeAmount,
+		wrapUpPercent: maybeAmount,
+		stalledAfterMs: maybeAmount,
 	}),
 );
 
@@ -317,7 +322,7 @@ const answer = once(() =>
 export const controlSchema = once(() =>
 	Type.Union([
 		Type.Object({ type: Type.Literal("steer"), message: text }),
-		Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText }),
+		Type.Object({ type: Type.Literal("wrap_up"), reason: maybeText, by: Type.Optional(cutBy) }),
 		Type.Object({ type: Type.Literal("watch"), id: maybeText }),
 		Type.Object({ type: Type.Literal("abort"), stop: stop() }),
 		Type.Object({ type: Type.Literal("answer"), id: text, answer: answer() }),

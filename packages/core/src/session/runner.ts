@@ -1,6 +1,6 @@
 /** Runs a child as a pi session inside this process: cheap to start, sharing the parent's models and credentials. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { normalize, type Outcome, textDelta } from "@pi-subagents/progress";
+import { type CutBy, normalize, type Outcome, textDelta } from "@pi-subagents/progress";
 import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { untilStopped } from "../base/timeouts.ts";
@@ -67,7 +67,6 @@ class SessionRun implements Run {
 	/** Set if the run was ended between two turns or its answer was judged: its outcome. */
 	#ended: (() => Outcome) | undefined;
 	#isMuted = false;
-	#wrapUpReason = "the turn limit is reached";
 
 	constructor(context: RunContext, spec: RunSpec & RunIdentity) {
 		this.#context = context;
@@ -99,9 +98,8 @@ class SessionRun implements Run {
 	}
 
 	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
-	wrapUp(reason?: string): void {
-		if (reason !== undefined && !this.#limit.isDue) this.#wrapUpReason = reason;
-		this.#limit.hurry();
+	wrapUp(reason?: string, by?: CutBy): void {
+		this.#limit.hurry(reason, by);
 	}
 
 	watch(listener: PieceListener): () => void {
@@ -166,7 +164,7 @@ class SessionRun implements Run {
 		if (this.#stop) return abortedOutcome(this.#stop, this.partial);
 		if (this.#ended) return this.#ended();
 		const outcome = this.#finalMessage.outcome();
-		return outcome.status === "completed" && this.#limit.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
+		return this.#limit.markCut(outcome);
 	}
 
 	async #converse(session: AgentSession): Promise<void> {
@@ -282,7 +280,7 @@ class SessionRun implements Run {
 	#wrapUp(session: AgentSession): void {
 		this.#limit.startGrace();
 		session.setActiveToolsByName([]);
-		this.#mailbox.say(session, wrapUpMessage(this.#wrapUpReason));
+		this.#mailbox.say(session, wrapUpMessage(this.#limit.reason));
 	}
 
 	/** Aborts the pending prompt, which settles the run. */

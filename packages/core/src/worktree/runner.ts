@@ -134,7 +134,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 			child?.abort(given);
 		},
 		steer: (message) => whenStarted((run) => run.steer(message)),
-		wrapUp: (reason) => whenStarted((run) => run.wrapUp(reason)),
+		wrapUp: (reason, by) => whenStarted((run) => run.wrapUp(reason, by)),
 		watch: (listener) => watchWhenStarted(whenStarted, listener),
 		get granted() {
 			return child ? child.granted : granted;

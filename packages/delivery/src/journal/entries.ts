@@ -266,12 +266,12 @@ function split(
 ): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp" | "structured"> & { text?: string } {
 	switch (outcome.status) {
 		case "completed": {
-			const { text, wrappedUp, structured } = outcome;
+			const { text, wrappedUp, by, structured } = outcome;
 			const isSmall = structured && JSON.stringify(structured.data).length <= maxData;
 			return {
 				status: "completed",
 				text,
-				...(wrappedUp ? { wrappedUp } : {}),
+				...(wrappedUp ? { wrappedUp, ...defined({ by }) } : {}),
 				...(isSmall ? { structured } : {}),
 			};
 		}
@@ -315,7 +315,7 @@ function endFrom(entry: SettledEntry): Outcome {
 				status: "completed",
 				text: said ?? "",
 				...less,
-				...(entry.wrappedUp ? { wrappedUp: true } : {}),
+				...(entry.wrappedUp ? { wrappedUp: true, ...defined({ by: CUTTERS.find((by) => by === entry.by) }) } : {}),
 				...(entry.structured ? { structured: entry.structured } : {}),
 			};
 		case "failed":
@@ -330,4 +330,5 @@ function endFrom(entry: SettledEntry): Outcome {
 	}
 }
 
+const CUTTERS = ["timeout", "budget"] as const;
 const ABORTERS = ["user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost"] as const;

@@ -108,6 +108,19 @@ export const settingsSchema = Type.Object({
 		description: "How many turns an agent has left once it was asked to finish.",
 		default: 5,
 	}),
+	wrapUpPercent: Type.Number({
+		minimum: 0,
+		maximum: 50,
+		title: "Kept for the answer (percent)",
+		description:
+			"How much of its time and budget an agent keeps for its answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
+		default: 10,
+	}),
+	stalledAfterSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
+		title: "Stalled (seconds)",
+		description: "After how long without a sign of life an agent is shown as stalled; 0 is never.",
+		default: 120,
+	}),
 	runner: choice(
 		{
 			session: "inside pi",

@@ -17,6 +17,8 @@ test("without files everything is at its default", () => {
 			idleTimeoutMinutes: 0,
 			defaultMaxTurns: 0,
 			graceTurns: 5,
+			wrapUpPercent: 10,
+			stalledAfterSeconds: 120,
 			runner: "session",
 			machine: "",
 			machines: {},

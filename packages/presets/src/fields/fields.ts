@@ -125,6 +125,14 @@ export const fields: readonly Field[] = [
 		doc: "US dollars it may spend.",
 		absent: unlimited,
 	}),
+	drop("wrapUpPercent", "wrap_up_before", kind("percent"), {
+		doc: "How much of its time, turns and budget is kept for the answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
+		absent: "the setting, which is 10 %",
+	}),
+	drop("stalledAfterMs", "stalled_after", kind("duration"), {
+		doc: "After how long without a sign of life it is shown as stalled; 0 is never.",
+		absent: "the setting, which is two minutes",
+	}),
 	refuse("isolation", "isolation", choice(["worktree", "off"], ["none:off", "no:off", "false:off"]), {
 		doc: "Whether it works in its own git worktree.",
 		absent: "the call decides",

@@ -20,6 +20,7 @@ export type Kind =
 	| { readonly type: "boolean" }
 	| { readonly type: "count"; readonly min: number; readonly max: number }
 	| { readonly type: "money" }
+	| { readonly type: "percent" }
 	| { readonly type: "duration" }
 	| {
 			readonly type: "choice";
@@ -90,6 +91,11 @@ const rules: { readonly [Type in Kind["type"]]: Rules<Extract<Kind, { readonly t
 	boolean: { read: readBoolean, expected: "`true` or `false`", mayBeEmpty: true },
 	count: { read: readCount, expected: ({ min, max }) => `a whole number from ${min} to ${max}`, mayBeEmpty: true },
 	money: { read: readMoney, expected: "an amount in US dollars, such as `1.50`", mayBeEmpty: true },
+	percent: {
+		read: (raw) => readCount(typeof raw === "string" ? raw.replace(/\s?%\s*$/, "") : raw, { min: 0, max: 50 }),
+		expected: "a percentage from 0 to 50, such as `10%`",
+		mayBeEmpty: true,
+	},
 	duration: {
 		read: (raw, _kind, bareUnitMs) => readDuration(raw, bareUnitMs),
 		expected: "a number of seconds, or a duration such as `90s`, `5m` or `1h30m`, at most 24 days",

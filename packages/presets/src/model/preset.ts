@@ -49,6 +49,10 @@ export interface PresetFields {
 	readonly budgetTokens?: number;
 	/** US dollars. */
 	readonly budgetCost?: number;
+	/** 0 is not at all. */
+	readonly wrapUpPercent?: number;
+	/** 0 is never. */
+	readonly stalledAfterMs?: number;
 	readonly isolation?: "worktree" | "off";
 	readonly isolationBase?: string;
 	/** What makes its worktree ready. */

@@ -1,5 +1,5 @@
 /** A run whose child lives in another process and may outlive this one: all that is known of it is in its files. */
-import type { Outcome } from "@pi-subagents/progress";
+import type { CutBy, Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
@@ -104,8 +104,8 @@ export class DetachedRun implements Run {
 		this.#send({ type: "steer", message }, "A message to");
 	}
 
-	wrapUp(reason?: string): void {
-		this.#send({ type: "wrap_up", ...defined({ reason }) }, "The request to finish for");
+	wrapUp(reason?: string, by?: CutBy): void {
+		this.#send({ type: "wrap_up", ...defined({ reason, by }) }, "The request to finish for");
 	}
 
 	watch(listener: PieceListener): () => void {

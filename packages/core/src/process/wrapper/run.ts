@@ -101,6 +101,7 @@ export class WrappedRun {
 			checkpoint: () => this.#pending.checkpoint(),
 			rest: () => this.#rest(),
 			usage: () => this.#timeLimits.record.usage,
+			elapsedMs: () => this.#timeLimits.elapsedMs,
 			steer: (text) => this.#steer(text),
 		});
 		this.#dialogue = new Dialogue({
@@ -200,7 +201,7 @@ export class WrappedRun {
 				this.#turns.steer(line.message);
 				break;
 			case "wrap_up":
-				this.#turns.wrapUp(line.reason);
+				this.#turns.wrapUp(line.reason, line.by);
 				break;
 			case "abort":
 				this.abort(line.stop);
@@ -297,8 +298,7 @@ export class WrappedRun {
 	}
 
 	#currentOutcome(): Outcome {
-		const outcome = this.#finalMessage.outcome();
-		return outcome.status === "completed" && this.#turns.isWrappingUp ? { ...outcome, wrappedUp: true } : outcome;
+		return this.#turns.markCut(this.#finalMessage.outcome());
 	}
 
 	#failed(error: string): Outcome {

@@ -1,11 +1,13 @@
 /** What happens between a child's turns: steers, wrap-up, turn limit, checkpoints. Knows no process. */
-import type { Outcome, Usage } from "@pi-subagents/progress";
+import type { CutBy, Outcome, Usage } from "@pi-subagents/progress";
 import { defined } from "../../base/values.ts";
 import { TurnLimit, wrapUpMessage } from "../../conversation/turn-limit.ts";
-import { overrun } from "../../model/budget.ts";
+import { nearBudget, overrun } from "../../model/budget.ts";
+import { type NearLimit, nearTimeout } from "../../model/deadlines.ts";
 import type { FinalMessage } from "../../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
 import type { Limits, Stop } from "../../model/runner.ts";
+import { NO_USAGE, usageSince } from "../../model/usage.ts";
 import type { TunnelRequest, TurnReply } from "../pi/tunnel.ts";
 import type { PassLine } from "./pending-requests.ts";
 
@@ -22,6 +24,8 @@ export interface TurnControlOptions {
 	rest: () => Promise<void>;
 	/** What the run has used so far. */
 	usage: () => Usage;
+	/** How long it has been running. */
+	elapsedMs: () => number;
 	/** Resolves when pi has the message; the child reads it before its next turn. */
 	steer: (text: string) => Promise<void>;
 }
@@ -32,8 +36,9 @@ export class TurnControl {
 	/** Messages that the child has not been given yet. */
 	readonly #steers: string[] = [];
 	#limits: Limits;
-	#wrapUpReason = "the turn limit is reached";
 	#isRetry = false;
+	/** When the last turn began, and what had been used then. */
+	#turnBegan = { elapsedMs: 0, usage: NO_USAGE };
 
 	constructor(options: TurnControlOptions) {
 		this.#options = options;
@@ -41,8 +46,8 @@ export class TurnControl {
 		this.#limit = new TurnLimit(options.limits);
 	}
 
-	get isWrappingUp(): boolean {
-		return this.#limit.isWrappingUp;
+	markCut(outcome: Outcome): Outcome {
+		return this.#limit.markCut(outcome);
 	}
 
 	steer(message: string): void {
@@ -50,9 +55,8 @@ export class TurnControl {
 	}
 
 	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
-	wrapUp(reason: string | undefined): void {
-		if (reason !== undefined && !this.#limit.isDue) this.#wrapUpReason = reason;
-		this.#limit.hurry();
+	wrapUp(reason: string | undefined, by?: CutBy): void {
+		this.#limit.hurry(reason, by);
 	}
 
 	/** The next request repeats a failed one. */
@@ -89,7 +93,9 @@ export class TurnControl {
 		if (this.#limit.verdict === "end") {
 			return stoppedBy({ by: "turns", reason: `no answer after ${this.#limit.turns} turns` });
 		}
-		return (await this.#pass()) ?? this.#steerNow();
+		const word = (await this.#pass()) ?? (await this.#steerNow());
+		this.#turnBegan = { elapsedMs: this.#options.elapsedMs(), usage: this.#options.usage() };
+		return word;
 	}
 
 	/** It has answered and should correct that. Returns how the run ends if it may not be asked again. */
@@ -98,20 +104,32 @@ export class TurnControl {
 	}
 
 	async #pass(ended: OutcomeOf = (message) => message.outcome()): Promise<OutcomeOf | undefined> {
-		const { checkpoint, usage, rest } = this.#options;
+		const { checkpoint, elapsedMs, rest } = this.#options;
+		const took = elapsedMs() - this.#turnBegan.elapsedMs;
 		const pass = await checkpoint();
-		if (!pass) {
-			await rest();
-			// No one is left to grant more.
-			const over = overrun(usage(), this.#limits);
-			return over && stoppedBy({ by: "budget", reason: `it used ${over.used}` });
-		}
+		if (!pass) await rest();
+		this.#hurryNear(nearTimeout(this.#limits, { elapsedMs: elapsedMs(), turnMs: took }));
+		if (!pass) return this.#passAlone();
 		this.#adopt(pass.limits);
 		// A failed checkpoint may guard money, so nothing passes it.
 		const { error, word } = pass;
 		if (error !== undefined) return ({ said }) => outcomeOf({ type: "assistant_text", text: "", error }, said);
 		// Interim text is not the answer: ended early, the run has failed, with that as its partial text.
 		return word === "end" ? ended : undefined;
+	}
+
+	/** No one is left to grant more. A run that leapt beyond its budget still has a turn for its answer. */
+	#passAlone(): OutcomeOf | undefined {
+		const usage = this.#options.usage();
+		const over = overrun(usage, this.#limits);
+		const near = nearBudget(usage, usageSince(this.#turnBegan.usage, usage), this.#limits);
+		if (over && (!near || this.#limit.isWrappingUp)) return stoppedBy({ by: "budget", reason: `it used ${over.used}` });
+		this.#hurryNear(near);
+		return undefined;
+	}
+
+	#hurryNear(near: NearLimit | undefined): void {
+		if (near) this.#limit.hurry(near.reason, near.by);
 	}
 
 	/** Only budgets are ever extended. */
@@ -129,7 +147,7 @@ export class TurnControl {
 		const isDue = this.#limit.verdict === "wrap_up";
 		if (isDue) {
 			this.#limit.startGrace();
-			this.#steers.push(wrapUpMessage(this.#wrapUpReason));
+			this.#steers.push(wrapUpMessage(this.#limit.reason));
 		}
 		const text = this.takeSteers();
 		if (text !== undefined) await this.#options.steer(text);

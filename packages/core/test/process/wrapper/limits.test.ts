@@ -42,6 +42,16 @@ test("at its turn limit a child is asked for its answer, once", async () => {
 	]);
 });
 
+test.each<[string, string, Limits]>([
+	["timeout", "of 1h are left", { timeoutMs: 3_600_000, wrapUpPercent: 100 }],
+	["budget", "tokens are left", { budgetTokens: 20, wrapUpPercent: 10 }],
+])("before its %s ends it, a child that nobody watches is asked for its answer", async (by, reason, limits) => {
+	await using world = await fakeWorld("works", { spec: { limits } });
+	const { result } = await world.run();
+	expect(result?.outcome).toEqual({ status: "completed", text: "Wrapped up.", wrappedUp: true, by });
+	expect(await world.heard()).toEqual(["Look around and report.", expect.stringContaining(reason)]);
+});
+
 test("who watches decides about the budget", async () => {
 	await using world = await fakeWorld("works", { spec: { limits: { budgetTokens: 1 } } });
 	await world.watch();
