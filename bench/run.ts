@@ -9,6 +9,7 @@ import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
 import { progress } from "./entries/progress.ts";
 import { prompt } from "./entries/prompt.ts";
+import { remote } from "./entries/remote.ts";
 import { report } from "./entries/report.ts";
 import { rpc } from "./entries/rpc.ts";
 import { schedule } from "./entries/schedule.ts";
@@ -35,6 +36,7 @@ const entries = [
 	liveText,
 	...liveScreen,
 	...detached,
+	...remote,
 	...worktrees,
 	...workflows,
 	...discovery,

@@ -156,7 +156,7 @@ async function readOverview(dir: string, now: number): Promise<RunOverview | str
 		const result = await readResult(dir);
 		const log = result ? undefined : await readLog(dir);
 		const holder = result ? undefined : await holderOf(dir, meta);
-		const isStarting = meta.launch !== undefined && !(await readWrapper(dir)) && now - meta.createdAt < STARTING_MS;
+		const isStarting = hasWrapper(meta) && !(await readWrapper(dir)) && now - meta.createdAt < STARTING_MS;
 		return {
 			...aboutRun(dir, meta),
 			state: stateOf({ meta, result, log, isHeld: holder !== undefined || isStarting }),
@@ -174,7 +174,7 @@ function aboutRun(dir: string, meta: Meta): Omit<RunOverview, "state"> {
 	const isInProject = runs.endsWith(join(...RUNS_PATH));
 	const project = isInProject ? dirname(dirname(dirname(runs))) : runs;
 	const known = { runId, agentId, run, preset, description, task, dir, project, cwd, runner, createdAt };
-	const hasOwnProcess = meta.launch !== undefined;
+	const hasOwnProcess = hasWrapper(meta);
 	return { ...known, hasOwnProcess, model: resolvedModel, ...defined({ name, sessionId }) };
 }
 
@@ -194,7 +194,7 @@ function stateOf({ meta, result, log, isHeld }: Evidence): RunState {
 		if (to === undefined || to === "user") return { group: "needs-input", status: "waiting", question };
 		return { group: "working", status: "waiting", question, waitsFor: { who: to, ...defined({ name: toName }) } };
 	}
-	const isQueued = log?.hasStarted !== true && meta.launch === undefined;
+	const isQueued = log?.hasStarted !== true && !hasWrapper(meta);
 	if (!isQueued) return { group: "working", status: "running" };
 	return { group: "working", status: "queued", ...defined({ waits: log?.waits }) };
 }
@@ -210,9 +210,9 @@ async function lastLine(dir: string): Promise<string | undefined> {
 }
 
 /** The living process of a run: its wrapper, or the pi that it runs in. */
-async function holderOf(dir: string, { launch, holder }: Meta): Promise<RunOverview["holder"]> {
-	const wrapper = launch ? await readWrapper(dir) : undefined;
-	const identity = wrapper?.type === "started" ? wrapper : launch ? undefined : holder;
+async function holderOf(dir: string, meta: Meta): Promise<RunOverview["holder"]> {
+	const wrapper = hasWrapper(meta) ? await readWrapper(dir) : undefined;
+	const identity = wrapper?.type === "started" ? wrapper : hasWrapper(meta) ? undefined : meta.holder;
 	return identity && (await isAlive(identity)) ? { pid: identity.pid, host: identity.host } : undefined;
 }
 
@@ -225,4 +225,9 @@ async function inBatches<Value, Result>(
 	for (let at = 0; at < values.length; at += AT_ONCE)
 		results.push(...(await Promise.all(values.slice(at, at + AT_ONCE).map(work))));
 	return results;
+}
+
+/** One of its own, here or on another machine: it takes orders through its files. */
+function hasWrapper({ launch, machine }: Pick<Meta, "launch" | "machine">): boolean {
+	return launch !== undefined || machine !== undefined;
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
+import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
 import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
 import { expect, test, vi } from "vitest";
 import { createMachines, remoteRunner } from "../../src/index.ts";
@@ -23,13 +23,17 @@ test("a worker is killed: a run that outlives its session continues, and settles
 	const gate = createGate();
 	await using world = await remoteWorld(works(gate));
 	const worker = await shimmed(world);
-	const run = remoteRunner(world.options).start({ ...world.spec, outlives: true }, () => undefined);
+	const runsDir = join(world.env.cwd, ".pi", "subagents", "runs");
+	const spec = { ...world.spec, outlives: true, artifacts: join(runsDir, "a1") };
+	const run = remoteRunner(world.options).start(spec, () => undefined);
 	await world.server.nextRequest();
+	const { runs } = await listRuns([runsDir], { now: Date.now() });
+	expect(runs.map(({ hasOwnProcess, state }) => [hasOwnProcess, state.status])).toEqual([[true, "running"]]);
 	await worker.kill();
 	gate.open();
 	expect(await run.settled).toEqual({ status: "completed", text: "Done." });
 	expect(worker.starts()).toBe(2);
-	const types = (await readEvents(world.spec.artifacts)).map(({ type }) => type);
+	const types = (await readEvents(spec.artifacts)).map(({ type }) => type);
 	expect(types.filter((type) => type === "agent_settled")).toHaveLength(1);
 }, 60_000);
 
