@@ -44,6 +44,8 @@ const MAX_TAIL = 4_000;
 const MAX_STDOUT = 1_000_000;
 /** How long it may take to end after SIGTERM. */
 const TERM_MS = 1_000;
+/** A process that left the group, such as a daemon, may hold the output open: it is not waited for any longer. */
+const DRAIN_MS = 1_000;
 
 /**
  * Becomes the command, after leaving a process in its group that kills the group when our end of pipe 3 is closed:
@@ -81,6 +83,12 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 		await spawned;
 		child.stdin?.on("error", () => undefined); // it does not read, or has ended
 		child.stdin?.end(input);
+		child.once("exit", () => {
+			const leave = () => {
+				for (const pipe of child.stdio) pipe?.destroy();
+			};
+			cancels.push(clock.after(DRAIN_MS, () => void setImmediate(leave))); // what was printed is read first
+		});
 		const { code, killedBy } = await ended(child, output);
 		return {
 			how: how ?? (killedBy === undefined ? "exited" : "killed"),

@@ -77,6 +77,19 @@ describe("a command", { timeout: 30_000 }, () => {
 		await until(() => !isAlive(left ?? 0));
 	});
 
+	test("has ended when it ends, even if a process that left its group holds the output open", async () => {
+		const { run, pid } = await place();
+		const daemon = `const { spawn } = require("node:child_process");
+			const stdio = ["ignore", "inherit", "inherit"];
+			const { pid } = spawn(process.execPath, ["-e", "setTimeout(() => undefined, 60_000)"], { detached: true, stdio });
+			require("node:fs").writeFileSync("daemon", String(pid));
+			console.log("started");
+			process.exit(0);`;
+		const end = await run([process.execPath, "-e", daemon], { timeoutMs: 20_000 });
+		process.kill((await pid("daemon")) ?? 0, "SIGKILL");
+		expect(end).toMatchObject({ how: "exited", code: 0, stdout: "started\n" });
+	});
+
 	test("that is stopped ends, and one that was stopped before it began does, too", async () => {
 		const { run, pid } = await place();
 		const stopping = new AbortController();
