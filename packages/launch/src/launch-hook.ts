@@ -71,6 +71,13 @@ function answerOf({ how, code, why, tail, stdout }: CommandEnd): HookAnswer {
 	return answer;
 }
 
+/** The spec that was resolved with the hook's model, and with no other. Throws if something else decided. */
+export function onlyModel({ fallbackModels: _, ...spec }: RunSpec, model: string): RunSpec {
+	if (spec.origins.model !== "call")
+		throw failed(`chose the model ${model}, but preset "${spec.type}" decides its model itself`);
+	return spec;
+}
+
 /** The spec with what the hook took away. Throws if it would have given anything. */
 export function narrowed(spec: RunSpec, { tools, model, limits = {} }: HookAnswer): RunSpec {
 	const added = tools?.filter((name) => !spec.tools.includes(name)) ?? [];

@@ -9,7 +9,7 @@ import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
 import { checkArguments } from "@pi-subagents/progress";
 import { coalesce } from "./coalesce.ts";
-import { askLaunchHook, narrowed } from "./launch-hook.ts";
+import { askLaunchHook, narrowed, onlyModel } from "./launch-hook.ts";
 import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
 import { loadPresets } from "./presets.lazy.ts";
@@ -138,7 +138,8 @@ export function createLauncher<Context extends SessionContext>(
 			const asked = resolveWith(params);
 			const hook = isTrial ? [] : settings.hooks.before_launch;
 			const answer = hook.length > 0 ? await askLaunchHook(hook, completed(asked, params)) : {};
-			const resolved = answer.model === undefined ? asked : resolveWith({ ...params, model: answer.model });
+			const { model } = answer;
+			const resolved = model === undefined ? asked : onlyModel(resolveWith({ ...params, model }), model);
 			const { cwd, isolation, memory: scope } = resolved;
 			if (params.standsAlone) assertStandsAlone(resolved);
 			if (isolation && !settings.worktrees) throw new AgentError("bad_request", noWorktrees(resolved, params));

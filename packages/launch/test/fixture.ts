@@ -45,12 +45,15 @@ interface Given {
 	overrides?: object;
 	settings?: object;
 	trust?: StoredTrust;
+	/** What the provider `fake` offers. Default: `one`. */
+	models?: readonly string[];
 	/** Takes the place of what `hostIn` lends. */
 	lends?: Partial<LaunchHost<SessionContext>>;
 }
 
 /** A project with one preset, which is trusted unless said otherwise. */
-export async function launching({ fields = "", overrides = {}, settings = {}, trust = "yes", lends = {} }: Given) {
+export async function launching(given: Given) {
+	const { fields = "", overrides = {}, settings = {}, trust = "yes", models = ["one"], lends = {} } = given;
 	const root = await realpath(await mkdtemp(join(tmpdir(), "launch-")));
 	onTestFinished(() => rm(root, { recursive: true, maxRetries: 5 }));
 	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
@@ -65,7 +68,9 @@ export async function launching({ fields = "", overrides = {}, settings = {}, tr
 	const host: LaunchHost<SessionContext> = {
 		...usual,
 		facts: async (context, path = cwd) => {
-			return { ...(await usual.facts(context, path)), cwd: { path, kind: "directory", isAsked: true } };
+			const offered = models.map((id) => ({ provider: "fake", id }));
+			const facts = await usual.facts(context, path);
+			return { ...facts, models: offered, cwd: { path, kind: "directory", isAsked: true } };
 		},
 		...lends,
 	};

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { launching } from "./fixture.ts";
 
 /** A real program that keeps what it read beside itself, prints this, and ends with that code. */
-async function withHook(prints: string, code = 0) {
-	const it = await launching({ fields: "tools: read, grep\nmax_turns: 20" });
+async function withHook(prints: string, code = 0, fields = "") {
+	const it = await launching({ fields: `tools: read, grep\nmax_turns: 20\n${fields}`, models: ["one", "two"] });
 	const script = join(it.agentDir, "hook.mjs");
 	const seen = join(it.agentDir, "seen.json");
 	await writeFile(
@@ -53,6 +53,22 @@ test.each([
 ])("what it prints (%s, exit code %i) launches nothing", async (prints, code, why) => {
 	const { resolve, made } = await withHook(prints, code);
 	await expect(resolve()).rejects.toThrow(why);
+	expect(await made()).toEqual([]);
+});
+
+test("the model that it chooses is the only one", async () => {
+	const { resolve } = await withHook('{"model":"fake/two"}', 0, "model: fake/one\nfallback_models: fake/one");
+	const spec = await resolve();
+	expect(spec).toMatchObject({
+		model: "fake/two",
+		warnings: ["Your `hooks.before_launch` changed the model."],
+	});
+	expect(spec.fallbackModels).toBeUndefined();
+});
+
+test("a preset that locks its model is not launched with it against the hook", async () => {
+	const { resolve, made } = await withHook('{"model":"fake/two"}', 0, "model: fake/one\nlocked: model");
+	await expect(resolve()).rejects.toThrow('chose the model fake/two, but preset "clerk" decides its model itself');
 	expect(await made()).toEqual([]);
 });
 
