@@ -15,7 +15,7 @@ import {
 	withCwd,
 } from "@pi-subagents/core/detached";
 import { appendPlain, codeOf } from "@pi-subagents/core/files";
-import { isWatched, RUN_FILES, readMeta, readResult } from "@pi-subagents/core/runs";
+import { isAlive, isWatched, RUN_FILES, readMeta, readResult, readWrapper } from "@pi-subagents/core/runs";
 import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
 import { openRepository } from "../git/far-repository.ts";
 import { type ControlMessage, type Marks, type Piece, Refused } from "../link/link.ts";
@@ -120,9 +120,9 @@ export class Worker {
 		const { clock, report } = this.#options;
 		await bestEffort("removing old runs", report, async () => {
 			for (const key of await namesIn(this.#runsDir)) {
-				const { mtimeMs } = await stat(join(this.#runsDir, key));
-				const isOld = clock.now() - mtimeMs > KEPT_MS;
-				if (isOld && (await readResult(join(this.#runsDir, key)).catch(() => undefined))) await this.#forget(key);
+				const dir = join(this.#runsDir, key);
+				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS;
+				if (isOld && (await isOver(dir))) await this.#forget(key);
 			}
 		});
 	}
@@ -253,6 +253,13 @@ function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "sk
 			"An agent on another machine loads no extensions. Launch it without them (`extensions: false`).",
 		);
 	return { extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
+}
+
+/** It has a result, or lost its process before it could write one. */
+async function isOver(dir: string): Promise<boolean> {
+	if (await readResult(dir).catch(() => undefined)) return true;
+	const wrapper = await readWrapper(dir).catch(() => undefined);
+	return wrapper?.type !== "started" || !(await isAlive(wrapper));
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -20,10 +20,17 @@ export interface MirrorOptions {
 	/** The machine's name, for people. */
 	machine: string;
 	link: Link;
-	/** Takes over what the agent committed. Returns the result as it is to be read here. */
-	finish: (piece: Piece & { type: "result" }) => Promise<string>;
+	/** Takes over what the agent committed. */
+	finish: (piece: Piece & { type: "result" }) => Promise<Finished>;
 	clock: Clock;
 	report: Report;
+}
+
+export interface Finished {
+	/** The result as it is to be read here. */
+	text: string;
+	/** Nothing of the run is only on the other machine, so it may delete the run. */
+	isAllHere: boolean;
 }
 
 const MAX_SESSION_BYTES = 512 * 1024 * 1024;
@@ -34,7 +41,7 @@ export class Mirror implements StartedWrapper {
 	readonly #end = Promise.withResolvers<WrapperEnd>();
 	/** The number of bytes that each file has here. */
 	readonly #sizes = new Map<GrowingName, number>();
-	readonly #unfollow: () => void;
+	#unfollow: () => void;
 	readonly #unbeat: () => void;
 	#last: Promise<void> = Promise.resolve();
 	#control: ByteTail | undefined;
@@ -45,15 +52,10 @@ export class Mirror implements StartedWrapper {
 	constructor(options: MirrorOptions) {
 		this.#options = options;
 		this.ended = this.#end.promise;
-		const { link, key } = options;
-		this.#unbeat = link.onBeat((isUp) => {
+		this.#unbeat = options.link.onBeat((isUp) => {
 			this.#isUp = isUp;
 		});
-		this.#unfollow = link.follow(
-			key,
-			() => this.#marks(),
-			(piece) => void this.#hear(piece),
-		);
+		this.#unfollow = this.#follow();
 	}
 
 	/** While the machine cannot be reached, the run is over here; it ends there when its lease does. */
@@ -72,6 +74,15 @@ export class Mirror implements StartedWrapper {
 
 	#finish(end: WrapperEnd): void {
 		this.#end.resolve(end);
+	}
+
+	#follow(): () => void {
+		const { link, key } = this.#options;
+		return link.follow(
+			key,
+			() => this.#marks(),
+			(piece) => void this.#hear(piece),
+		);
 	}
 
 	async #marks(): Promise<Marks> {
@@ -120,14 +131,20 @@ export class Mirror implements StartedWrapper {
 	#sendControl(from: number): void {
 		const { dir, key, link, clock, report } = this.#options;
 		this.#control?.close();
+		/** The beginning of a line whose end was not read yet: a part of a character cannot be sent as text. */
+		let begun = Buffer.alloc(0);
 		this.#control = new ByteTail({
 			dir,
 			clock,
 			report: () => undefined, // the next connection sends it
 			from: new Map([[RUN_FILES.control, from]]),
 			onBytes: async (_name, at, bytes) => {
+				const all = Buffer.concat([begun, bytes]);
+				const end = all.lastIndexOf("\n") + 1;
 				try {
-					await link.control(key, { type: "lines", at, text: bytes.toString("utf8") });
+					const lines = { type: "lines", at: at - begun.length, text: all.toString("utf8", 0, end) } as const;
+					if (end > 0) await link.control(key, lines);
+					begun = all.subarray(end);
 				} catch (error) {
 					if (this.#isUp) report(`A message to an agent could not be sent: ${messageOf(error)}`);
 					throw error;
@@ -141,15 +158,12 @@ export class Mirror implements StartedWrapper {
 		if (piece.session !== undefined && !this.#wasSentAgain && !(await this.#hasSession(piece.session))) {
 			this.#wasSentAgain = true;
 			await write(this.#path("session"), 0, Buffer.alloc(0));
-			this.#options.link.follow(
-				key,
-				() => this.#marks(),
-				(again) => void this.#hear(again),
-			);
+			this.#unfollow = this.#follow();
 			return;
 		}
-		const text = await finish(piece);
+		const { text, isAllHere } = await finish(piece);
 		await createWhole(join(dir, RUN_FILES.result), text);
+		if (!isAllHere) return; // the result says what is left there; the worker deletes it when it is old
 		await bestEffort("clearing up on another machine", report, () => link.control(key, { type: "done" }));
 	}
 

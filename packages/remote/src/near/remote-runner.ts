@@ -26,10 +26,11 @@ import {
 } from "@pi-subagents/core/detached";
 import { createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
 import { parseJson, parseResult } from "@pi-subagents/core/runs";
+import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
-import { Mirror } from "./mirror.ts";
+import { type Finished, Mirror } from "./mirror.ts";
 
 export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRepositoryOptions, "allows"> {
 	/** The link to a machine; undefined if no machine has this name. */
@@ -146,19 +147,25 @@ class Near {
 		{ machine, key, sent }: RemoteFile,
 		{ text, work }: Piece & { type: "result" },
 		link: Link,
-	): Promise<string> {
+	): Promise<Finished> {
 		const result = parseResult(text);
 		const report = result?.outcome.worktree;
-		if (!result || !report) return text;
-		const { branch: _branch, path, merge: _merge, ...rest } = report;
+		if (!result || !report) return { text, isAllHere: result !== undefined };
+		const { branch, path, merge: _merge, ...rest } = report;
 		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to);
 		const options = { ...this.#repository(), spec, machine };
-		const more = path === undefined ? [] : [`Its files are on ${machine} in ${path}.`];
-		const worktree =
+		const more =
+			path !== undefined
+				? [`Its files are on ${machine} in ${path}.`]
+				: branch !== undefined
+					? [`Its commits are on ${machine} and could not be packed.`]
+					: [];
+		const worktree: WorktreeReport =
 			sent && work
 				? await takeBack({ ...options, sent, work, report, fetch })
 				: { ...rest, ...(more.length > 0 && { problems: [...(rest.problems ?? []), ...more] }) };
-		return jsonText({ ...result, outcome: { ...result.outcome, worktree } });
+		const isAllHere = path === undefined && (branch === undefined || worktree.branch !== undefined);
+		return { text: jsonText({ ...result, outcome: { ...result.outcome, worktree } }), isAllHere };
 	}
 
 	#repository(): NearRepositoryOptions {

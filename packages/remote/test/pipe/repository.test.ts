@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
 import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { remoteWorld, teeing } from "../fixtures/remote-world.ts";
 
@@ -117,7 +117,18 @@ test("a second order for the same repository brings only what changed", async ()
 		bytes.push((await wire()).length - before);
 	}
 	expect(bytes[1]).toBeLessThan((bytes[0] ?? 0) / 4);
-	expect((await run("ls", [join(home, "runs")])).stdout, "the other machine keeps nothing of a run that is done").toBe(
-		"",
-	);
+	// The other machine keeps nothing of a run that is done.
+	await vi.waitFor(async () => expect(await readdir(join(home, "runs"))).toEqual([]), { timeout: 10_000 });
+
+	await git("branch", "pi/a3"); // so the commits of this one cannot be taken over
+	const { worktree } = await runner.start(
+		{ ...spec, cwd: repo, agentId: "a3", artifacts: join(env.root, "runs", "a3") },
+		() => undefined,
+	).settled;
+	expect(worktree?.problems).toEqual([expect.stringMatching(/^Its commits are on local and could not be taken over/)]);
+	const [key = ""] = await readdir(join(home, "checkouts"));
+	const far = async (...args: string[]) =>
+		(await run("git", ["-C", join(home, "checkouts", key, "main"), ...args])).stdout.trim();
+	const branch = await far("for-each-ref", "--format=%(refname)", "refs/heads");
+	expect(await far("show", `${branch}:x.txt`), "they are still there").toBe("x");
 }, 60_000);
