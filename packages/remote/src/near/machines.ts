@@ -1,5 +1,6 @@
 /** The machines that the user defined, and one link to each, made when it is first needed. */
-import { tmpdir, userInfo } from "node:os";
+import { lstatSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Clock, type Report, systemClock } from "@pi-subagents/core";
 import type { Link } from "../link/link.ts";
@@ -77,12 +78,10 @@ function asScript(): Record<string, string> {
  * The command line of the other machine has only words from the user's own settings.
  */
 function sshCommand(target: string, { sshOptions = [], worker = "pi-subagents-worker" }: Machine) {
-	const shared = join(tmpdir(), `pi-ssh-${userInfo().username.replace(/\W/g, "")}-%C`);
+	const dir = socketDir();
 	const options = {
 		BatchMode: "yes",
-		ControlMaster: "auto",
-		ControlPath: shared,
-		ControlPersist: "60",
+		...(dir !== undefined && { ControlMaster: "auto", ControlPath: join(dir, "%C"), ControlPersist: "60" }),
 		ServerAliveInterval: "5",
 		ServerAliveCountMax: "3",
 		ConnectTimeout: "15",
@@ -102,6 +101,26 @@ function sshCommand(target: string, { sshOptions = [], worker = "pi-subagents-wo
 		],
 		hint: (code: number | null) => sshHint(code, worker),
 	};
+}
+
+/** Sockets have short names: %C has 40 characters, to which ssh adds 17 while it connects. */
+const MAX_SOCKET_DIR = 103 - 1 - 40 - 17;
+
+/**
+ * Where shared logins have their sockets: a directory that only this user can enter, since ssh trusts any process that
+ * listens there. Undefined if there is none; then each connection logs in.
+ */
+function socketDir(): string | undefined {
+	const uid = process.getuid?.();
+	const dir = join(tmpdir(), `pi-ssh-${uid}`);
+	if (uid === undefined || dir.length > MAX_SOCKET_DIR) return undefined;
+	try {
+		mkdirSync(dir, { recursive: true, mode: 0o700 });
+		const found = lstatSync(dir);
+		return found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0 ? dir : undefined;
+	} catch {
+		return undefined; // a file has the name, or nothing can be written there
+	}
 }
 
 function sshHint(code: number | null, worker: string): string | undefined {
