@@ -74,7 +74,7 @@ describe("attacks", () => {
 		["throw { get message() { throw new Error('in the getter') } }", "in the getter"],
 		["throw null", "threw null"],
 		["return pipeline(Array(5000).fill(1), (n) => n)", "at most 4096 items"],
-		["return Promise.all(Array.from({ length: 20000 }, (_, i) => agent('a' + i)))", "may launch 1000 agents"],
+		["return Promise.all(Array.from({ length: 2000 }, (_, i) => agent('a' + i)))", "may launch 1000 agents"],
 		["/(a+)+$/.test('a'.repeat(60) + 'b')", "endless loop"],
 		["let s = 'x'; for (;;) s += s + s", "Invalid string length"],
 	])("%s: a clear error", async (script, says) => {

@@ -385,5 +385,6 @@ function firstWords(task: string): string {
 	const line = task.split(/\s+/).join(" ");
 	if (line.length <= MAX_FIRST_WORDS) return line;
 	const start = line.slice(0, MAX_FIRST_WORDS);
-	return `${start.slice(0, Math.max(start.lastIndexOf(" "), MAX_FIRST_WORDS / 2)).trimEnd()}…`;
+	const space = start.lastIndexOf(" ");
+	return `${(space > MAX_FIRST_WORDS / 2 ? start.slice(0, space) : start).trimEnd()}…`;
 }

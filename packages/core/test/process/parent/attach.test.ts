@@ -454,7 +454,7 @@ describe("a reply that cannot be written", () => {
 		],
 		[
 			{ type: "question", at: 1, id: "q1", question: "?" },
-			{ type: "answer", id: "q1", answer: { by: "nobody" } },
+			{ type: "answer", id: "q1", answer: { by: "nobody", why: "absent" } },
 		],
 	] satisfies [EventLine, ControlLine][])("is written as soon as it can be: %o", async (line, reply) => {
 		const { dir, clock, reports } = await blocked(line);
