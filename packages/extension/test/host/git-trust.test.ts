@@ -65,7 +65,7 @@ describe("settings of the repository that make git run something", () => {
 
 	test("count with the stored yes, without a question", async () => {
 		const it = await withFilter("yes");
-		expect((await it.resolve(params)).isolation).toEqual({ kind: "worktree", base: "head" });
+		expect((await it.resolve(params)).isolation).toMatchObject({ kind: "worktree", base: "head" });
 		expect(it.asked).toEqual([]);
 	});
 });

@@ -188,13 +188,13 @@ test("a question is over when its time is", async () => {
 	await world.watch();
 	const { ended } = world.start();
 	const { id } = await world.saw("question");
-	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first"}');
+	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first","why":"timeout"}');
 	expect(await world.saw("question_over")).toMatchObject({ id });
 });
 
 test("when nobody watches, nobody is asked: a question has its default at once, and a checkpoint is passed", async () => {
 	await using asking = await fakeWorld("asks");
-	expect((await asking.run()).result?.finalText).toBe('Answer: {"by":"default","text":"the first"}');
+	expect((await asking.run()).result?.finalText).toBe('Answer: {"by":"default","text":"the first","why":"absent"}');
 	await using working = await fakeWorld("works");
 	expect((await working.run()).result?.finalText).toBe("Worked.");
 	const types = [...(await asking.events()), ...(await working.events())].map(({ type }) => type);
@@ -208,7 +208,7 @@ test("who watched and let go, or is gone, is not waited for", async () => {
 	const { ended } = world.start();
 	const { id } = await world.saw("question");
 	await writeFile(join(world.runDir, "owner-2.json"), JSON.stringify({ type: "released", at: 1 }));
-	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first"}');
+	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first","why":"absent"}');
 	expect(await world.saw("question_over")).toMatchObject({ id });
 });
 
