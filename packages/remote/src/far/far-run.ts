@@ -8,7 +8,7 @@ import { readPlain } from "@pi-subagents/core/files";
 import { claimRun, isAlive, RUN_FILES, readMeta, readResult, readWrapper, releaseRun } from "@pi-subagents/core/runs";
 import { packWork } from "../git/far-repository.ts";
 import { ByteTail } from "../link/byte-tail.ts";
-import { GROWING, type GrowingName, type Marks, type Piece, type Work } from "../link/link.ts";
+import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
 
 export interface FarRunOptions {
 	dir: string;
@@ -98,7 +98,12 @@ export class FarRun {
 		const ending = (await this.#ending()) ?? (await this.#gone());
 		if (!ending || this.#isOver) return;
 		this.#stop();
-		await send(ending);
+		try {
+			await send(ending);
+		} catch (error) {
+			if (!(error instanceof Refused)) throw error; // the next connection sends it
+			await send({ type: "gone", why: `its result could not be sent: ${error.message}` });
+		}
 	}
 
 	/** The result is the last file, so the others are complete once it was seen before they were read. */

@@ -218,6 +218,7 @@ export class StdioLink implements Link {
 		this.#beat(connection);
 		for (const listener of this.#listeners) listener(true);
 		for (const [key, following] of this.#following) void this.#begin(connection, key, following);
+		this.#restWhenIdle(); // whoever wanted it may have gone meanwhile
 		return connection;
 	}
 

@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { handClock } from "@pi-subagents/core/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { StdioLink } from "../../src/stdio/near.ts";
+import { PROTOCOL } from "../../src/stdio/protocol.ts";
+
+/** Says hello when the file in its first argument exists, and then often that it lives, until its input ends. */
+const WORKER = `const hello = setInterval(() => {
+	if (!require("node:fs").existsSync(process.argv[1])) return;
+	clearInterval(hello);
+	setInterval(() => console.log('{"does":"beat"}'), 10);
+	console.log('{"does":"hello","body":{"protocol":${PROTOCOL},"version":"1"}}');
+}, 10);
+process.stdin.on("end", () => process.exit()).resume();`;
+
+test("a connection that nobody needs any more when it is made is closed", async () => {
+	const dir = await mkdtemp(join(tmpdir(), "near-"));
+	onTestFinished(() => rm(dir, { recursive: true, force: true }));
+	const file = join(dir, "go");
+	const clock = handClock();
+	const looks = vi.spyOn(clock, "steady");
+	const report = () => undefined;
+	const args = ["-e", WORKER, file];
+	const link = new StdioLink({ name: "box", version: "1", command: process.execPath, args, clock, report });
+	onTestFinished(() => link.close());
+	const isUp = () => {
+		let answer = false;
+		const stop = link.onBeat((value) => {
+			answer = value;
+		});
+		stop();
+		return answer;
+	};
+	const marks = async () => ({});
+	const unfollow = link.follow("key", marks, () => undefined);
+	clock.advance(0); // it begins to connect
+	unfollow();
+	clock.advance(31_000); // there is nothing to close yet
+	await writeFile(file, "");
+	await vi.waitFor(() => expect(isUp()).toBe(true), { timeout: 10_000 });
+	for (let passed = 0; passed < 35_000 && isUp(); passed += 5_000) {
+		clock.advance(5_000);
+		const { length } = looks.mock.calls;
+		await vi.waitFor(() => expect(!isUp() || looks.mock.calls.length > length).toBe(true)); // it was heard again
+	}
+	expect(isUp()).toBe(false);
+}, 20_000);
