@@ -38,10 +38,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 	beside: ["foreign-tree", "headless-manager", "rpc-extension", "subagent-tool"],
 };
 
+/** Leaves out what `npm run example` makes in the clone. */
+const isOfTheExample = (path: string) => !/[\\/](?:node_modules|jobs)$/.test(path);
+
 /** A directory that holds these examples, with everything installed there that they depend on, checked by the compiler. */
 async function installedExamples(dir: string, names: readonly string[]): Promise<void> {
 	const copies = names.map(async (name) => {
-		await cp(join(examples, name), join(dir, name), { recursive: true });
+		await cp(join(examples, name), join(dir, name), { recursive: true, filter: isOfTheExample });
 		const { dependencies } = JSON.parse(await readFile(join(dir, name, "package.json"), "utf8"));
 		return dependencies as Record<string, string>;
 	});

@@ -96,7 +96,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		enter(tui, "/reload");
 		await tui.waitForText("Reloaded");
 		await it.server.nextRequest((request) => isScout(request) && request.aborted);
-		await tui.waitForText(/■ repo-scout dig .*\n +Interrupted after .*: pi shut down/);
+		await tui.waitForText(/■ repo-scout dig .*\n +Interrupted by reload after /);
 		gate.open();
 		enter(tui, "Please dig.");
 		await tui.waitForText("News: Found gold");
@@ -104,7 +104,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText(/News: Found gold.*Reloaded/s);
 		enter(tui, "Anything else?");
 		await tui.waitForText("That is all.");
-		const told = it.server.requests.at(-1)?.messages.filter(({ text }) => text.includes("pi shut down"));
+		const told = it.server.requests.at(-1)?.messages.filter(({ text }) => text.includes("nterrupted by reload"));
 		expect(told).toHaveLength(1);
 		expect(it.server.requests.filter(isNews)).toHaveLength(1);
 		expect(tui.scrollback()).not.toMatch(/stale|extension error/i);
