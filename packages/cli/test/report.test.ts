@@ -1,8 +1,9 @@
 /** `report`, `trace` and `replay` over runs as pi records them. */
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { Manager, type RunSpec } from "@pi-subagents/core";
 import { recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
@@ -45,17 +46,17 @@ async function world() {
 	await manager.wait("other");
 	await recorder.close();
 	const call = async (args: string[], more: { env?: object; tty?: boolean } = {}) => {
-		let out = "";
 		let err = "";
+		const stdout = new PassThrough(); // as real outputs do, it needs to know itself
 		const terminal = more.tty ? { isTTY: true, columns: 80, rows: 24 } : {};
 		const code = await run({
 			args,
 			env: { HOME: temp.path, MY_API_KEY: "sk-secret-of-the-env", NO_COLOR: "1", ...more.env },
 			cwd: join(temp.path, "shop"),
-			stdout: { write: (text) => (out += text), ...terminal },
+			stdout: Object.assign(stdout, terminal),
 			stderr: { write: (text) => (err += text) },
 		});
-		return { code, out, err };
+		return { code, out: String(stdout.read() ?? ""), err };
 	};
 	return { call, runsDir, path: temp.path };
 }
@@ -87,6 +88,14 @@ test("a report is written beside the runs, its path printed; a run stands for al
 		expect(await call(["report", where, "--out", out])).toMatchObject({ code: 0, out: expect.stringContaining(out) });
 		expect(idsIn(await readFile(out, "utf8"))).toEqual(ids);
 	}
+});
+
+test("a project cannot choose where its report is written", async () => {
+	const { call, runsDir, path } = await world();
+	await mkdir(join(path, "elsewhere"));
+	await symlink(join(path, "elsewhere"), join(runsDir, "..", "reports"));
+	expect(await call(["report"])).toMatchObject({ code: 1, err: expect.stringContaining("leads elsewhere") });
+	expect(await readdir(join(path, "elsewhere"))).toEqual([]);
 });
 
 test("what cannot be reported is said", async () => {

@@ -28,13 +28,13 @@ export async function replay(context: Context, [word]: readonly string[]): Promi
 }
 
 /** Where nothing can be redrawn: one line for each step, at once. */
-function printLines(store: Store, events: readonly AgentEvent[], { write }: Output): void {
+function printLines(store: Store, events: readonly AgentEvent[], stdout: Output): void {
 	const origin = events[0]?.at ?? 0;
 	store.subscribe(({ event, record: { name, type, outcome }, line }) => {
 		const what = event.type === "agent_settled" ? outcome?.status : line;
 		if (what === undefined) return;
 		const time = `${((event.at - origin) / 1_000).toFixed(1)} s`;
-		write(`${time.padStart(8)}  ${sanitize(name ?? type)}: ${sanitize(what)}\n`);
+		stdout.write(`${time.padStart(8)}  ${sanitize(name ?? type)}: ${sanitize(what)}\n`);
 	});
 	for (const event of events) store.dispatch(event);
 }

@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { leadsInto } from "@pi-subagents/core/files";
 import { hideFromGit } from "@pi-subagents/core/runs";
-import { formatCount } from "@pi-subagents/progress";
+import { formatCount, sanitize } from "@pi-subagents/progress";
 import {
 	buildReport,
 	knownSecrets,
@@ -64,7 +65,10 @@ async function reportOf(context: Context, where: string | undefined): Promise<Ma
 /** Where `/subagent report` writes, too: beside the runs, hidden from git. */
 async function targetOf({ flags, cwd }: Context, { report, runsDir }: Made, ending: string): Promise<string> {
 	if (flags.out !== undefined) return resolve(cwd, flags.out);
-	const dir = join(dirname(runsDir), "reports");
+	const beside = dirname(runsDir);
+	const dir = join(beside, "reports");
+	// Files of a project prove nothing: with a link, it would choose where this is written.
+	if (!leadsInto(beside, dir)) throw new Failure(`${sanitize(dir)} leads elsewhere. Say with --out where to write.`);
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	hideFromGit(dir);
 	return join(dir, `${new Date(report.createdAt).toISOString().slice(0, 19).replaceAll(":", "-")}${ending}`);

@@ -6,7 +6,7 @@ import type { RunInput } from "@pi-subagents/report";
 /** While nothing ran, nobody wants to wait. */
 const LONGEST_GAP_MS = 2_000;
 
-const RUNNERS: readonly RunnerName[] = ["session", "process", "tmux", "workflow"];
+const RUNNERS: readonly RunnerName[] = ["session", "process", "tmux", "remote", "workflow"];
 
 type Numberless = AgentEvent extends infer Event ? (Event extends AgentEvent ? Omit<Event, "seq"> : never) : never;
 
