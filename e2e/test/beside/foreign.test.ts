@@ -40,7 +40,7 @@ const rules = [
 describe("a limit that is not understood", () => {
 	const files = {
 		".pi/agents/typo.md": agent("typo", "toolz: read\n"),
-		".pi/agents/remote.md": agent("remote", "machine: build-7\n"),
+		".pi/agents/boxed.md": agent("boxed", "sandbox: strict\n"),
 		".pi/agents/careful.md": agent("careful", "permissionMode: plan\ntools: read, bash, edit\n"),
 		".pi/agents/asking.md": agent("asking", "permissions:\n  bash: ask\n  edit: deny\n"),
 	};
@@ -50,11 +50,11 @@ describe("a limit that is not understood", () => {
 		await using it = await scene(rules, { files });
 		const print = await runPrint({ env: it.env, args: ["--no-session"] }, "typo");
 		expect(print.stderr).toMatch(said);
-		expect(print.stderr).toMatch(/remote\.md:4: the field "machine" is not supported by this version/);
+		expect(print.stderr).toMatch(/boxed\.md:4: the field "sandbox" is not supported by this version/);
 		expect(print.stdout).toMatch(/It says: .*Preset "typo" cannot be used: .*did you mean "tools"/);
-		const json = await runJson({ env: it.env, args: ["--no-session"] }, "remote");
+		const json = await runJson({ env: it.env, args: ["--no-session"] }, "boxed");
 		expect(json.stderr).toMatch(said);
-		expect(JSON.stringify(json.events)).toContain('"machine\\" is not supported by this version');
+		expect(JSON.stringify(json.events)).toContain('"sandbox\\" is not supported by this version');
 		await using rpc = startRpc({ env: it.env });
 		const event = await rpc.waitFor(
 			(each) => each.type === "extension_ui_request" && each.method === "notify" && said.test(String(each.message)),
