@@ -76,6 +76,35 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		},
 	);
 
+	test("budget.session: at its end agents give their answers, nothing more is launched, and a project cannot raise it", async () => {
+		await using it = await scene(
+			[
+				parentSays(
+					callTool("subagent", { preset: "limited", task: "Go on for ever." }),
+					callTool("subagent", { preset: "limited", task: "And again." }),
+					({ lastToolResults }) => say(`Refused: ${lastToolResults[0]?.text}`),
+				),
+				when(
+					({ systemPrompt, tools }) => systemPrompt.includes("You are limited.") && tools.length === 0,
+					say("This is all I have."),
+				),
+				when(systemPromptSays("You are limited."), reads),
+			],
+			{
+				files: {
+					".pi/subagents/limited.md": preset(""),
+					".pi/subagents.json": JSON.stringify({ budget: { session: { tokens: 0 } } }),
+				},
+				agentFiles: { "subagents.json": JSON.stringify({ budget: { session: { tokens: 1 } } }) },
+			},
+		);
+		const { isError, text } = await resultOf(it, pi);
+		expect(isError).toBe(false);
+		expect(text).toMatch(/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its budget after /);
+		const last = it.server.requests.at(-1)?.lastToolResults[0]?.text;
+		expect(last).toMatch(/The agents of this session have used .* of 1 tokens, and only the user can raise that/);
+	});
+
 	test("timeout: a model that never answers does not hold the parent for ever", async () => {
 		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {
 			files: { ".pi/subagents/limited.md": preset("timeout: 1s\n") },

@@ -43,13 +43,15 @@ export default function subagents(given: ExtensionAPI): void {
 	const gitTrust = createGitTrust(host, dialogs);
 	const onSettings = (settings: Settings) => {
 		manager.setSlots(settings);
+		manager.setSessionBudget(settings.budget.session);
 		delivery.configure(settings);
 		bus.settings(settings);
 		schedules.configure(settings);
 	};
 	const runtimePresets = createRuntimePresets();
+	const approveLaunch = () => manager.approveLaunch();
 	const launcher = createLauncher(
-		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current },
+		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current, approveLaunch },
 		onSettings,
 	);
 	const ask: NonNullable<ProcessRunnerOptions["ask"]> = (id, question, signal) => manager.ask(id, question, signal);
@@ -76,6 +78,8 @@ export default function subagents(given: ExtensionAPI): void {
 		maxDepth: () => launcher.latest().maxDepth,
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
+		notify: host.notify,
+		confirm: questions.confirm,
 	});
 	const { store } = manager;
 	const recorder: Recorder = recordRuns({

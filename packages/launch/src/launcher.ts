@@ -135,6 +135,8 @@ export function createLauncher<Context extends SessionContext>(
 					facts: { ...facts, machines: Object.keys(settings.machines) },
 				});
 			const { isTrial = false } = params;
+			const isResumed = params.runner !== undefined; // it was counted when it was launched
+			if (!isTrial && !isResumed) await host.approveLaunch?.();
 			const asked = resolveWith(params);
 			const hook = isTrial ? [] : settings.hooks.before_launch;
 			const answer = hook.length > 0 ? await askLaunchHook(hook, completed(asked, params)) : {};

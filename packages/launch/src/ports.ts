@@ -54,6 +54,8 @@ export type LaunchHost<Context extends SessionContext> = LaunchEnvironment &
 	LaunchChecks & {
 		/** The presets that other extensions registered, as `createRuntimePresets` keeps them. Absent: none. */
 		registeredPresets?: () => RegisteredPresets;
+		/** Throws if the session's budget has no room for another agent. Asks the user first, where there is a screen. */
+		approveLaunch?: () => Promise<void>;
 	};
 
 /**

@@ -41,10 +41,16 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 		{ name: "search", run: () => checkSearch(agentDir, process.env) },
 		{ name: "git", run: () => checkGit(cwd) },
 		{ name: "tmux", run: async () => checkTmux(await report, process.env) },
+		{ name: "budget", run: async () => budgetFindings(manager.sessionBudget()) },
 		{ name: "folders", run: () => checkDirectories({ agentDir, cwd }) },
 		{ name: "worktrees", run: () => checkWorktrees(agentDir) },
 		{ name: "leftovers", run: () => checkLeftovers(cwd, manager.store.snapshot().records, systemClock.now()) },
 	];
+}
+
+/** What the agents of this session have used of its budget. */
+function budgetFindings(used: readonly string[]): Finding[] {
+	return [{ level: "ok", text: used.length === 0 ? "no limit for this session" : `used ${used.join(", ")}` }];
 }
 
 export interface Examined {

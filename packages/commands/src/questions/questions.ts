@@ -17,7 +17,7 @@ import {
 import type { SessionStates } from "@pi-subagents/delivery";
 import { formatDuration, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";
-import type { Dialogs } from "./dialogs.ts";
+import { confirmSafely, type Dialogs } from "./dialogs.ts";
 
 export interface Questions {
 	audience: Audience;
@@ -26,6 +26,8 @@ export interface Questions {
 	/** The undelivered questions as one message. They count as delivered from now on. */
 	takeMessage(): QuestionMessage | undefined;
 	hasUndelivered(): boolean;
+	/** Asks the user about money; no without a screen. */
+	confirm(question: string): Promise<boolean>;
 	/** Calls the listener when there is a message to take. */
 	onMessage(listener: () => void): void;
 }
@@ -99,6 +101,11 @@ export function createQuestions(
 				host.session() !== undefined &&
 				pi.getActiveTools().includes(ANSWER_TOOL),
 			userCanAnswer: () => host.session()?.hasUI ?? false,
+		},
+		async confirm(question) {
+			const session = host.session();
+			if (!session?.hasUI) return false;
+			return dialogs.inTurn(() => confirmSafely(session, "Budget of this session", question));
 		},
 		ask(question, manager) {
 			if (question.addressee.who === "session") {

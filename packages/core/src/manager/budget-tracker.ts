@@ -10,9 +10,30 @@ import type { Store } from "../model/store.ts";
 import { addUsage, NO_USAGE, usageSince } from "../model/usage.ts";
 import type { LiveAgent } from "./live-agents.ts";
 import type { RunLifecycle } from "./run-lifecycle.ts";
+import type { SessionBudget } from "./session-budget.ts";
 
 /** `askerId` asks whether `payer`, itself or an ancestor, may use the same amount again. */
 export type MayExtend = (askerId: string, payer: AgentRecord, used: string) => Promise<boolean>;
+
+/** Whose budget is checked: an agent with its descendants, or the session. */
+interface Payer {
+	key: string;
+	used: Usage;
+	limits: Limits;
+	/** Refused, its members are asked for their answers instead of being stopped. */
+	savesWork: boolean;
+	isClosing: boolean;
+	canAsk: boolean;
+	/** All who work on it. */
+	members: readonly LiveAgent[];
+	/** Those of them that a stop begins with. */
+	stopped: readonly LiveAgent[];
+	ask(askerId: string, used: string): Promise<boolean>;
+	grant(limits: Limits): void;
+}
+
+/** No agent has this id. */
+const SESSION = "";
 
 export interface BudgetTrackerOptions {
 	lifecycle: RunLifecycle;
@@ -20,6 +41,12 @@ export interface BudgetTrackerOptions {
 	mayExtend: MayExtend;
 	/** Whether there is anyone to ask about the payer. */
 	canAsk: (payerId: string) => boolean;
+	/** What all agents may use together, and how the user is asked about it. */
+	session?: {
+		budget: SessionBudget;
+		canAsk: () => boolean;
+		mayExtend: (askerId: string, used: string) => Promise<boolean>;
+	};
 }
 
 export class BudgetTracker {
@@ -45,24 +72,72 @@ export class BudgetTracker {
 	}
 
 	/** Asks each time a budget is used up. Agents that wait for the same budget share one question. */
-	async check(live: LiveAgent, payerId: string): Promise<boolean> {
+	check(live: LiveAgent, payerId: string): Promise<boolean> {
+		return this.#check(live, () => this.#payer(payerId));
+	}
+
+	/** The same for what all agents of the session may use together. */
+	checkSession(live: LiveAgent): Promise<boolean> {
+		return this.#check(live, () => this.#session(live));
+	}
+
+	async #check(live: LiveAgent, payerNow: () => Payer | undefined): Promise<boolean> {
 		for (;;) {
 			if (live.abort.signal.aborted) return false;
-			const payer = this.#options.lifecycle.live(payerId);
+			const payer = payerNow();
 			if (!payer) return true;
-			const used = this.#treeUsage.get(payerId) ?? NO_USAGE;
-			const limits = payer.run?.granted ?? payer.limits;
-			const over = overrun(used, limits);
+			const over = overrun(payer.used, payer.limits);
 			if (!over) {
-				const near = nearBudget(used, this.#lastTurnOf(live), limits);
-				if (near && !this.#options.canAsk(payerId)) this.#close(payer, near.reason);
+				const near = nearBudget(payer.used, this.#lastTurnOf(live), payer.limits);
+				if (near && !payer.canAsk) this.#close(payer, near.reason);
 				return true;
 			}
-			if (payer.closing) return this.#passLast(live, over);
-			const asking = this.#extensions.get(payerId) ?? this.#askToExtend(live, payer, over);
-			this.#extensions.set(payerId, asking);
+			if (payer.isClosing) return this.#passLast(live, over);
+			const asking = this.#extensions.get(payer.key) ?? this.#askToExtend(live, payer, over);
+			this.#extensions.set(payer.key, asking);
 			await asking;
 		}
+	}
+
+	#payer(id: string): Payer | undefined {
+		const { lifecycle, store, canAsk, mayExtend } = this.#options;
+		const live = lifecycle.live(id);
+		if (!live) return undefined;
+		const below = lifecycle.tree.descendantsOf(id).flatMap((record) => lifecycle.live(record.id) ?? []);
+		return {
+			key: id,
+			used: this.usageOf(id),
+			limits: live.run?.granted ?? live.limits,
+			savesWork: (live.limits.wrapUpPercent ?? 0) > 0,
+			isClosing: live.closing !== undefined,
+			canAsk: canAsk(id),
+			members: [live, ...below],
+			stopped: [live],
+			async ask(askerId, used) {
+				const record = store.record(id);
+				return record !== undefined && mayExtend(askerId, record, used);
+			},
+			grant: (limits) => grant(live, limits),
+		};
+	}
+
+	#session(live: LiveAgent): Payer | undefined {
+		const { lifecycle, store, session } = this.#options;
+		const limits = session?.budget.asLimits(live.limits.wrapUpPercent);
+		if (!session || !limits) return undefined;
+		const members = lifecycle.liveAgents();
+		return {
+			key: SESSION,
+			used: store.spent().usage,
+			limits,
+			savesWork: (limits.wrapUpPercent ?? 0) > 0,
+			isClosing: live.closing !== undefined,
+			canAsk: session.canAsk(),
+			members,
+			stopped: members,
+			ask: session.mayExtend,
+			grant: () => session.budget.extend(),
+		};
 	}
 
 	/** What it has used in its current run, with its descendants. */
@@ -70,30 +145,25 @@ export class BudgetTracker {
 		return this.#treeUsage.get(id) ?? NO_USAGE;
 	}
 
-	async #askToExtend(asker: LiveAgent, payer: LiveAgent, { used, extended }: Overrun): Promise<void> {
-		const record = this.#options.store.record(payer.id);
+	async #askToExtend(asker: LiveAgent, payer: Payer, { used, extended }: Overrun): Promise<void> {
 		try {
-			const isGranted = record !== undefined && (await this.#options.mayExtend(asker.id, record, used));
-			if (isGranted) grant(payer, extended);
+			if (await payer.ask(asker.id, used)) payer.grant(extended);
 			// A question that ended because the asker was stopped is no refusal: another waiting agent asks again.
 			else if (!asker.abort.signal.aborted) this.#refuse(payer, used);
 		} finally {
-			this.#extensions.delete(payer.id);
+			this.#extensions.delete(payer.key);
 		}
 	}
 
-	#refuse(payer: LiveAgent, used: string): void {
-		if ((payer.limits.wrapUpPercent ?? 0) > 0) this.#close(payer, `the budget is used up, ${used}`);
-		else this.#options.lifecycle.stop(payer.id, { by: "budget", reason: `it used ${used}` });
+	#refuse(payer: Payer, used: string): void {
+		if (payer.savesWork) this.#close(payer, `the budget is used up, ${used}`);
+		else
+			for (const { id } of payer.stopped) this.#options.lifecycle.stop(id, { by: "budget", reason: `it used ${used}` });
 	}
 
 	/** All who work on this budget are asked for their answers. */
-	#close(payer: LiveAgent, reason: string): void {
-		const { lifecycle } = this.#options;
-		for (const id of [payer.id, ...lifecycle.tree.descendantsOf(payer.id).map((record) => record.id)]) {
-			const live = lifecycle.live(id);
-			if (live) this.#askToFinish(live, reason);
-		}
+	#close({ members }: Payer, reason: string): void {
+		for (const live of members) this.#askToFinish(live, reason);
 	}
 
 	#askToFinish(live: LiveAgent, reason: string): void {

@@ -70,6 +70,7 @@ export class Checkpoints {
 			for (const id of [live.id, ...tree.ancestorsOf(live.id).map((record) => record.id)]) {
 				if (!(await budgets.check(live, id))) return "end";
 			}
+			if (!(await budgets.checkSession(live))) return "end";
 			if (live.closing) live.closing = "passed";
 			return "go";
 		} finally {

@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
-import { isYes } from "../model/budget.ts";
+import { isYes, type SessionLimits } from "../model/budget.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
 import { type PieceListener, watchWhenStarted } from "../model/live-piece.ts";
 import { type Answer, type Audience, type Question, unanswered, type WhyUnanswered } from "../model/question.ts";
@@ -21,6 +21,7 @@ import { LiveStatus } from "./live-status.ts";
 import { Questions } from "./questions.ts";
 import { RunLifecycle } from "./run-lifecycle.ts";
 import { ManagerScope } from "./scope.ts";
+import { questionFor, SessionBudget } from "./session-budget.ts";
 
 export interface ManagerOptions {
 	runners: Partial<Record<RunnerName, Runner>>;
@@ -37,6 +38,10 @@ export interface ManagerOptions {
 	audience?: Audience;
 	/** Called for each question, with its addressee. */
 	onQuestion?: (question: AskedQuestion) => void;
+	/** Tells the user that most of the session's budget is used; when absent, nobody hears of it. */
+	notify?: (text: string) => void;
+	/** Asks the user whether agents may be launched beyond the session's budget; when absent, they may not. */
+	confirm?: (question: string) => Promise<boolean>;
 }
 
 /** What a launch says besides the spec. */
@@ -73,6 +78,7 @@ export class Manager {
 	readonly #lifecycle: RunLifecycle;
 	readonly #questions: Questions;
 	readonly #liveStatus: LiveStatus;
+	readonly #sessionBudget: SessionBudget;
 	#isShutDown = false;
 
 	constructor(options: ManagerOptions) {
@@ -84,6 +90,8 @@ export class Manager {
 		});
 		this.#options = options;
 		this.store = options.store ?? new Store();
+		const { notify = () => undefined, confirm } = options;
+		this.#sessionBudget = new SessionBudget({ store: this.store, notify, confirm });
 		this.#lifecycle = new RunLifecycle({
 			store: this.store,
 			runners: options.runners,
@@ -92,6 +100,11 @@ export class Manager {
 			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
 			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
 			canAsk: (payerId) => this.#questions.canAskAbout(payerId),
+			session: {
+				budget: this.#sessionBudget,
+				canAsk: () => options.audience?.userCanAnswer() ?? false,
+				mayExtend: (askerId, used) => this.#isAllowed(askerId, { question: questionFor(used), isForUser: true }),
+			},
 		});
 		const { clock, audience, onQuestion } = options;
 		this.#questions = new Questions({ store: this.store, lifecycle: this.#lifecycle, clock, audience, onQuestion });
@@ -120,6 +133,7 @@ export class Manager {
 			throw new AgentError("too_deep", message);
 		}
 		if (parentAgentId !== undefined) this.#liveOf(parentAgentId, "launch agents");
+		if (spec.runner !== "workflow") this.#sessionBudget.assertOpen();
 		const id = options.id ?? this.newId();
 		if (this.store.record(id)) throw new AgentError("wrong_state", `There is an agent ${id} already.`);
 		this.#lifecycle.queue(id, spec, {
@@ -290,6 +304,21 @@ export class Manager {
 		this.#lifecycle.slots.setLimits(limits);
 	}
 
+	/** What all agents of the session may use together. Takes effect between two turns, and at the next launch. */
+	setSessionBudget(limits: SessionLimits): void {
+		this.#sessionBudget.setLimits(limits);
+	}
+
+	/** What was used of the session's budget: `$4.10 of $5.00`. Empty without one. */
+	sessionBudget(): string[] {
+		return this.#sessionBudget.texts();
+	}
+
+	/** Asks the user before a launch beyond the session's budget. Throws if that is not allowed. */
+	approveLaunch(): Promise<void> {
+		return this.#sessionBudget.approveLaunch();
+	}
+
 	/** Replays the events of an earlier process. What had not settled there ended with it. */
 	restore(events: Iterable<AgentEvent>): void {
 		for (const event of events) this.store.dispatch(event);
@@ -308,10 +337,14 @@ export class Manager {
 
 	/** Asking beats killing; but if no one can answer, the limit holds. */
 	async #mayExtend(askerId: string, payer: AgentRecord, used: string): Promise<boolean> {
+		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it use the same amount again? (yes/no)`;
+		return this.#isAllowed(askerId, { question }, payer.id);
+	}
+
+	async #isAllowed(askerId: string, question: Question, aboutId?: string): Promise<boolean> {
 		const asker = this.#lifecycle.live(askerId);
 		if (!asker || asker.question) return false;
-		const question = `Agent ${payer.id} (${payer.type}) has used ${used}. May it use the same amount again? (yes/no)`;
-		const answer = await this.#questions.ask(asker, { question }, { aboutId: payer.id });
+		const answer = await this.#questions.ask(asker, question, defined({ aboutId }));
 		return answer.by !== "nobody" && isYes(answer.text);
 	}
 

@@ -26,7 +26,7 @@ import { type HoldReason, holdText } from "../queue/hold-reason.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import { Slots } from "../queue/slots.ts";
 import { AgentTree } from "./agent-tree.ts";
-import { BudgetTracker, type MayExtend } from "./budget-tracker.ts";
+import { BudgetTracker, type BudgetTrackerOptions, type MayExtend } from "./budget-tracker.ts";
 import { Checkpoints, providerOf } from "./checkpoints.ts";
 import {
 	type AdoptedRun,
@@ -48,6 +48,7 @@ export interface RunLifecycleOptions {
 	mayExtend: MayExtend;
 	/** Whether there is anyone to ask about an agent's budget. */
 	canAsk: (payerId: string) => boolean;
+	session: NonNullable<BudgetTrackerOptions["session"]>;
 }
 
 /** A string, because creating an Error captures a stack. */
@@ -78,8 +79,8 @@ export class RunLifecycle {
 		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
 		const keepsOwnTime = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
 		this.#watchdog = new Watchdog({ clock: steady, store, liveAgents: this.#liveAgents, keepsOwnTime, onLate });
-		const { mayExtend, canAsk, random } = options;
-		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend, canAsk });
+		const { mayExtend, canAsk, session, random } = options;
+		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend, canAsk, session });
 		const { tree, hold } = this;
 		this.#checkpoints = new Checkpoints({ store, tree, budgets, hold, keepsOwnTime, clock: steady, random });
 		const { gate } = this.#checkpoints;
@@ -284,6 +285,7 @@ export class RunLifecycle {
 		if (event.type === "retrying" || event.type === "assistant_text")
 			this.#checkpoints.observe(live, event, happenedAt, age);
 		this.dispatch(live.id, event, { at: happenedAt });
+		if (event.type === "usage") this.#options.session.budget.notice();
 		const startsClock =
 			event.type === "verified" || (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined);
 		if (startsClock) this.#watchdog.watch(live);

@@ -2,6 +2,7 @@
 import { formatCost, formatTokens, type Usage } from "@pi-subagents/progress";
 import { isNear, type NearLimit } from "./deadlines.ts";
 import type { Limits } from "./runner.ts";
+import type { Spent } from "./store.ts";
 import { billedTokens } from "./usage.ts";
 
 /** A used-up budget, as text for the one who may extend it. */
@@ -42,6 +43,50 @@ export function nearBudget(usage: Usage, turn: Usage, limits: Limits): NearLimit
 	if (isNear({ limit: budgetCost, used: usage.cost, turn: turn.cost, percent }))
 		left.push(`${formatCost(Math.max(0, (budgetCost ?? 0) - usage.cost))} of ${formatCost(budgetCost ?? 0)}`);
 	return left[0] === undefined ? undefined : { by: "budget", reason: `${left[0]} are left` };
+}
+
+/** What all agents of a session may use together; 0 is no limit. */
+export interface SessionLimits {
+	/** In US dollars. */
+	cost: number;
+	tokens: number;
+	/** How many may be launched. */
+	agents: number;
+}
+
+/** At this share of a session's budget the user gets a notice. */
+const NOTICE_SHARE = 0.8;
+
+/** The parts of the session's budget, with what was used of each: `$4.10 of $5.00`. */
+export function sessionParts({ usage, agents }: Spent, limits: SessionLimits) {
+	const tokens = billedTokens(usage);
+	return [
+		{
+			name: "cost",
+			used: usage.cost,
+			limit: limits.cost,
+			text: `${formatCost(usage.cost)} of ${formatCost(limits.cost)}`,
+		},
+		{
+			name: "tokens",
+			used: tokens,
+			limit: limits.tokens,
+			text: `${formatTokens(tokens)} of ${formatTokens(limits.tokens)} tokens`,
+		},
+		{ name: "agents", used: agents, limit: limits.agents, text: `${agents} of ${limits.agents} agents` },
+	]
+		.filter(({ limit }) => limit > 0)
+		.map((part) => ({ ...part, isOver: part.used >= part.limit, isNear: part.used >= part.limit * NOTICE_SHARE }));
+}
+
+/** The limits if the same amount of everything that is used up is granted again. */
+export function extendSession(limits: SessionLimits, spent: Spent, granted: SessionLimits): SessionLimits {
+	const extended = { ...granted };
+	for (const { name, used, isOver } of sessionParts(spent, granted)) {
+		const key = name as keyof SessionLimits;
+		if (isOver) extended[key] = used + limits[key];
+	}
+	return extended;
 }
 
 /** Only a plain yes grants more; anything longer counts as a no, since money is at stake. */

@@ -2,14 +2,21 @@
  * The records of one root process: reduce, commit, then notify. The cost per event does not grow with the number of
  * agents, and an event is described once, however many listeners show it.
  */
+import type { Usage } from "@pi-subagents/progress";
 import type { AgentEvent } from "./event.ts";
 import type { AgentRecord } from "./record.ts";
 import { reduce, reduceWithLine } from "./reduce.ts";
+import { addUsage, NO_USAGE, usageSince } from "./usage.ts";
 
 /** All records at one moment, in the order in which they were queued. */
 export interface Snapshot {
 	seq: number;
 	records: readonly AgentRecord[];
+}
+
+export interface Spent {
+	usage: Usage;
+	agents: number;
 }
 
 /** An event that changed a record. */
@@ -38,6 +45,7 @@ export class Store {
 	readonly #recency = new Recency();
 	#snapshot: Snapshot | undefined;
 	#seq = 0;
+	#spent: Spent = { usage: NO_USAGE, agents: 0 };
 
 	/** The number of the last event. */
 	get seq(): number {
@@ -51,6 +59,7 @@ export class Store {
 		const { record: after, line } = reduceWithLine(before, event);
 		if (after === before || after === undefined) return after;
 		this.#records.set(after.id, after);
+		this.#count(before, after);
 		this.#recency.touch(after.id, event.seq);
 		this.#snapshot = undefined;
 		const change: StoreChange = { event, record: after, line };
@@ -88,6 +97,12 @@ export class Store {
 		this.#snapshot = undefined;
 	}
 
+	/** What all agents have used in all their runs, and how many there were. Workflows are scripts, not agents. */
+	spent(): Spent {
+		this.#loadArchive();
+		return this.#spent;
+	}
+
 	/** The records changed after event number `seq`, each once, latest first. */
 	changedSince(seq: number): AgentRecord[] {
 		return this.#recency.since(seq).flatMap((id) => this.#records.get(id) ?? []);
@@ -108,8 +123,18 @@ export class Store {
 			const record = reduce(records.get(event.agentId), event);
 			if (record) records.set(record.id, record);
 		}
+		for (const record of records.values()) if (!this.#records.has(record.id)) this.#count(undefined, record);
 		for (const record of this.#records.values()) records.set(record.id, record);
 		this.#records = records;
+	}
+
+	#count(before: AgentRecord | undefined, after: AgentRecord): void {
+		if (before?.usage === after.usage) return;
+		const { usage, agents } = this.#spent;
+		this.#spent = {
+			usage: addUsage(usage, usageSince(before?.usage ?? NO_USAGE, after.usage)),
+			agents: before || after.runner === "workflow" ? agents : agents + 1,
+		};
 	}
 }
 

@@ -116,6 +116,39 @@ export const settingsSchema = Type.Object({
 			"How much of its time and budget an agent keeps for its answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
 		default: 10,
 	}),
+	budget: Type.Object(
+		{
+			session: Type.Object(
+				{
+					cost: amount(1_000_000, {
+						title: "Cost in dollars",
+						description: "How much the agents of a session may cost together, as the provider bills it; 0 is no limit.",
+						default: 0,
+					}),
+					tokens: amount(1_000_000_000_000, {
+						title: "Tokens",
+						description:
+							"How many tokens they may use together: input, output, and what is written to and read from the cache; 0 is no limit.",
+						default: 0,
+					}),
+					agents: count({
+						title: "Agents",
+						description: "How many agents may be launched in a session; 0 is no limit.",
+						default: 0,
+					}),
+				},
+				{
+					title: "Budget of a session",
+					description: "What the agents of one session may use together, over all its runs.",
+				},
+			),
+		},
+		{
+			title: "Budget",
+			description:
+				"What agents may use. At 80 % you get a notice; at 100 % agents pause and ask you, or give their answers if there is no screen.",
+		},
+	),
 	stalledAfterSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
 		title: "Stalled (seconds)",
 		description: "After how long without a sign of life an agent is shown as stalled; 0 is never.",

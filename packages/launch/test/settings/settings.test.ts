@@ -18,6 +18,7 @@ test("without files everything is at its default", () => {
 			defaultMaxTurns: 0,
 			graceTurns: 5,
 			wrapUpPercent: 10,
+			budget: { session: { cost: 0, tokens: 0, agents: 0 } },
 			stalledAfterSeconds: 120,
 			runner: "session",
 			machine: "",
