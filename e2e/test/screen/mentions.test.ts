@@ -5,11 +5,13 @@ import {
 	createGate,
 	gatePis,
 	isFullRun,
+	lastUserSays,
 	offersTool,
 	pipeToPrint,
 	say,
 	startRpc,
 	startTui,
+	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -43,6 +45,46 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		gate.open();
 		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*I heard: true/);
 		expect(it.server.requests.filter(isParent)).toEqual([]);
+	});
+
+	const runners = isFullRun ? ["session", "process"] : ["session"];
+	test.each(runners)("a long conversation is resumed only after a warning, and compacted first: %s", async (runner) => {
+		const usage = { input: 142_000, output: 10 };
+		await using it = await scene(
+			[
+				when(systemPromptSays("summarization"), say("They found heliotrope.")),
+				when(lastUserSays("Once more."), ({ messages }) =>
+					say(JSON.stringify(messages).includes("They found heliotrope.") ? "I read the summary." : "I read it all."),
+				),
+				scoutSays(callTool("read", { path: "notes.txt" }), say("Found it.", { usage })),
+			],
+			{
+				models: [
+					{ id: "fake-1", contextWindow: 200_000, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3 } },
+				],
+				settings: { compaction: { enabled: true, reserveTokens: 1_000, keepRecentTokens: 1 } },
+				agentFiles: { "subagents.json": JSON.stringify({ runner }) },
+			},
+		);
+		await using tui = await startTui({ env: it.env, pi }, { rows: 40, cols: 80 });
+		tui.type("@repo-scout Find the launch code.");
+		tui.press("enter");
+		const screen = await tui.waitForText(/→ repo-scout \w+ has started; the result will appear here\./);
+		const id = /→ repo-scout (\w+) has started/.exec(screen.join("\n"))?.[1] ?? "";
+		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*Found it\./);
+		tui.type(`@${id} Once more.`);
+		tui.press("enter");
+		await tui.waitForText(`Resume repo-scout ${id}?`);
+		expect(tui.screen().join(" ").replace(/\s+/g, " ")).toContain("Each turn sends about 142k tokens (about $0.43,");
+		tui.press("enter"); // too early: nothing is spent, and the text comes back
+		await tui.waitFor((lines) => !lines.some((line) => line.includes("Each turn sends")));
+		await tui.waitForText(`@${id} Once more.`);
+		tui.press("enter");
+		await tui.waitForText("→ Do not resume it");
+		tui.press("down");
+		await tui.waitForText("→ Compact first, then resume");
+		tui.press("enter");
+		await tui.waitForText(/I read the summary\./);
 	});
 });
 

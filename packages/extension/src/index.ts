@@ -35,7 +35,7 @@ import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
 export default function subagents(given: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENTS_CHILD === "1") return; // a child process must not register our tools again
 	const pi = dedupeSessionStart(given);
-	offerMentions(pi, async () => (await loadCommands()).mentions(pi, { launcher, manager }));
+	offerMentions(pi, async () => (await loadCommands()).mentions(pi, { launcher, manager, dialogs, host }));
 	const host = createHost(given);
 	const states = followSession(pi, host);
 	const dialogs = createDialogs();
@@ -142,7 +142,8 @@ export default function subagents(given: ExtensionAPI): void {
 	showOffers(pi, {
 		...parts,
 		states,
-		resume: async (agents, ctx) => (await loadCommands()).resumeInterrupted({ launcher, manager }, agents, ctx),
+		resume: async (agents, ctx) =>
+			(await loadCommands()).resumeInterrupted({ launcher, manager, dialogs, host }, agents, ctx),
 	});
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, allAgents, messageOf } from "@pi-subagents/core";
 import type { Block } from "@pi-subagents/widget/dialogs";
+import { type ScreenDeps, screenFor } from "../screen/screen-tui.ts";
 import { namesIn, resumeAgent, startAgent } from "../subagent/start-stop.ts";
 import type { CommandDeps } from "../subcommand.ts";
 import { agentLabel } from "../text/agent-text.ts";
@@ -16,7 +17,7 @@ const ECHO_CHARACTERS = 500;
 
 type ToAgent = Exclude<Mention, { to: "main" }>;
 
-export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | "manager">): MentionCode {
+export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | "manager"> & ScreenDeps): MentionCode {
 	const { launcher, manager } = deps;
 	const agents = allAgents(manager, "user");
 	return {
@@ -42,14 +43,17 @@ export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | 
 	async function handleDirectly(text: string, mention: ToAgent, ctx: ExtensionContext): Promise<void> {
 		const echo: Block = { text: text.length > ECHO_CHARACTERS ? `${text.slice(0, ECHO_CHARACTERS)}…` : text };
 		try {
-			show(pi, ctx, [echo, ...(await act(mention, ctx))]);
+			const said = await act(mention, ctx);
+			if (said) show(pi, ctx, [echo, ...said]);
+			else giveBack(text, ctx);
 		} catch (error) {
 			show(pi, ctx, [echo, { text: messageOf(error), tone: "bad" }], "error");
-			if (ctx.mode === "tui" && ctx.ui.getEditorText() === "") ctx.ui.setEditorText(text); // to correct and send again
+			giveBack(text, ctx);
 		}
 	}
 
-	async function act(mention: ToAgent, ctx: ExtensionContext): Promise<Block[]> {
+	/** Undefined if the user decided against it. */
+	async function act(mention: ToAgent, ctx: ExtensionContext): Promise<Block[] | undefined> {
 		const { message } = mention;
 		if (mention.to === "preset") {
 			const { record, warnings } = await startAgent(deps, { preset: mention.preset, task: message }, ctx);
@@ -57,13 +61,20 @@ export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | 
 		}
 		const { agent, does } = mention;
 		if (does === "resume") {
-			const { record, warnings } = await resumeAgent(deps, agent, message, ctx);
+			const resumed = await resumeAgent({ ...deps, screen: screenFor(ctx, deps) }, agent, message, ctx);
+			if (!resumed) return undefined;
+			const { record, warnings } = resumed;
 			return saidBlocks(record, "is running again; the result will appear here.", warnings);
 		}
 		if (does === "answer") agents.answer(agent.id, message);
 		else agents.steer(agent.id, message);
 		return saidBlocks(agent, does === "answer" ? "has your answer." : "has your message.");
 	}
+}
+
+/** To correct and send again. */
+function giveBack(text: string, { mode, ui }: ExtensionContext): void {
+	if (mode === "tui" && ui.getEditorText() === "") ui.setEditorText(text);
 }
 
 const STARTED = "has started; the result will appear here.";

@@ -8,8 +8,7 @@ import type { CommandCode, CommandHost, PiLauncher, PiSchedules } from "../host.
 import type { Dialogs } from "../questions/dialogs.ts";
 import type { Menu } from "../screen/navigation.ts";
 import { runMenu } from "../screen/navigation.ts";
-import { rpcScreen } from "../screen/screen-rpc.ts";
-import { tuiScreen } from "../screen/screen-tui.ts";
+import { screenFor } from "../screen/screen-tui.ts";
 import { presetBlocks } from "../subagent/agents.ts";
 import { listBlocks } from "../subagent/list.ts";
 import { currentAgents } from "../text/agent-text.ts";
@@ -61,12 +60,13 @@ const NEEDS_SCREEN = "The menu needs a terminal: type /agents in interactive pi.
 
 function menuFor(ctx: ExtensionContext, { dialogs, ...parts }: Omit<MenuDeps, "states">): Menu {
 	const clock = systemClock;
-	if (ctx.mode !== "tui") return { ...parts, ctx, clock, screen: rpcScreen(ctx, dialogs) };
+	const screen = screenFor(ctx, { dialogs, ...parts });
+	if (ctx.mode !== "tui") return { ...parts, ctx, clock, screen };
 	return {
 		...parts,
 		ctx,
 		clock,
-		screen: tuiScreen(ctx, dialogs, parts.host.warn),
+		screen,
 		view: (agentId) => openViewer(ctx, { ...parts, dialogs, clock }, agentId),
 	};
 }

@@ -6,6 +6,17 @@ import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Choice, Decision, DialogContext, Picked, Screen, Work } from "@pi-subagents/widget/dialogs";
 import { BusyView, InputView, ListView, ReadView } from "@pi-subagents/widget/dialogs";
 import type { Dialogs } from "../questions/dialogs.ts";
+import { rpcScreen } from "./screen-rpc.ts";
+
+export interface ScreenDeps {
+	dialogs: Dialogs;
+	host: { warn: Report };
+}
+
+/** The screen of this session's mode. */
+export function screenFor(ctx: ExtensionContext, { dialogs, host }: ScreenDeps): Screen {
+	return ctx.mode === "tui" ? tuiScreen(ctx, dialogs, host.warn) : rpcScreen(ctx, dialogs);
+}
 
 export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Report): Screen {
 	const show = <Answer>(

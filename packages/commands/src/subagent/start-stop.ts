@@ -4,10 +4,12 @@ import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, neares
 import type { PresetReport } from "@pi-subagents/launch";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { endText, formatCount, lookOf } from "@pi-subagents/progress";
-import { type Block, fields } from "@pi-subagents/widget/dialogs";
+import { type Block, fields, type Screen } from "@pi-subagents/widget/dialogs";
+import { type ScreenDeps, screenFor } from "../screen/screen-tui.ts";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { agentLabel, durationOf, isActive } from "../text/agent-text.ts";
 import { agentCompletions, presetCompletions } from "./completions.ts";
+import { askHowToResume, turnCostOf, turnCostText } from "./resume-cost.ts";
 
 export function startCommand({ launcher, manager }: CommandDeps): Subcommand {
 	return {
@@ -41,32 +43,46 @@ export async function startAgent(
 	return { record: manager.spawn(spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
 }
 
+type ResumeDeps = LaunchDeps & { screen: Screen };
+
 /** Agents that ended with their pi continue where they were. */
 export async function resumeInterrupted(
-	deps: LaunchDeps,
+	{ launcher, manager, ...parts }: LaunchDeps & ScreenDeps,
 	agents: readonly AgentRecord[],
 	ctx: ExtensionContext,
 ): Promise<void> {
+	const screen = screenFor(ctx, parts);
+	let count = 0;
 	for (const agent of agents) {
-		const { warnings } = await resumeAgent(deps, agent, CONTINUE, ctx, agent);
-		for (const warning of warnings) ctx.ui.notify(warning, "warning");
+		const resumed = await resumeAgent({ launcher, manager, screen }, agent, CONTINUE, ctx, agent);
+		if (resumed) count++;
+		for (const warning of resumed?.warnings ?? []) ctx.ui.notify(warning, "warning");
 	}
-	ctx.ui.notify(`Resumed ${formatCount(agents.length, "agent")}; the results will appear here.`, "info");
+	if (count > 0) ctx.ui.notify(`Resumed ${formatCount(count, "agent")}; the results will appear here.`, "info");
 }
 
 const CONTINUE = "You were interrupted because pi quit. Continue your task where you left off, and finish it.";
 
-/** A finished agent's next run, in the place and the way of its last one. */
+/**
+ * A finished agent's next run, in the place and the way of its last one. If its turns will be expensive, the user decides
+ * first; undefined if they decide against it. Without a user, a warning says so.
+ */
 export async function resumeAgent(
-	{ launcher, manager }: LaunchDeps,
-	{ id, type, cwd, runner, machine, isolation, outlives = false }: AgentRecord,
+	{ launcher, manager, screen }: ResumeDeps,
+	agent: AgentRecord,
 	task: string,
 	ctx: ExtensionContext,
 	{ description }: { description?: string } = {},
-): Promise<Launched> {
+): Promise<Launched | undefined> {
+	const { id, type, cwd, runner, machine, isolation, outlives = false } = agent;
 	const request = { preset: type, task, description, cwd, runner, machine, isolation, outlives };
 	const { spec } = await launcher.resolve(request, ctx);
-	return { record: manager.resume(id, spec, { isBackground: true, launchedBy: "user" }), warnings: spec.warnings };
+	const turn = turnCostOf(agent, spec, ctx);
+	const choice = turn && ctx.hasUI ? await askHowToResume(agent, turn, screen) : "as_is";
+	if (choice === "cancel") return undefined;
+	const next = choice === "compact" ? { ...spec, compactsFirst: true as const } : spec;
+	const record = manager.resume(id, next, { isBackground: true, launchedBy: "user" });
+	return { record, warnings: turn && !ctx.hasUI ? [...spec.warnings, turnCostText(turn)] : spec.warnings };
 }
 
 /**

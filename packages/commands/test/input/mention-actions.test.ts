@@ -4,6 +4,7 @@ import type { Block } from "@pi-subagents/widget/dialogs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mentions } from "../../src/input/mention-actions.ts";
 import { offerMentions } from "../../src/input/register.ts";
+import { createDialogs } from "../../src/questions/dialogs.ts";
 import { spec, text } from "../fixture.ts";
 import { type World, world } from "../menu/fixture.ts";
 
@@ -13,16 +14,25 @@ beforeEach(async () => {
 });
 afterEach(() => it[Symbol.asyncDispose]());
 
+const onScreen = { dialogs: createDialogs(), host: { warn: () => undefined } };
+
 type Mode = ExtensionContext["mode"];
 
 /** Sends a text as pi does; what became of it, and what the user was shown. */
-async function send(typed: string, { mode = "tui" as Mode, images = [] as object[], editor = "" } = {}) {
+async function send(
+	typed: string,
+	{ mode = "tui" as Mode, images = [] as object[], editor = "", chosen = undefined as string | undefined } = {},
+) {
 	const shown: string[] = [];
 	const pi = {
 		appendEntry: (_type: string, { blocks }: { blocks: Block[] }) => shown.push(text(blocks)),
 	} as unknown as ExtensionAPI;
 	let edited = editor;
 	const ui = {
+		select: async (title: string) => {
+			shown.push(title);
+			return chosen;
+		},
 		notify: (said: string, level: string) => shown.push(`${level}: ${said}`),
 		getEditorText: () => edited,
 		setEditorText: (value: string) => {
@@ -30,7 +40,7 @@ async function send(typed: string, { mode = "tui" as Mode, images = [] as object
 		},
 	};
 	const ctx = { ...it.ctx, mode, hasUI: mode === "tui" || mode === "rpc", ui } as unknown as ExtensionContext;
-	const result = await mentions(pi, it).handle({ text: typed, images: images as never }, ctx);
+	const result = await mentions(pi, { ...it, ...onScreen }).handle({ text: typed, images: images as never }, ctx);
 	return { result, shown, editor: edited };
 }
 
@@ -74,6 +84,19 @@ test("a finished agent is resumed, and a preset started, for the user", async ()
 	expect(it.manager.store.record("agent2")).toMatchObject({ launchedBy: "user", isBackground: true, task: "Find it." });
 });
 
+test("a resumption that would be expensive is asked about first, and its text comes back if it is not wanted", async () => {
+	await it[Symbol.asyncDispose]();
+	it = await world({ modelOf: () => ({ contextWindow: 200_000, cost: { input: 3, cacheRead: 3 } }) });
+	const { id } = launch();
+	it.runner.runs.at(-1)?.emit({ type: "turn", contextPercent: 71 });
+	it.manager.abort(id, { by: "user" });
+	const declined = await send(`@${id} Once more.`, { mode: "rpc" });
+	expect(declined.shown).toEqual([expect.stringMatching(/^Resume Explore .*\nEach turn sends about 142k tokens/)]);
+	expect(it.runner.runs).toHaveLength(1);
+	await send(`@${id} Once more.`, { mode: "rpc", chosen: "Compact first, then resume" });
+	expect(it.runner.runs.at(-1)?.spec).toMatchObject({ task: "Once more.", compactsFirst: true });
+});
+
 test("what cannot be done is said, and the text comes back to an empty editor", async () => {
 	await it.write("agent/subagents.json", JSON.stringify({ agentOverrides: { Explore: { enabled: false } } }));
 	const refused = await send("@Explore Find it.");
@@ -112,7 +135,7 @@ test("with `off`, nothing has a meaning, not even @main, and no name is suggeste
 	await it.write("agent/subagents.json", JSON.stringify({ mentions: "off" }));
 	expect((await send("@Explore Find it.")).result).toBeUndefined();
 	expect((await send("@main Find it.")).result).toBeUndefined();
-	expect(mentions({} as ExtensionAPI, it).suggest("")).toEqual([]);
+	expect(mentions({} as ExtensionAPI, { ...it, ...onScreen }).suggest("")).toEqual([]);
 });
 
 test("the code is loaded for a text of the user that begins with an @, and for no other", async () => {

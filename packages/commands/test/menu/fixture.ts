@@ -13,6 +13,7 @@ import { hostIn } from "../../../launch/test/fixture.ts";
 import type { CommandHost, PiLauncher, PiSchedules } from "../../src/host.ts";
 import { topMenu } from "../../src/menu/menu.ts";
 import type { Menu } from "../../src/screen/navigation.ts";
+import type { ModelPrice } from "../../src/subagent/resume-cost.ts";
 import { text } from "../fixture.ts";
 
 /** What the person does next: chooses, types, edits, says yes or no, or goes back. */
@@ -47,6 +48,8 @@ export interface WorldOptions {
 	trust?: StoredTrust;
 	/** On pi's own screen, where conversations can be opened and keys act on agents. */
 	isOnScreen?: boolean;
+	/** What pi knows of a model; nothing, unless given. */
+	modelOf?(provider: string, id: string): ModelPrice | undefined;
 	/** Whoever has real schedules to show; without it there are none. */
 	schedule?(parts: {
 		manager: Manager;
@@ -61,6 +64,7 @@ const noSchedules = { list: async () => [], configure: () => undefined } as unkn
 export async function world({
 	trust = "unasked",
 	isOnScreen = false,
+	modelOf = () => undefined,
 	schedule = () => noSchedules,
 }: WorldOptions = {}): Promise<World> {
 	const root = await mkdtemp(join(tmpdir(), "menu-"));
@@ -76,7 +80,7 @@ export async function world({
 	});
 	const heard: Settings[] = [];
 	const told: string[] = [];
-	const ctx = contextIn(cwd);
+	const ctx = contextIn(cwd, modelOf);
 	const host: TestHost = {
 		...hostIn<ExtensionContext>({ cwd, agentDir, trust }),
 		warn: (notice: string) => !told.includes(notice) && told.push(notice),
@@ -121,9 +125,15 @@ export async function world({
 }
 
 /** A session without a file, in a terminal. */
-function contextIn(cwd: string): ExtensionCommandContext {
+function contextIn(cwd: string, find: NonNullable<WorldOptions["modelOf"]>): ExtensionCommandContext {
 	const sessionManager = { getSessionId: () => "s1", getSessionFile: () => undefined };
-	return { cwd, mode: "tui", hasUI: true, sessionManager } as unknown as ExtensionCommandContext;
+	return {
+		cwd,
+		mode: "tui",
+		hasUI: true,
+		sessionManager,
+		modelRegistry: { find },
+	} as unknown as ExtensionCommandContext;
 }
 
 /** Notes what is shown, and answers with the next step; Escape, once there are no more. */

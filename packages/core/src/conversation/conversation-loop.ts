@@ -32,6 +32,11 @@ export interface ConversationOptions {
 	emit(event: FallingBack): void;
 }
 
+/** What the user reads if the conversation could not be compacted before the task. */
+export function notCompacted(why: string): string {
+	return `The earlier conversation could not be compacted (${why}). It continues with all of it.`;
+}
+
 export class ConversationLoop {
 	readonly #options: ConversationOptions;
 

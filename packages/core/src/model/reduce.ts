@@ -172,7 +172,8 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 				...defined({ contextPercent: event.contextPercent }),
 			};
 		case "compacted":
-			return event.ok ? { ...record, compactions: record.compactions + 1 } : record;
+			// How full the context is now, the next turn tells.
+			return event.ok ? { ...without(record, "contextPercent"), compactions: record.compactions + 1 } : record;
 		case "falling_back":
 			return {
 				...record,

@@ -50,6 +50,8 @@ export interface RunSpec {
 	inheritsContext?: boolean;
 	/** That conversation at launch. */
 	[INHERITED]?: readonly unknown[];
+	/** Its earlier conversation is compacted before the task; a failed compaction does not stop the run. */
+	compactsFirst?: true;
 	/** Which notes it reads and keeps across its runs. */
 	memory?: MemoryScope;
 	/** The directory of these notes. Absent if there are none and none can be kept. */

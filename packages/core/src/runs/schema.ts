@@ -226,6 +226,7 @@ export const specSchema = once(() =>
 		),
 		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
 		inheritsContext: Type.Optional(Type.Boolean()),
+		compactsFirst: Type.Optional(Type.Literal(true)),
 		memory: Type.Optional(oneOf("project", "local", "user")),
 		memoryDir: maybeText,
 		outlives: Type.Optional(Type.Boolean()),

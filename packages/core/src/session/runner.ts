@@ -5,6 +5,7 @@ import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { untilStopped } from "../base/timeouts.ts";
 import { AnswerCheck } from "../conversation/answer-check.ts";
+import { notCompacted } from "../conversation/conversation-loop.ts";
 import { LiveText } from "../conversation/live-text.ts";
 import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
 import { FinalMessage } from "../model/final-message.ts";
@@ -185,6 +186,7 @@ class SessionRun implements Run {
 		const closeTap = this.#context.tap.open();
 		const unsubscribe = session.subscribe((raw) => this.#hear(session, raw));
 		try {
+			if (this.#spec.compactsFirst) await this.#compact(session);
 			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
 			await converse(this.#dialogueWith(session));
 		} finally {
@@ -193,6 +195,12 @@ class SessionRun implements Run {
 			closeTap();
 			leave();
 		}
+	}
+
+	async #compact(session: AgentSession): Promise<void> {
+		const failure = session.compact().then(() => undefined, messageOf);
+		const why = await untilStopped(failure, this.#stopping.signal); // a stop also aborts the compaction
+		if (why !== undefined && !this.#isOver) this.#report(`Agent ${this.#spec.agentId}: ${notCompacted(why)}`);
 	}
 
 	#dialogueWith(session: AgentSession): Dialogue {

@@ -40,12 +40,13 @@ describe("a record", () => {
 			{ type: "usage", usage },
 			reading("src/auth.ts"),
 			{ type: "tool_result", callId: "src/auth.ts", tool: "read", isError: false },
-			{ type: "turn" },
+			{ type: "turn", contextPercent: 71 },
 			{ type: "usage", usage },
 			{ type: "compacted", ok: true },
 			{ type: "compacted", ok: false },
 			{ type: "assistant_text", text: "Found it.", stopReason: "stop", model: "fake/served" },
 		);
+		expect(record).not.toHaveProperty("contextPercent"); // compacted since then
 		expect(record).toMatchObject({
 			status: "running",
 			toolUses: 1,

@@ -94,6 +94,8 @@ const settledSchema = () =>
 		neverStarted: Type.Optional(Type.Literal(true)),
 		turns: count,
 		toolUses: count,
+		/** How full its context was. */
+		contextPercent: Type.Optional(time),
 		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
 	});
 
@@ -222,6 +224,7 @@ export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAns
 			verification: verificationOf(outcome),
 			resolvedModel: model,
 			attempts: record.attempts,
+			contextPercent: record.contextPercent,
 		}),
 		completedAt,
 		durationMs: durationOf(record),

@@ -110,5 +110,14 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 	const tried = (settled?.attempts ?? []).map(({ model: from, error }): AgentEvent => {
 		return { ...envelope, type: "falling_back", from, to: model ?? from, error };
 	});
-	return [...begun, ...tried, { ...envelope, type: "agent_settled", at: completedAt, outcome, ...measured, ...totals }];
+	// The totals count its turns, so this one does not.
+	const { contextPercent } = settled ?? {};
+	const filled: AgentEvent[] =
+		contextPercent === undefined || !("totals" in totals) ? [] : [{ ...envelope, type: "turn", contextPercent }];
+	return [
+		...begun,
+		...tried,
+		...filled,
+		{ ...envelope, type: "agent_settled", at: completedAt, outcome, ...measured, ...totals },
+	];
 }

@@ -1,9 +1,10 @@
-import type { AgentRecord, Outcome } from "@pi-subagents/core";
+import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
 import { detailsOf, forPeople, reportFor } from "@pi-subagents/core/report";
 import { type Failed, unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { outcomeFrom, parseEntry, settledEntry } from "../../src/journal/entries.ts";
+import { launchEntry, outcomeFrom, parseEntry, settledEntry } from "../../src/journal/entries.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
+import { eventsOf } from "../../src/restore/run-ends.ts";
 
 const recordOf = (outcome: Outcome, more: Partial<AgentRecord> = {}): AgentRecord => ({
 	id: "a1",
@@ -135,6 +136,18 @@ test("a session remembers data that is small", () => {
 	};
 	expect(remembered(answered({ files: 2 }))).toMatchObject({ structured: { ok: true, data: { files: 2 } } });
 	expect(remembered(answered({ text: "x".repeat(5_000) }))).not.toHaveProperty("structured");
+});
+
+test("a session remembers how full the context was, and counts no turn for that", () => {
+	const outcome: Outcome = { status: "completed", text: "Done." };
+	const before = recordOf(outcome, { contextPercent: 71, turns: 4 });
+	const settled = parseEntry("subagents:record", settledEntry(before, outcome, { carriesAnswer: false }));
+	if (settled?.type !== "settled") throw new Error("not an entry");
+	const run = { launch: launchEntry(before), settled, outlives: false, entryId: "e1", isDelivered: true };
+	const end = { ...settled, outcome, startedAt: 0, isFiled: false };
+	const store = new Store();
+	for (const event of eventsOf(run, 0, end)) store.dispatch(event);
+	expect(store.record("a1")).toMatchObject({ contextPercent: 71, turns: 4, status: "completed" });
 });
 
 test("a session remembers which models failed", () => {

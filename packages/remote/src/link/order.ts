@@ -90,7 +90,7 @@ function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): Run
 			`Preset "${spec.type}" keeps notes (\`memory\`), and notes stay on this machine. Run it here, or without them.`,
 		);
 	const { type, model, thinking, tools, mcp, extensions, excludeExtensions, skills, subagents, output } = spec;
-	const { fallbackModels, outlives, requestedModel, limits, systemPrompt, verify } = spec;
+	const { fallbackModels, outlives, requestedModel, limits, systemPrompt, verify, compactsFirst } = spec;
 	return {
 		type,
 		description: travelling(spec.description, aliases),
@@ -103,7 +103,7 @@ function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): Run
 		origins: {},
 		warnings: [],
 		...defined({ thinking, mcp, extensions, excludeExtensions, skills, subagents, output, fallbackModels }),
-		...defined({ outlives, requestedModel, verify }),
+		...defined({ outlives, requestedModel, verify, compactsFirst }),
 		...(systemPrompt && { systemPrompt: { ...systemPrompt, text: travelling(systemPrompt.text, aliases) } }),
 		...(repository && { isolation: { kind: "worktree", base: "head" } as const }),
 	};

@@ -42,6 +42,12 @@ export class RpcCommands {
 		return (await this.#begins()) ? undefined : { why: TASK_TAKEN, isForGood: true };
 	}
 
+	/** Resolves with the error, if there is one. */
+	async compact(): Promise<string | undefined> {
+		const { success, error } = await this.#rpc.request({ type: "compact" });
+		return success ? undefined : error || "pi refused";
+	}
+
 	/** This is about to be sent to the child. */
 	note(text: string): void {
 		this.#told.push(text);

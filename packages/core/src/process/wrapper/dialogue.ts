@@ -3,7 +3,7 @@
  * says when the child is idle. Knows no process.
  */
 import type { Outcome } from "@pi-subagents/progress";
-import { ConversationLoop, type ConversationOptions } from "../../conversation/conversation-loop.ts";
+import { ConversationLoop, type ConversationOptions, notCompacted } from "../../conversation/conversation-loop.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import type { RpcCommands } from "../pi/rpc-commands.ts";
 import type { Completion } from "./completion.ts";
@@ -13,7 +13,10 @@ export interface DialogueOptions extends Omit<ConversationOptions, "channel" | "
 	commands: RpcCommands;
 	turns: TurnControl;
 	completion: Completion;
-	thinking: RunSpec["thinking"];
+	/** The run's spec. */
+	spec: Pick<RunSpec, "thinking" | "compactsFirst">;
+	/** Tells the user. */
+	notice(text: string): void;
 	end(outcome: OutcomeOf): void;
 }
 
@@ -23,7 +26,7 @@ export class Dialogue {
 
 	constructor(options: DialogueOptions) {
 		this.#options = options;
-		const { commands, turns, completion, thinking, end } = options;
+		const { commands, turns, completion, spec, end } = options;
 		this.#loop = new ConversationLoop({
 			...options,
 			channel: {
@@ -35,7 +38,7 @@ export class Dialogue {
 				},
 				async restartWith(model) {
 					for (const message of await commands.takeBack()) turns.steer(message);
-					return commands.switchModel(model, thinking);
+					return commands.switchModel(model, spec.thinking);
 				},
 			},
 			end: (outcome) => end(() => outcome),
@@ -47,8 +50,12 @@ export class Dialogue {
 		});
 	}
 
-	begin(): Promise<void> {
-		return this.#prompt(this.#loop.opening);
+	async begin(): Promise<void> {
+		const { commands, spec, notice, isOver } = this.#options;
+		const why = spec.compactsFirst ? await commands.compact() : undefined;
+		if (isOver()) return;
+		if (why !== undefined) notice(notCompacted(why));
+		await this.#prompt(this.#loop.opening);
 	}
 
 	/** The child is idle. */

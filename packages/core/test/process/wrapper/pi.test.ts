@@ -34,6 +34,14 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 		expect(await processesOf(world.runDir)).toEqual([]);
 	});
 
+	test("whose conversation cannot be compacted first says so, and does its task", async () => {
+		await using world = await piWorld(pi, worksThenSays("All done."), { spec: { compactsFirst: true } });
+		const { result } = await world.run();
+		expect(result?.outcome).toEqual({ status: "completed", text: "All done." });
+		expect(await world.saw("compacted")).toMatchObject({ ok: false });
+		expect((await world.saw("notice")).text).toMatch(/^The earlier conversation could not be compacted \(Nothing to/);
+	});
+
 	test("has failed when another extension takes the task for itself", async () => {
 		const extension = 'export default (pi) => pi.on("input", () => ({ action: "handled" }));';
 		await using world = await piWorld(pi, worksThenSays("All done."), { extension });

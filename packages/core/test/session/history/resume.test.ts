@@ -2,7 +2,18 @@ import { rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool } from "@earendil-works/pi-coding-agent";
-import { callTool, createGate, hang, onTurn, otherwise, type Rule, say, when } from "@pi-subagents-dev/testkit";
+import {
+	callTool,
+	createGate,
+	fail,
+	hang,
+	onTurn,
+	otherwise,
+	type RequestView,
+	type Rule,
+	say,
+	when,
+} from "@pi-subagents-dev/testkit";
 import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../src/index.ts";
@@ -300,4 +311,55 @@ describe("what cannot be kept", () => {
 			expect(world.model.requests).toHaveLength(0);
 		},
 	);
+});
+
+describe("a run whose conversation is compacted first", () => {
+	const settings = { compaction: { enabled: true, reserveTokens: 1_000, keepRecentTokens: 1 } };
+	const isSummary = ({ systemPrompt }: RequestView) => systemPrompt.includes("summarization");
+
+	test("sends a summary in place of what was said, and says that it compacts", async () => {
+		await using world = await keptWorld([when(isSummary, say("They said things.")), echo], { settings });
+		await run(world, 1, { task: "First." });
+		await run(world, 2, { task: "Second." });
+		const events: string[] = [];
+		const { settled } = sessionRunner(world.host).start(
+			{ ...world.spec, run: 3, task: "Third.", compactsFirst: true },
+			({ type }) => void events.push(type),
+		);
+		expect(await settled).toEqual({ status: "completed", text: "Re: Third." });
+		expect(events.slice(0, 2)).toEqual(["compacting", "compacted"]);
+		expect(said(world).join()).toContain("They said things.");
+		expect(said(world).join()).not.toContain("First.");
+		expect(world.reports).toEqual([]);
+	});
+
+	test("continues with all of it if that fails, and says why", async () => {
+		await using world = await keptWorld([when(isSummary, fail("out of credit")), echo], { settings });
+		await run(world, 1, { task: "First." });
+		await run(world, 2, { task: "Second." });
+		expect(await run(world, 3, { task: "Third.", compactsFirst: true })).toEqual({
+			status: "completed",
+			text: "Re: Third.",
+		});
+		expect(said(world)[0]).toBe("user: First.");
+		expect(world.reports).toEqual([
+			expect.stringMatching(
+				/^Agent a1: The earlier conversation could not be compacted \(.*out of credit.*\)\. It continues/,
+			),
+		]);
+	});
+
+	test("can be stopped while it compacts", async () => {
+		await using world = await keptWorld([when(isSummary, hang()), echo], { settings });
+		await run(world, 1, { task: "First." });
+		await run(world, 2, { task: "Second." });
+		const third = sessionRunner(world.host).start(
+			{ ...world.spec, run: 3, task: "Third.", compactsFirst: true },
+			() => undefined,
+		);
+		await world.model.nextRequest(isSummary);
+		third.abort({ by: "user" });
+		expect(await third.settled).toEqual({ status: "aborted", by: "user" });
+		expect(world.reports).toEqual([]);
+	});
 });
