@@ -116,26 +116,33 @@ describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 		expect(plain.stdout).not.toContain("verified");
 	});
 
-	test.runIf(isFullRun)("a workflow verifies its agents, by either name", async () => {
-		const script = `export const meta = { name: "w", description: "w" }
+	test.runIf(isFullRun)(
+		"a workflow of the model verifies its agents, by either name, only where calls may",
+		async () => {
+			const script = `export const meta = { name: "w", description: "w" }
 const good = await agent("Mend it.", { agentType: "mender", gate: "true" })
 const bad = await agent("Mend it.", { agentType: "mender", verify: "false" })
 return { good, bad }`;
-		await using it = await place("verify_repairs: 0", [
-			converse(
-				all(offersTool("workflow"), lastUserSays("delegate")),
-				callTool("workflow", { script, background: false }),
-				tellsParent,
-			),
-			when(asMender, say("Mended.")),
-			otherwise(say("I see.")),
-		]);
-		await writeFile(join(it.env.agentDir, "subagents.json"), '{ "toolsets": ["workflows"] }');
-		await trusted(it);
-		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
-		expect(stdout).toContain('"good":"Mended."');
-		expect(stdout).toContain('"bad":null');
-	});
+			await using it = await place("verify_repairs: 0", [
+				converse(
+					all(offersTool("workflow"), lastUserSays("delegate")),
+					callTool("workflow", { script, background: false }),
+					tellsParent,
+				),
+				when(asMender, say("Mended.")),
+				otherwise(say("I see.")),
+			]);
+			const settings = join(it.env.agentDir, "subagents.json");
+			await writeFile(settings, '{ "toolsets": ["workflows"] }');
+			await trusted(it);
+			const refused = await runPrint({ env: it.env, pi }, "Please delegate.");
+			expect(refused.stdout).not.toContain('"good":"Mended."');
+			await writeFile(settings, '{ "toolsets": ["workflows"], "verifyCalls": true }');
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			expect(stdout).toContain('"good":"Mended."');
+			expect(stdout).toContain('"bad":null');
+		},
+	);
 });
 
 /** The check writes its pid and waits to be killed. */

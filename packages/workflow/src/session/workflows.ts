@@ -14,7 +14,7 @@ import {
 	type RunSpec,
 } from "@pi-subagents/core";
 import { prepareRunsDir } from "@pi-subagents/core/runs";
-import type { LaunchEnvironment, Launcher, LaunchSession, SessionContext } from "@pi-subagents/launch";
+import type { LaunchEnvironment, Launcher, LaunchSession, SessionContext, Settings } from "@pi-subagents/launch";
 import { lookOf } from "@pi-subagents/progress";
 import type { WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
@@ -82,6 +82,15 @@ export interface Workflows<Context extends SessionContext> {
 
 const MAX_ARGS = 256 * 1024;
 
+/** A script that the model started names commands as a call of the model does. */
+function assertMayVerify(launchedBy: LaunchedBy, { verifyCalls }: Pick<Settings, "verifyCalls">): void {
+	if (verifyCalls || launchedBy === "user" || launchedBy === "rpc") return;
+	throw new AgentError(
+		"forbidden_tool",
+		"`verify`: a workflow that the model started may name commands only with the setting `verifyCalls`. Leave it out, or put it into the preset.",
+	);
+}
+
 export function createWorkflows<Context extends SessionContext>(deps: WorkflowsDeps<Context>): Workflows<Context> {
 	const { manager, launcher, host, publish = () => undefined } = deps;
 	const live = new Map<string, WorkflowRun>();
@@ -98,12 +107,16 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 	});
 	const load = async (name: string) => (await findSaved(name, placesOf(session()))).source;
 	const portsFor = (spec: RunSpec & { agentId: string }) => {
-		const { depth = 1, isBackground = true } = manager.store.record(spec.agentId) ?? {};
+		const { depth = 1, isBackground = true, launchedBy = "model" } = manager.store.record(spec.agentId) ?? {};
 		let asking: Promise<unknown> = Promise.resolve(); // one question at a time
 		return {
 			agent: agentPort({
 				manager,
-				resolve: async (params) => (await launcher.resolve(params, session())).spec,
+				resolve: async (params) => {
+					const ctx = session();
+					if (params.verify !== undefined) assertMayVerify(launchedBy, await launcher.settings(ctx));
+					return (await launcher.resolve(params, ctx)).spec;
+				},
 				places: {
 					runsDir: spec.runsDir ?? "",
 					sessionDir: host.sessionDir?.(),
