@@ -5,7 +5,7 @@
  */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, addUsage, defined, NO_USAGE, type Outcome } from "@pi-subagents/core";
-import { outcomeText } from "@pi-subagents/progress";
+import { outcomeText, verificationText } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { RunReport } from "./bounded.ts";
 
@@ -26,6 +26,7 @@ const agent = {
 	answer: Type.Optional(Type.String()),
 	structured: Type.Optional(Type.Unknown({ description: "The answer as data, with an output schema" })),
 	error: Type.Optional(Type.String()),
+	verification: Type.Optional(Type.String({ description: "How its work was checked, or why it was not" })),
 	usage,
 	branch: Type.Optional(Type.String({ description: "With the changes of an isolated agent" })),
 };
@@ -89,6 +90,10 @@ export function settledResult<Result extends { content: { type: "text"; text: st
 	return { ...result, structuredContent: data, ...(isFailed ? { isError: true } : {}) };
 }
 
-function answerIn({ text, structured }: Extract<Outcome, { status: "completed" }>) {
-	return { answer: text, ...(structured ? { structured: structured.data } : {}) };
+function answerIn({ text, structured, verification }: Extract<Outcome, { status: "completed" }>) {
+	return {
+		answer: text,
+		...(structured ? { structured: structured.data } : {}),
+		...(verification ? { verification: verificationText(verification) } : {}),
+	};
 }

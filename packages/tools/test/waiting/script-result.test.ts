@@ -20,9 +20,15 @@ function setUp() {
 	const deps = { agents, store: manager.store, resolve: async () => sampleSpec };
 	const subagent = createSubagentTool(deps);
 	const agent = createAgentTool({ ...deps, caller: "session", schedule: async () => "Kept." });
-	const settle = async (index: number, how: "answer" | "fail") => {
+	const settle = async (index: number, how: "answer" | "unverified" | "fail") => {
 		await expect.poll(() => runner.runs.length).toBeGreaterThan(index);
 		if (how === "answer") runner.runs[index]?.answer("Two doors.");
+		else if (how === "unverified")
+			runner.runs[index]?.settle({
+				status: "completed",
+				text: "Two doors.",
+				verification: { ok: false, problem: "project not trusted" },
+			});
 		else runner.runs[index]?.settle({ status: "failed", error: "out of credit" });
 	};
 	return { subagent, agent, settle, agents, resolve: deps.resolve };
@@ -86,4 +92,13 @@ test("tools declare what scripts get, and which are for models only", () => {
 		expect(tool).toMatchObject({ outputSchema: { properties: { status: {}, answer: {}, usage: {}, branch: {} } } });
 	for (const tool of [createReplyTool({ agents }), createStartSubagentTool({ agents, resolve })])
 		expect(tool).toMatchObject({ exposure: "model-only" });
+});
+
+test("an answer that was not verified says so", async () => {
+	const { subagent, settle } = setUp();
+	const call = subagent.execute("c", task, undefined, undefined, NEW);
+	await settle(0, "unverified");
+	expect(await call).toMatchObject({
+		structuredContent: { status: "completed", verification: "not verified: project not trusted" },
+	});
 });
