@@ -36,6 +36,22 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(tui.screen().join("\n")).not.toContain('"preset"');
 	});
 
+	test("/reload with an agent running names the agent that it interrupted, and its row is as after --continue", async () => {
+		await using it = await scene([parentSays(inBackground(), say("It is off.")), scoutSays(hang())]);
+		const rowIn = (screen: readonly string[]) => screen.filter((line) => /^ .*repo-scout dig/.test(line));
+		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		await tui.waitForText("It is off.");
+		tui.type("/reload");
+		tui.press("enter");
+		const reloaded = rowIn(await tui.waitForText("1 agent was interrupted by reload: repo-scout"));
+		expect(reloaded).toEqual([" Agent repo-scout dig", expect.stringMatching(/^ ■ repo-scout dig {2}/)]);
+		await tui.close();
+		await using again = await startTui({ env: it.env, pi, args: ["--continue"] }, { cols: 80, rows: 40 });
+		expect(rowIn(await again.waitForText("1 agent was interrupted by reload: repo-scout"))).toEqual(reloaded);
+	});
+
 	test("quitting says on the shell what it stopped, and --continue offers to resume it", async () => {
 		await using it = await scene([
 			parentSays(inBackground(), say("It is off.")),
