@@ -68,7 +68,7 @@ export default function subagents(given: ExtensionAPI): void {
 					childTools: (spec) => childTools(spec, { manager, launcher, host, flushLogs }),
 				}),
 			),
-			process: isolating(processRunner({ ...host, ask, alertRules })),
+			process: isolating(processRunner({ ...host, ask, alertRules, launchers: () => launcher.latest().launchers })),
 			remote: lazyRemoteRunner({ ...host, ask, ...gitTrust, machines: () => launcher.latest().machines }),
 			workflow: workflows.runner,
 			tmux: isolating(tmuxRunner({ ...host, ask, alertRules, onWindow: host.notify })),

@@ -38,6 +38,8 @@ export interface LaunchParams {
 	standsAlone?: boolean;
 	/** What a resumed agent ran in before: its conversation is there. */
 	runner?: RunnerName | undefined;
+	/** The launcher that a resumed agent ran inside before: it runs inside it again, whatever its preset says now. */
+	launcher?: string | undefined;
 	/** The machine to run on: one that the user defined, `local`, or `here`. */
 	machine?: string | undefined;
 	/** The run continues when the session ends, in its own process whatever the preset says. */

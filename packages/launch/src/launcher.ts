@@ -132,7 +132,11 @@ export function createLauncher<Context extends SessionContext>(
 				resolveSpec({
 					...layersOf(given, preset, override, settings, verify),
 					parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
-					facts: { ...facts, machines: Object.keys(settings.machines) },
+					facts: {
+						...facts,
+						machines: Object.keys(settings.machines),
+						launchers: Object.keys(settings.launchers),
+					},
 				});
 			const { isTrial = false } = params;
 			const isResumed = params.runner !== undefined; // it was counted when it was launched

@@ -57,7 +57,7 @@ export function layersOf(
 			override: {
 				...override,
 				...(override.excludeExtensions ? without(excludeExtensions, override) : {}),
-				...defined({ runner, machine: resumedOn }),
+				...defined({ runner, machine: resumedOn, launcher: params.launcher }),
 				...(overridingVerify && {
 					verify: checkedVerify(overridingVerify, `\`verify\` of agentOverrides.${preset.name} in your settings`),
 				}),

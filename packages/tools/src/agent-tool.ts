@@ -254,8 +254,13 @@ function callOf(params: Params, { hasVerify = false }: AgentToolDeps, resumed?: 
 		isolation: params.isolation ?? resumed?.isolation,
 		inheritContext: params.inherit_context,
 		machine: params.machine,
-		...(resumed ? { cwd: resumed.cwd, runner: resumed.runner, machine: resumed.machine } : {}),
+		...(resumed ? placeOf(resumed) : {}),
 	};
+}
+
+/** A resumed agent runs where and how it ran before. */
+function placeOf({ cwd, runner, machine, launcher }: AgentRecord) {
+	return { cwd, runner, machine, launcher };
 }
 
 async function scheduled(

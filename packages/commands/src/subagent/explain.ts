@@ -63,6 +63,7 @@ function valuesOf(spec: RunSpec): [ResolvedField, string][] {
 		["promptMode", spec.systemPrompt?.mode ?? "nothing to add"],
 		["runner", spec.runner],
 		...(spec.machine === undefined ? [] : ([["machine", spec.machine]] as [ResolvedField, string][])),
+		...(spec.launcher === undefined ? [] : ([["launcher", spec.launcher]] as [ResolvedField, string][])),
 		["cwd", spec.cwd],
 		...limitsOf(spec.limits),
 	];

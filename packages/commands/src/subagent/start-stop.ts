@@ -74,8 +74,9 @@ export async function resumeAgent(
 	ctx: ExtensionContext,
 	{ description }: { description?: string } = {},
 ): Promise<Launched | undefined> {
-	const { id, type, cwd, runner, machine, isolation, outlives = false } = agent;
-	const request = { preset: type, task, description, cwd, runner, machine, isolation, outlives };
+	const { id, type: preset, cwd, runner, machine, launcher: around, isolation, outlives = false } = agent;
+	const place = { cwd, runner, machine, launcher: around, isolation, outlives };
+	const request = { preset, task, description, ...place };
 	const { spec } = await launcher.resolve(request, ctx);
 	const turn = turnCostOf(agent, spec, ctx);
 	const choice = turn && ctx.hasUI ? await askHowToResume(agent, turn, screen) : "as_is";

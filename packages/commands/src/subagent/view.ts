@@ -101,8 +101,21 @@ export async function agentDetails(record: AgentRecord, now: number): Promise<Bl
 }
 
 function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, Tone | undefined])[] {
-	const { task, model, cwd, runner, machine, run, parentAgentId, question, artifacts, queuedFor, startedAt, queuedAt } =
-		record;
+	const {
+		task,
+		model,
+		cwd,
+		runner,
+		machine,
+		launcher,
+		run,
+		parentAgentId,
+		question,
+		artifacts,
+		queuedFor,
+		startedAt,
+		queuedAt,
+	} = record;
 	const pairs: [string, string | undefined, Tone?][] = [
 		["status", statusText(record, now), toneOf(record)],
 		["asks", question, "warn"],
@@ -117,6 +130,7 @@ function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, 
 		["cwd", cwd],
 		["runner", runner === "session" ? undefined : runner],
 		["machine", machine],
+		["launcher", launcher],
 		["run", run > 1 ? String(run) : undefined],
 		["launched by", parentAgentId ?? launcherText(record)],
 		["usage", usageText(record)],

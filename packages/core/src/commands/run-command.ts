@@ -22,6 +22,8 @@ export interface CommandOptions {
 	signal?: AbortSignal | undefined;
 	/** What it reads on its standard input; nothing when absent. */
 	input?: string | undefined;
+	/** The program that it runs inside, with its arguments. */
+	around?: readonly string[] | undefined;
 	/** Variables besides those of this process. */
 	env?: Readonly<Record<string, string>> | undefined;
 }
@@ -55,11 +57,11 @@ const GUARD = "( ( trap '' TERM HUP INT; read -r _ <&3; kill -KILL 0 ) >/dev/nul
 
 /** Never rejects. */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
-	const { command, cwd, timeoutMs, signal, input, env } = options;
+	const { command, cwd, timeoutMs, signal, input, env, around = [] } = options;
 	const clock = steadyClock(options.clock);
 	const startedAt = clock.now();
 	const output = new BoundedOutput();
-	const child = spawn("sh", ["-c", GUARD, "sh", ...argvOf(command)], {
+	const child = spawn("sh", ["-c", GUARD, "sh", ...around, ...argvOf(command)], {
 		cwd,
 		env: { ...process.env, ...env },
 		stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],

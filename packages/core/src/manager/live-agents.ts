@@ -152,7 +152,7 @@ export class Cleanups {
 
 /** The agent as the `agent_queued` event describes it. */
 export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdentity {
-	const { type, description, task, cwd, runner, machine, model, requestedModel, limits } = spec;
+	const { type, description, task, cwd, runner, machine, launcher, model, requestedModel, limits } = spec;
 	const { outlives, artifacts, isolation } = spec;
 	return {
 		...launch,
@@ -162,7 +162,7 @@ export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdenti
 		cwd,
 		runner,
 		model,
-		...defined({ machine, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
+		...defined({ machine, launcher, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
 		...(isolation === undefined ? {} : { isolation: isolation.kind }),
 	};
 }

@@ -86,6 +86,8 @@ export interface AgentIdentity {
 	runner: RunnerName;
 	/** The machine that it runs on, if it is not this one. */
 	machine?: string;
+	/** The program that it runs inside, by its name in the user's settings. */
+	launcher?: string;
 	/** `provider/id`. */
 	model?: string;
 	requestedModel?: string;

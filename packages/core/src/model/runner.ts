@@ -20,6 +20,8 @@ export interface RunSpec {
 	runner: RunnerName;
 	/** The name of the machine that it runs on, for runner `remote`. */
 	machine?: string;
+	/** The name of the program, from the user's settings, that the child and its checks run inside. */
+	launcher?: string;
 	/** `provider/id` of an available model. */
 	model: string;
 	thinking?: ThinkingLevel;
@@ -148,7 +150,16 @@ export interface Limits {
 	stalledAfterMs?: number;
 }
 
-export type ResolvedField = "model" | "thinking" | "tools" | "promptMode" | "runner" | "machine" | "cwd" | keyof Limits;
+export type ResolvedField =
+	| "model"
+	| "thinking"
+	| "tools"
+	| "promptMode"
+	| "runner"
+	| "machine"
+	| "launcher"
+	| "cwd"
+	| keyof Limits;
 
 /** Precedence: the call, settings for the preset, the preset, defaults for all agents, the parent. */
 export type SpecOrigin = "call" | "settings" | "preset" | "parent" | "default";

@@ -67,6 +67,8 @@ export interface PresetFields extends Tunable, ToolRules {
 	outputRepairs?: number | undefined;
 	verify?: VerifyFields | undefined;
 	verifyRepairs?: number | undefined;
+	/** The program that it runs inside, by its name in the user's settings. */
+	launcher?: string | undefined;
 	fallbackModels?: readonly string[] | undefined;
 }
 
@@ -75,7 +77,7 @@ export interface Defaults extends Tunable {
 	/** `agentOverrides.<name>` of the preset in question. */
 	override?: Tunable &
 		ToolRules &
-		Partial<Pick<PresetFields, "enabled" | "promptMode" | "extensions" | "skills" | "subagents">>;
+		Partial<Pick<PresetFields, "enabled" | "promptMode" | "extensions" | "skills" | "subagents" | "launcher">>;
 	/** What to do about a model outside the user's enabled ones. Absent: nothing. */
 	scope?: "warn" | "deny";
 	/** What makes every worktree ready, unless a preset says otherwise. */
@@ -98,6 +100,8 @@ export interface Facts {
 	cwd: CwdFact;
 	/** The names of the machines that the user defined. Absent: none. */
 	machines?: readonly string[];
+	/** The names of the launchers that the user defined. Absent: none. */
+	launchers?: readonly string[];
 	/** The user has trusted this project. Otherwise its files may not say how things are executed. */
 	isProjectTrusted: boolean;
 }

@@ -46,7 +46,8 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	const thinking = layers.pick("thinking", model.thinking);
 	const chosen = layers.pick("runner") ?? "session";
 	const machine = resolveMachine(layers.pick("machine"), chosen, facts.machines ?? []);
-	const runner = machine === undefined ? chosen : "remote";
+	const launcher = resolveLauncher(given, machine, layers);
+	const runner = machine !== undefined ? "remote" : launcher !== undefined ? "process" : chosen;
 	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
 		warnings.push(
 			`Preset "${preset.name}" may launch agents, but not with \`runner: ${runner}\`: it does all the work itself.`,
@@ -84,7 +85,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		task,
 		cwd: resolveCwd(facts.cwd, layers),
 		runner,
-		...defined({ machine }),
+		...defined({ machine, launcher }),
 		model: model.name,
 		presetSource: preset.path,
 		...defined({ requestedModel: request.model, thinking }),
@@ -117,6 +118,40 @@ function resolveMachine(
 		"bad_request",
 		`There is no machine ${quoted(name)}. There is ${others}. Machines are defined in your own settings (\`machines\`).`,
 	);
+}
+
+/**
+ * Undefined: it runs inside no other program. One that cannot be had as asked is an error: without it the agent could do
+ * more than the preset's author allowed.
+ */
+function resolveLauncher(
+	{ preset, defaults, facts }: ResolveInput,
+	machine: string | undefined,
+	{ note }: Layers,
+): string | undefined {
+	const own = defaults.override?.launcher;
+	const name = own ?? preset.launcher;
+	if (name === undefined) return undefined;
+	const wants = `Preset "${preset.name}" runs inside the launcher ${quoted(name)}`;
+	// Another launcher than the user had in mind may allow more, or carry credentials.
+	if (own === undefined && preset.source.inProject && !facts.isProjectTrusted)
+		throw new AgentError(
+			"bad_request",
+			`${wants}, and a preset of a project may choose one only if you trust the project. Trust it, or set \`launcher\` for the preset in your own settings (\`agentOverrides\`).`,
+		);
+	const known = facts.launchers ?? [];
+	if (!known.includes(name))
+		throw new AgentError(
+			"bad_request",
+			`${wants}, which your settings do not define. There is ${known.map(quoted).join(", ") || "none"}. Launchers are defined in your own settings (\`launchers\`).`,
+		);
+	if (machine !== undefined)
+		throw new AgentError(
+			"bad_request",
+			`${wants}, which is for agents on this machine, and it is to run on ${quoted(machine)}. Leave one of them out.`,
+		);
+	note("launcher", own === undefined ? "preset" : "settings");
+	return name;
 }
 
 /** `tools: none` in the user's own file; in an imported one, all its tools may simply be missing here. */

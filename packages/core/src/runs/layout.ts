@@ -72,6 +72,8 @@ export interface Meta {
 	resolvedModel: string;
 	/** The machine that it runs on, by its name in the user's settings. Absent: this one. */
 	machine?: string;
+	/** The program that it runs inside, by its name in the user's settings. Absent: none. */
+	launcher?: string;
 	/** The resolved spec, so that the run can be rejoined with its limits. */
 	spec: RunSpec;
 	/** Absent for a run inside the parent's process. */
@@ -93,6 +95,8 @@ export interface RunLauncher {
 export interface PiLaunch {
 	command: string;
 	args: readonly string[];
+	/** The program that pi and the run's checks are started inside, with its arguments. Absent: none. */
+	around?: readonly string[];
 	/** Added to the wrapper's own environment. */
 	env: Readonly<Record<string, string>>;
 	/** Whether the wrapper prints progress on its terminal. */

@@ -180,6 +180,7 @@ export const specSchema = once(() =>
 		cwd: text,
 		runner: oneOf("session", "process", "tmux", "remote", "workflow"),
 		machine: maybeText,
+		launcher: maybeText,
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
 		tools: texts,
@@ -243,6 +244,7 @@ const launch = once(() =>
 	objectOf<PiLaunch>()({
 		command: text,
 		args: texts,
+		around: Type.Optional(Type.Array(text, { minItems: 1 })),
 		env: Type.Record(text, text),
 		showsProgress: Type.Boolean(),
 	}),
@@ -273,6 +275,7 @@ export const metaSchema = once(() =>
 		requestedModel: maybeText,
 		resolvedModel: text,
 		machine: maybeText,
+		launcher: maybeText,
 		spec: specSchema(),
 		launch: Type.Optional(launch()),
 		holder: Type.Optional(Type.Object(identity())),

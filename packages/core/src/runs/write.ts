@@ -11,7 +11,7 @@ export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
 	about: Pick<Meta, "createdAt" | "parentSessionId" | "launch" | "holder">,
 ): Meta {
-	const { type, task, cwd, tools, systemPrompt, presetSource, requestedModel, model, machine } = spec;
+	const { type, task, cwd, tools, systemPrompt, presetSource, requestedModel, model, machine, launcher } = spec;
 	return {
 		format: 1,
 		createdBy: "pi-subagents",
@@ -31,7 +31,7 @@ export function metaOf(
 		}),
 		...defined({ presetSource, requestedModel }),
 		resolvedModel: model,
-		...defined({ machine }),
+		...defined({ machine, launcher }),
 		spec,
 	};
 }

@@ -30,6 +30,8 @@ export interface Verdict {
 export interface VerifierOptions {
 	clock: Clock;
 	emit(event: Verifying | Verified): void;
+	/** The program that the agent runs inside. The command runs code that the agent wrote, so it does too. */
+	around?: readonly string[] | undefined;
 }
 
 /** Shown in lists and messages. */
@@ -70,12 +72,13 @@ export class Verifier {
 	}
 
 	async #run(completed: Completed, verify: VerifySpec): Promise<Verdict> {
-		const { clock, emit } = this.#options;
+		const { clock, emit, around } = this.#options;
 		const command = clip(sanitize(commandText(verify.command)), MAX_COMMAND);
 		emit({ type: "verifying", command });
 		const { timeoutMs } = verify;
+		const { cwd } = this.#spec;
 		const { signal } = this.#stopping;
-		const end = await runCommand({ command: verify.command, cwd: this.#spec.cwd, clock, timeoutMs, signal });
+		const end = await runCommand({ command: verify.command, around, cwd, clock, timeoutMs, signal });
 		const printed =
 			verify.output === "json" && end.code === 0 ? await judgeJson(end.stdout, verify.schema, { clock }) : undefined;
 		const verdict = judgeCommand({ completed, command, end, printed });

@@ -467,3 +467,46 @@ describe("the machine", () => {
 		]);
 	});
 });
+
+describe("the launcher", () => {
+	const launchers = { facts: { launchers: ["net", "box"] } };
+	test.each([
+		["of the preset", { ...launchers, preset: { launcher: "net" } }, ["process", "net", "preset"]],
+		[
+			"of the settings, instead of the preset's",
+			{ ...launchers, preset: { launcher: "net" }, defaults: { override: { launcher: "box" } } },
+			["process", "box", "settings"],
+		],
+		[
+			"beats the runner",
+			{ ...launchers, preset: { launcher: "net", runner: "tmux" as const } },
+			["process", "net", "preset"],
+		],
+		["is not asked for", launchers, ["session", undefined, undefined]],
+	])("%s", (_name, change, expected) => {
+		const { runner, launcher, origins } = resolve(change);
+		expect([runner, launcher, origins.launcher]).toEqual(expected);
+	});
+
+	test.each([
+		[
+			"that nobody defined",
+			{ ...launchers, preset: { launcher: "nat" } },
+			'Preset "scout" runs inside the launcher "nat", which your settings do not define. There is "net", "box". Launchers are defined in your own settings (`launchers`).',
+		],
+		[
+			"for an agent on another machine",
+			{ facts: { ...launchers.facts, machines: ["far"] }, preset: { launcher: "net" }, request: { machine: "far" } },
+			'Preset "scout" runs inside the launcher "net", which is for agents on this machine, and it is to run on "far". Leave one of them out.',
+		],
+	])("%s is an error", (_name, change, message) => {
+		expect(errorOf(change)).toEqual({ code: "bad_request", message });
+	});
+
+	test("of a project that the user does not trust is refused, not left out, unless the user chose it", () => {
+		const change = { ...launchers, preset: { launcher: "net" } };
+		expect(() => resolve(change, preset)).toThrow("may choose one only if you trust the project");
+		expect(resolve({ ...change, defaults: { override: { launcher: "net" } } }, preset).launcher).toBe("net");
+		expect(resolve({ ...change, facts: { ...launchers.facts, isProjectTrusted: true } }, preset).launcher).toBe("net");
+	});
+});

@@ -60,6 +60,18 @@ async function verifying(verify: VerifySpec | { skipped: string }, rounds: reado
 }
 
 describe("an answer that must be verified", { timeout: 20_000 }, () => {
+	test.each(["test $WHERE = inside", ["sh", "-c", "test $WHERE = inside"]])(
+		"is checked inside the program that the agent runs in: %j",
+		async (command) => {
+			const given = { cwd: "/", verify: { command, repairs: 0 } };
+			const verdict = (around?: readonly string[]) =>
+				new Verifier(given, { clock: systemClock, emit: () => undefined, around }).check(completed);
+			expect((await verdict(["env", "WHERE=inside"])).outcome.status).toBe("completed");
+			expect((await verdict()).outcome.status).toBe("failed");
+			expect((await verdict(["false"])).outcome.status).toBe("failed");
+		},
+	);
+
 	test("stands when the command succeeds, and both are events", async () => {
 		const { nexts, events } = await verifying({ command: "exit 0", repairs: 1 });
 		expect(nexts).toMatchObject([{ does: "settle", outcome: { status: "completed", verification: { ok: true } } }]);

@@ -28,6 +28,8 @@ const launchSchema = () =>
 		runner: Type.Enum(["session", "process", "tmux", "remote", "workflow"]),
 		/** The machine that it runs on, if it is not this one. */
 		machine: Type.Optional(Type.String()),
+		/** The program that it runs inside. */
+		launcher: Type.Optional(Type.String()),
 		requestedModel: Type.Optional(Type.String()),
 		resolvedModel: Type.Optional(Type.String()),
 		isBackground: Type.Boolean(),
@@ -168,6 +170,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		cwd,
 		runner,
 		machine,
+		launcher,
 		model,
 		requestedModel,
 		isBackground,
@@ -189,7 +192,8 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		cwd,
 		runner,
 		isBackground,
-		...defined({ name, machine, requestedModel, resolvedModel: model, launchedBy, callId, artifacts, isolation }),
+		...defined({ name, machine, launcher, requestedModel, resolvedModel: model }),
+		...defined({ launchedBy, callId, artifacts, isolation }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
 		startedAt: record.queuedAt,
 	};

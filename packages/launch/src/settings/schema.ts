@@ -61,6 +61,25 @@ const machine = Type.Object({
 	),
 });
 
+/** A program that agents run inside. Whole or not at all: one that is understood in part could confine less. */
+const launcher = Type.Union([
+	Type.Object(
+		{
+			command: Type.Array(Type.String({ minLength: 1, maxLength: 4_000, pattern: "^[^\\0]*$" }), {
+				minItems: 1,
+				maxItems: 500,
+				description: "The program and its arguments; pi's own command follows.",
+			}),
+			env: Type.Optional(
+				Type.Record(Type.String(), Type.String({ maxLength: 10_000 }), {
+					description: "More variables for the program, and for what runs inside it.",
+				}),
+			),
+		},
+		{ additionalProperties: false },
+	),
+]);
+
 export const settingsSchema = Type.Object({
 	maxConcurrent: count({
 		title: "Agents at once",
@@ -172,6 +191,12 @@ export const settingsSchema = Type.Object({
 		title: "Machines",
 		description:
 			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`. Only in your own settings; see docs/remote.md.',
+		default: {},
+	}),
+	launchers: Type.Record(Type.String(), launcher, {
+		title: "Launchers",
+		description:
+			'Programs that agents can run inside, such as a sandbox, by a name of your choice: `{ "net": { "command": ["bwrap", …] } }`. A preset names one with `launcher`. Only in your own settings; see docs/sandboxes.md.',
 		default: {},
 	}),
 	join: choice(

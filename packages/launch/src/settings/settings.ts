@@ -62,7 +62,7 @@ interface Layer {
 }
 
 /** Settings that count only in the user's own files: they say which programs are started, and what agents may cost. */
-const USERS_ONLY = ["hooks", "machines", "budget"];
+const USERS_ONLY = ["hooks", "machines", "launchers", "budget"];
 
 function readFile({ path, text, under, isProjects = false }: SettingsFile): Layer {
 	const file = parseObject(text);

@@ -15,6 +15,9 @@ export interface Shape {
 	readonly pattern?: string;
 	readonly anyOf?: readonly Shape[];
 	readonly items?: Shape;
+	readonly required?: readonly string[];
+	/** `false`: it counts as a whole or not at all, unlike a group. */
+	readonly additionalProperties?: unknown;
 	/** A group: its keys are set one by one. */
 	readonly properties?: Readonly<Record<string, Shape>>;
 	/** A group too, under names of the user's choice. */
@@ -57,8 +60,13 @@ export function expected(shape: Shape): string {
 		case "string":
 			if (shape.pattern !== undefined) return `a text like ${JSON.stringify(shape.default)}`;
 			return `a text of at most ${shape.maxLength} characters`;
-		case "object":
-			return "an object";
+		case "object": {
+			const { properties = {}, required = [], additionalProperties } = shape;
+			const parts = (additionalProperties === false ? required : []).map(
+				(key) => `"${key}": ${expected(properties[key] ?? {})}`,
+			);
+			return parts.length > 0 ? `an object with ${parts.join(", ")}` : "an object";
+		}
 		case "array":
 			return "a list of names";
 		default:

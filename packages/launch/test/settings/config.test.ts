@@ -125,3 +125,22 @@ describe("a file that cannot be used is a problem, and the others count", () => 
 		expect(await read()).toMatchObject({ settings: { maxDepth: 3 }, problems: [] });
 	});
 });
+
+test("only the user defines launchers, each whole or not at all", async () => {
+	const net = { command: ["bwrap", "--ro-bind", "/", "/"], env: { A: "b" } };
+	const odd = [
+		{ command: [] },
+		{ command: "bwrap" },
+		{ command: ["bwrap"], env: { A: 1 } },
+		{ command: ["a"], x: 1 },
+		{},
+	];
+	await write("agent/subagents.json", { launchers: { net, ...odd } });
+	await write("project/.pi/subagents.json", { launchers: { net: { command: ["true"] } } });
+	const { settings, problems } = await read();
+	expect(settings.launchers).toEqual({ net });
+	expect(problems).toEqual([
+		...odd.map((_, index) => expect.stringContaining(`"launchers.${index}" is {`)),
+		`${at("project/.pi/subagents.json")}: "launchers" counts only in your own settings; ignored`,
+	]);
+});

@@ -23,6 +23,7 @@ test("without files everything is at its default", () => {
 			runner: "session",
 			machine: "",
 			machines: {},
+			launchers: {},
 			join: "smart",
 			notify: "turn",
 			interrupt: "foreground",

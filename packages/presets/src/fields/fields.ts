@@ -183,6 +183,10 @@ export const fields: readonly Field[] = [
 		doc: "The machine that it runs on: one from your settings (`machines`), `local` (a worker on this one) or `here`.",
 		absent: "the setting, else this machine",
 	}),
+	refuse("launcher", "launcher", kind("name"), {
+		doc: "The program that it runs inside, such as a sandbox: one from your settings (`launchers`). It then has its own process.",
+		absent: "none",
+	}),
 	{
 		...drop("color", "color", kind("color"), {
 			doc: "The colour of its badge.",

@@ -9,7 +9,7 @@ import { fields } from "./fields.ts";
 import { foreignFields, squash } from "./spelling.ts";
 
 /** Limits of other tools that this version cannot enforce. */
-const unsupported: ReadonlySet<string> = new Set(["launcher", "sandbox"]);
+const unsupported: ReadonlySet<string> = new Set(["sandbox"]);
 
 const spellings = new Map(
 	fields

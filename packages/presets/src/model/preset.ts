@@ -70,6 +70,8 @@ export interface PresetFields {
 	readonly runner?: "session" | "process" | "tmux";
 	/** The machine that it runs on, by its name in the user's settings. */
 	readonly machine?: string;
+	/** The program that it runs inside, by its name in the user's settings. */
+	readonly launcher?: string;
 	readonly color?: string;
 	readonly enabled?: boolean;
 	/** Fields that a call must not change. */

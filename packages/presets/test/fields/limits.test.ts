@@ -61,7 +61,7 @@ describe("a field that looks like a limit and is none refuses the preset, with t
 		}
 	});
 
-	test.each(["launcher: docker", "sandbox: strict"])("`%s` is not supported by this version, and says so", (line) => {
+	test.each(["sandbox: strict", "Sandbox: docker"])("`%s` is not supported by this version, and says so", (line) => {
 		const { preset, problems } = parseWith(line, agents);
 		const key = line.split(":")[0];
 		expect(preset).toBeUndefined();

@@ -55,7 +55,7 @@ test.each([
 	[{ ...role, name: "a\u200bb" }, /invisible character/],
 	[{ name: "scout" }, /`systemPrompt` is missing/],
 	[{ ...role, toolz: "read" }, /looks like a limit: did you mean "tools"/],
-	[{ ...role, launcher: "docker" }, /is not supported by this version/],
+	[{ ...role, sandbox: "docker" }, /is not supported by this version/],
 	[{ ...role, tools: { read: true } }, /"tools" must be/],
 	[{ ...role, thinking: "deep" }, /"thinking" must be/],
 	[{ ...role, maxTurns: -1 }, /"maxTurns" must be/],

@@ -24,7 +24,7 @@ test("a wrong value that limits nothing is dropped, with what was expected", () 
 test.each<[object, RegExp]>([
 	[{ max_turns: "many" }, /^"max_turns" must be .*, but is "many"$/],
 	[{ toolz: "read" }, /looks like a limit: did you mean "tools"\?/],
-	[{ launcher: "docker" }, /"launcher" is not supported by this version/],
+	[{ sandbox: "docker" }, /"sandbox" is not supported by this version/],
 	[{ disabled: "perhaps" }, /"disabled" must be `true` or `false`/],
 ])("a limit that is not understood refuses the preset: %j", (values, fault) => {
 	const { isRefused, faults } = parseOverride(values);

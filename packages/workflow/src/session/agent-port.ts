@@ -106,12 +106,12 @@ async function launch(request: AgentRequest, call: AgentCall, deps: AgentPortDep
 }
 
 async function resume(
-	{ id, cwd, runner, isolation, type, isBackground }: AgentRecord,
+	{ id, cwd, runner, launcher, isolation, type, isBackground }: AgentRecord,
 	request: AgentRequest,
 	call: AgentCall,
 	deps: AgentPortDeps,
 ): Promise<AgentRecord> {
-	const spec = await specFor({ agentType: type, ...request }, call, deps, { cwd, runner, isolation });
+	const spec = await specFor({ agentType: type, ...request }, call, deps, { cwd, runner, launcher, isolation });
 	return deps.manager.resume(id, spec, { isBackground });
 }
 
@@ -120,7 +120,7 @@ async function specFor(
 	request: AgentRequest,
 	{ label }: AgentCall,
 	{ resolve }: AgentPortDeps,
-	earlier: Pick<LaunchParams, "cwd" | "runner" | "isolation"> = {},
+	earlier: Pick<LaunchParams, "cwd" | "runner" | "launcher" | "isolation"> = {},
 ): Promise<RunSpec> {
 	const { prompt, agentType = DEFAULT_PRESET, model, effort, maxTurns, schema, isolation, verify } = request;
 	if (effort !== undefined && !isThinkingLevel(effort))

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentEvent, type AgentIdentity, type Manager, type Outcome, runIdOf } from "@pi-subagents/core";
+import { type AgentEvent, type AgentIdentity, defined, type Manager, type Outcome, runIdOf } from "@pi-subagents/core";
 import { namesIn } from "@pi-subagents/core/files";
 import {
 	claimRun,
@@ -84,7 +84,7 @@ export function remember(
 ): void {
 	const { agentId, run, createdAt: at, spec } = meta;
 	if (manager.store.record(agentId)) return;
-	const { type, description, task, cwd, runner, model, isolation } = spec;
+	const { type, description, task, cwd, runner, launcher, model, isolation } = spec;
 	const agent: AgentIdentity = {
 		...placing,
 		type,
@@ -94,6 +94,7 @@ export function remember(
 		runner,
 		model,
 		artifacts,
+		...defined({ launcher }),
 		...(isolation ? { isolation: isolation.kind } : {}),
 	};
 	const envelope = { agentId, run, at, seq: manager.store.seq + 1 };

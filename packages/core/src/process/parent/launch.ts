@@ -17,6 +17,7 @@ import { confinementVariables } from "../child/confine.ts";
 import { mcpVariables } from "../child/mcp-wish.ts";
 import { type LaunchFacts, piArguments, promptText } from "../pi/arguments.ts";
 import { extensionModelVariables } from "../pi/extension-models.ts";
+import { type Launchers, outerProgram } from "../pi/outer-program.ts";
 import { type PiCommand, piCommand } from "../pi/pi-command.ts";
 import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
 import { type StartedWrapper, type Starter, scriptVariables } from "./starter.ts";
@@ -43,6 +44,8 @@ export interface ProcessHost {
 	mcpEntry?: string;
 	/** What the user wants to hear of when a detached run ends. */
 	alertRules?: () => AlertRules;
+	/** The programs that agents can run inside, as the user defines them now. */
+	launchers?: () => Launchers;
 	/** The environment of the child; that of this process when absent. */
 	env?: Readonly<Record<string, string | undefined>>;
 }
@@ -84,16 +87,26 @@ export async function launchRun(
 	signal: AbortSignal,
 ): Promise<StartedWrapper | undefined> {
 	const { env = process.env, wrapper = builtFile("wrapper.js") } = options;
+	const outer = outerProgram(spec, { ...options, runDir });
 	const conversation = await options.conversation(runDir, spec);
 	if (conversation !== undefined)
 		await writeFile(join(runDir, RUN_FILES.session), conversation, { flag: "wx", mode: 0o600 });
-	await describeRun(options, spec, runDir, await piLaunch(options, launcher, spec, runDir));
+	await describeRun(options, spec, runDir, {
+		...(await piLaunch(options, launcher, spec, runDir)),
+		...defined({ around: outer?.command }),
+	});
 	if (signal.aborted) return undefined;
 	return launcher.start({
 		command: process.execPath,
 		args: [wrapper, runDir],
 		cwd: spec.cwd,
-		env: { ...env, ...scriptVariables(process.execPath), ...alertVariables(options.alertRules?.(), spec) },
+		// Its variables may be secrets: they go into no file.
+		env: {
+			...env,
+			...outer?.env,
+			...scriptVariables(process.execPath),
+			...alertVariables(options.alertRules?.(), spec),
+		},
 		runDir,
 		title: `${spec.type}: ${spec.description}`,
 		signal,

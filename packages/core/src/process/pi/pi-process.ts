@@ -51,7 +51,8 @@ export class PiProcess {
 	constructor(options: PiOptions) {
 		this.#options = options;
 		const { launch, cwd } = options;
-		this.#child = spawn(launch.command, launch.args, {
+		const [program = launch.command, ...words] = [...(launch.around ?? []), launch.command, ...launch.args];
+		this.#child = spawn(program, words, {
 			cwd,
 			env: { ...process.env, ...launch.env },
 			stdio: ["pipe", "pipe", "pipe"],

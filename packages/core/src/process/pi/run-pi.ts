@@ -2,6 +2,7 @@
 
 import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
+import { quoted } from "../../base/error.ts";
 import { identityOf } from "../../runs/identity.ts";
 import type { Meta, PiLaunch } from "../../runs/layout.ts";
 import { withModel } from "./arguments.ts";
@@ -89,8 +90,10 @@ class Tail {
 	}
 }
 
-function exitError({ code, signal, error }: PiExit, { launch, cwd }: Meta, stderr: string): string {
-	if (error !== undefined) return `pi could not be started as ${launch?.command} in ${cwd}: ${error}`;
+function exitError({ code, signal, error }: PiExit, { launch, spec, cwd }: Meta, stderr: string): string {
+	const where = spec.launcher === undefined ? "" : ` inside the launcher ${quoted(spec.launcher)}`;
+	if (error !== undefined)
+		return `pi could not be started${where} as ${launch?.around?.[0] ?? launch?.command} in ${cwd}: ${error}`;
 	const how = signal === undefined ? `ended with exit code ${code}` : `was ended by ${signal}`;
-	return `pi ${how} before the agent had answered${stderr === "" ? "." : `:\n${stderr}`}`;
+	return `pi${where} ${how} before the agent had answered${stderr === "" ? "." : `:\n${stderr}`}`;
 }

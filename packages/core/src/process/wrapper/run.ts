@@ -73,7 +73,8 @@ export class WrappedRun {
 		this.#log.say({ type: "agent_started" });
 		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
-		this.#verifier = new Verifier(meta.spec, { clock, emit: (event) => this.#observe(event) });
+		const { around } = meta.launch;
+		this.#verifier = new Verifier(meta.spec, { clock, around, emit: (event) => this.#observe(event) });
 		this.#answerCheck = new AnswerCheck(meta.spec, clock, this.#verifier);
 		this.#liveText = new LiveText(clock);
 		const report = (message: string) => this.#log.notice(message);

@@ -1,0 +1,226 @@
+/** Agents inside a launcher: the recipe of docs/sandboxes.md with real bubblewrap, and launchers that cannot be used. */
+import { writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+	callTool,
+	converse,
+	gatePis,
+	isFullRun,
+	type RequestView,
+	type Rule,
+	requireTool,
+	runPrint,
+	say,
+	systemPromptSays,
+	when,
+} from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { trust } from "../../support/hostile/hostile-repository.ts";
+import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
+
+const TIMEOUT = 120_000;
+const PIS = await gatePis();
+const page = await readFile(fileURLToPath(new URL("../../../docs/sandboxes.md", import.meta.url)), "utf8");
+const recipe = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+const forwarder = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+
+const SECRET = "moonstone";
+const preset = (fields: string) =>
+	`---\nname: stranger\ndescription: tries things\nmodel: fake/fake-1\ntools: read,write,bash\n${fields}\n---\nYou are the stranger.\n`;
+const asStranger = systemPromptSays("You are the stranger.");
+const launch = (more: Record<string, unknown> = {}) =>
+	callTool("Agent", {
+		prompt: "Try it.",
+		description: "try things",
+		subagent_type: "stranger",
+		run_in_background: false,
+		...more,
+	});
+const results = ({ lastToolResults }: RequestView) => lastToolResults.map(({ text }) => unfenced(text)).join("\n");
+const tellsParent = (request: RequestView) => say(`Heard: ${results(request)}`);
+
+interface Sandboxed extends Scene {
+	/** How often somebody connected to a port that is open outside. */
+	knocks(): number;
+	/** Writes the recipe, or nothing, as the user's settings. */
+	settle(text?: string): void;
+}
+
+/** The user's files, a port that is open outside, and the socket that leads to the model. */
+async function sandboxed(fields: string, rules: (port: number) => readonly Rule[]): Promise<Sandboxed> {
+	let knocks = 0;
+	const canary = await listening(
+		createServer((socket) => {
+			knocks++;
+			socket.on("error", () => undefined).end("open"); // it may be gone before it has read that
+		}),
+		0,
+	);
+	const address = canary.address();
+	const port = typeof address === "object" && address ? address.port : 0;
+	const it = await scene(rules(port), { agentFiles: { "agents/stranger.md": preset(fields) } });
+	const { home, agentDir } = it.env;
+	const modelPort = new URL(it.server.baseUrl).port;
+	for (const dir of [join(home, ".ssh"), join(home, ".pi"), join(agentDir, "sessions")])
+		await mkdir(dir, { recursive: true });
+	await writeFile(join(home, ".ssh/id_ed25519"), SECRET);
+	await writeFile(join(agentDir, "auth.json"), JSON.stringify({ other: { type: "api_key", key: SECRET } }));
+	await writeFile(join(agentDir, "sessions/earlier.jsonl"), SECRET);
+	await writeFile(join(home, ".pi/forward.mjs"), forwarder);
+	const bridge = await listening(
+		createServer((near) => {
+			const far = connect(Number(modelPort), "127.0.0.1");
+			near.pipe(far).pipe(near);
+			near.on("error", () => far.destroy());
+			far.on("error", () => near.destroy());
+		}),
+		join(home, ".pi/model.sock"),
+	);
+	const settle = (text = recipe.replace("11434", modelPort)) => writeFileSync(join(agentDir, "subagents.json"), text);
+	settle();
+	return {
+		...it,
+		knocks: () => knocks,
+		settle,
+		async [Symbol.asyncDispose]() {
+			canary.close();
+			bridge.close();
+			await it[Symbol.asyncDispose]();
+		},
+	};
+}
+
+function listening(server: Server, where: number | string): Promise<Server> {
+	return new Promise((resolve, reject) => {
+		server.once("error", reject);
+		const done = () => resolve(server);
+		if (typeof where === "string") server.listen(where, done);
+		else server.listen(where, "127.0.0.1", done);
+	});
+}
+
+/** Each line says what succeeded or failed; a child without a sandbox succeeds at all of it. */
+const attempts = (port: number) => `
+try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name: done"; else echo "$name: refused"; fi; }
+try network node -e 'require("net").connect(${port}, "127.0.0.1").on("connect", () => process.exit(0)).on("error", () => process.exit(1))'
+try ssh cat "$HOME/.ssh/id_ed25519"
+try keys grep ${SECRET} "$PI_CODING_AGENT_DIR/auth.json"
+try sessions cat "$PI_CODING_AGENT_DIR/sessions/earlier.jsonl"
+try others test "$(ls .pi/subagents/runs | wc -l)" -gt 1
+try meta sh -c 'echo >> "$PI_SUBAGENTS_RUN_DIR/meta.json"'
+try presets touch .pi/evil
+try home touch "$HOME/../home/left-behind"
+try parent kill -0 $(cat parent.pid)
+try work touch made.txt
+`;
+const NAMES = ["network", "ssh", "keys", "sessions", "others", "meta", "presets", "parent"];
+const tries = (port: number) =>
+	converse(asStranger, callTool("bash", { command: attempts(port) }), (request) => say(results(request)));
+
+/** Something of another run, and of the process that must not be seen. */
+async function surround(it: Scene): Promise<void> {
+	await mkdir(join(it.env.cwd, ".pi/subagents/runs/other"), { recursive: true });
+	await writeFile(join(it.env.cwd, ".pi/subagents/runs/other/meta.json"), "{}");
+	await writeFile(join(it.env.cwd, "parent.pid"), String(process.pid));
+}
+
+describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
+	test("inside the recipe, network, home and the parent's files are out of reach, also for the check", async () => {
+		const check = `verify: "test -e made.txt && test ! -e $HOME/.ssh && touch checked.txt"`;
+		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [
+			parentSays(launch(), tellsParent),
+			tries(port),
+		]);
+		await surround(it);
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		for (const name of NAMES) expect(stdout).toContain(`${name}: refused`);
+		expect(stdout).toContain("work: done");
+		expect(stdout).toMatch(/Completed in \S+, verified: /);
+		expect(it.knocks()).toBe(0);
+		expect(await readdir(it.env.cwd)).toEqual(expect.arrayContaining(["made.txt", "checked.txt"]));
+		expect((await readdir(it.env.home)).filter((name) => name === "left-behind")).toEqual([]);
+	});
+
+	test.runIf(isFullRun)("without the launcher, the same attempts succeed", async () => {
+		await using it = await sandboxed("runner: process", (port) => [parentSays(launch(), tellsParent), tries(port)]);
+		await surround(it);
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		for (const name of [...NAMES, "home", "work"]) expect(stdout).toContain(`${name}: done`);
+		expect(it.knocks()).toBe(1);
+	});
+
+	test.runIf(isFullRun)("a resumed agent runs inside it again, or fails if it is gone", async () => {
+		const looks = when(asStranger, (request) =>
+			request.lastToolResults.length > 0
+				? say(`It says ${results(request)}`)
+				: callTool("bash", { command: 'test -e "$HOME/.ssh" && echo I am outside || echo I am inside' }),
+		);
+		const heard: string[] = [];
+		const resume = (prompt: string, change: () => void) => (request: RequestView) => {
+			heard.push(results(request));
+			change();
+			return launch({ prompt, resume: /\[agent (\w+)/.exec(heard[0] ?? "")?.[1] });
+		};
+		await using it = await sandboxed("launcher: offline", () => [
+			parentSays(
+				launch(),
+				resume("Again.", () => writeFileSync(join(it.env.agentDir, "agents/stranger.md"), preset(""))),
+				resume("Once more.", () => it.settle("{}")),
+				tellsParent,
+			),
+			looks,
+		]);
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		expect(heard).toEqual([expect.stringContaining("I am inside"), expect.stringContaining("I am inside")]);
+		expect(stdout).toContain('the launcher "offline", which your settings do not define. There is none.');
+	});
+});
+
+const BROKEN: [string, unknown, RegExp][] = [
+	["is unknown", {}, /runs inside the launcher "offline", which your settings do not define/],
+	["cannot be started", { command: ["/missing/bwrap"] }, /could not be started inside the launcher "offline" as/],
+	[
+		"fails",
+		{ command: ["sh", "-c", "echo no sandbox here >&2; exit 3"] },
+		/ended with exit code 3 before the agent had answered: no sandbox here/,
+	],
+	["is not understood", { command: ["env", "{homes}"] }, /The launcher "offline" says "\{homes\}"/],
+];
+
+describe("a launcher that cannot be used", { timeout: TIMEOUT }, () => {
+	test.each(isFullRun ? BROKEN : BROKEN.slice(2, 3))(
+		"because it %s fails the run",
+		async (_name, offline, expected) => {
+			await using it = await scene([parentSays(launch(), tellsParent), when(asStranger, say("I ran anyway."))], {
+				agentFiles: {
+					"agents/stranger.md": preset("launcher: offline"),
+					"subagents.json": JSON.stringify({ launchers: { offline } }),
+				},
+			});
+			const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
+			expect(stdout).toMatch(expected);
+			expect(stdout).not.toContain("I ran anyway.");
+			expect(it.server.requests.some(asStranger)).toBe(false);
+		},
+	);
+
+	test.each([
+		["that the user did not trust names one", false, /may choose one only if you trust the project/],
+		["that the user trusts defines one", true, /which your settings do not define/],
+	])("because a project %s starts nothing", async (_name, isTrusted, expected) => {
+		await using it = await scene([parentSays(launch(), tellsParent), when(asStranger, say("I ran anyway."))], {
+			files: {
+				".pi/subagents/stranger.md": preset("launcher: offline"),
+				".pi/subagents.json": JSON.stringify({ launchers: { offline: { command: ["touch", "owned.txt"] } } }),
+			},
+		});
+		if (isTrusted) await trust(it.env);
+		const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
+		expect(stdout).toMatch(expected);
+		expect(it.server.requests.some(asStranger)).toBe(false);
+		expect(await readdir(it.env.cwd)).not.toContain("owned.txt");
+	});
+});

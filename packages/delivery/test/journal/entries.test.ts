@@ -1,0 +1,19 @@
+import type { AgentRecord } from "@pi-subagents/core";
+import { expect, test } from "vitest";
+import { launchEntry } from "../../src/journal/entries.ts";
+import { eventsOf } from "../../src/restore/run-ends.ts";
+
+const record = {
+	...{ id: "a", run: 1, type: "scout", description: "look", task: "Look.", cwd: "/project", runner: "process" },
+	...{ isBackground: true, depth: 1, queuedAt: 1 },
+} as AgentRecord;
+
+test.each([{ launcher: "net" }, { machine: "box" }, {}])(
+	"a launch is read back from its entry as it was: %j",
+	(place) => {
+		const launch = JSON.parse(JSON.stringify(launchEntry({ ...record, ...place })));
+		const [queued] = eventsOf({ launch, outlives: false } as Parameters<typeof eventsOf>[0], 0, undefined);
+		const { launcher, machine } = queued?.type === "agent_queued" ? queued.agent : {};
+		expect({ launcher, machine }).toEqual({ launcher: undefined, machine: undefined, ...place });
+	},
+);
