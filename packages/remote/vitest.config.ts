@@ -1,5 +1,10 @@
-/** Files share what a run of the tests builds, and many wait for processes, so two run at once. */
+/**
+ * Files share what a run of the tests builds, and many wait for processes, so two run at once. What needs sshd or network
+ * namespaces is for the full run.
+ */
 import { mergeConfig } from "vitest/config";
 import base from "../../vitest.base.ts";
 
-export default mergeConfig(base, { test: { globalSetup: ["../core/global-setup.ts"], maxWorkers: 2 } });
+const exclude = process.env.TEST_FULL === "1" ? [] : ["test/ssh/**"];
+
+export default mergeConfig(base, { test: { globalSetup: ["../core/global-setup.ts"], maxWorkers: 2, exclude } });

@@ -38,19 +38,20 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect([meta.machine, meta.spec.runner]).toEqual(["local", "remote"]);
 	});
 
-	test.skipIf(!isFullRun)("the model is asked for a machine only where the user defined some", async () => {
-		for (const [machines, expected] of [
-			[{}, undefined],
-			[{ box: { ssh: "me@box.invalid" } }, "Where it runs: here, box"],
-		] as const) {
-			await using it = await scene([parentSays(say("Hello."))], {
-				agentFiles: { "subagents.json": JSON.stringify({ machines }) },
-			});
-			await using rpc = await startRpc({ env: it.env, pi });
-			await rpc.prompt("Do not delegate.");
-			const tool = it.server.requests[0]?.tools.find(({ name }) => name === "Agent");
-			const parameters = tool?.parameters as { properties: Record<string, { description?: string }> } | undefined;
-			expect(parameters?.properties.machine?.description).toBe(expected);
-		}
-	});
+	if (isFullRun)
+		test("the model is asked for a machine only where the user defined some", async () => {
+			for (const [machines, expected] of [
+				[{}, undefined],
+				[{ box: { ssh: "me@box.invalid" } }, "Where it runs: here, box"],
+			] as const) {
+				await using it = await scene([parentSays(say("Hello."))], {
+					agentFiles: { "subagents.json": JSON.stringify({ machines }) },
+				});
+				await using rpc = await startRpc({ env: it.env, pi });
+				await rpc.prompt("Do not delegate.");
+				const tool = it.server.requests[0]?.tools.find(({ name }) => name === "Agent");
+				const parameters = tool?.parameters as { properties: Record<string, { description?: string }> } | undefined;
+				expect(parameters?.properties.machine?.description).toBe(expected);
+			}
+		});
 });

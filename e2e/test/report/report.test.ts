@@ -90,10 +90,8 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 	);
 
 	/** `PICTURES=docs/images` keeps them: they are the pictures of `docs/report.md`. */
-	test.skipIf(!isFullRun)(
-		"the report of a real run is readable at every width, light and dark",
-		{ timeout: TIMEOUT },
-		async () => {
+	if (isFullRun)
+		test("the report of a real run is readable at every width, light and dark", { timeout: TIMEOUT }, async () => {
 			await using temp = await createTempDir();
 			const target = process.env.PICTURES ?? temp.path;
 			await using scene = await reportScene();
@@ -111,13 +109,10 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 					expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 					expect([it.requests, it.incidents]).toEqual([[], []]);
 				}
-		},
-	);
+		});
 
-	test.skipIf(!isFullRun)(
-		"a script that gets into the page all the same is refused",
-		{ timeout: TIMEOUT },
-		async () => {
+	if (isFullRun)
+		test("a script that gets into the page all the same is refused", { timeout: TIMEOUT }, async () => {
 			await using temp = await createTempDir();
 			const path = await writeHtmlReport(buildReport([hostile()], { now: 0 }), join(temp.path, "r.html"));
 			const evil = '<script>globalThis.owned = 1</script><img src="http://127.0.0.1:9/x"><p style="color:red">';
@@ -126,49 +121,49 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 			await it.page.waitForSelector(".row");
 			expect(await it.page.evaluate("globalThis.owned")).toBeUndefined();
 			expect(it.incidents.filter((each) => each.includes("Content Security Policy"))).toHaveLength(3);
-		},
-	);
+		});
 
-	test.skipIf(!isFullRun)("everything can be done with the keyboard alone", { timeout: TIMEOUT }, async () => {
-		await using temp = await createTempDir();
-		const path = await writeHtmlReport(buildReport(crowd(3, 4), { now: 0 }), join(temp.path, "r.html"));
-		await using it = await openFile(browser, path, { viewport: { width: 1280, height: 760 } });
-		const { page } = it;
-		const selected = () => page.getAttribute(".row.selected", "id");
-		const rows = () => page.locator(".row").count();
-		const press = async (...keys: string[]) => {
-			for (const key of keys) await page.keyboard.press(key);
-		};
-		await page.waitForSelector(".row.selected");
-		expect([await selected(), await rows()]).toEqual(["row-a0", 3]);
-		await press("ArrowDown", "ArrowDown");
-		expect(await selected()).toBe("row-a2");
-		await press("ArrowLeft", "ArrowLeft"); // up to the parent, then closed
-		expect([await selected(), await rows()]).toEqual(["row-a0", 1]);
-		await press("ArrowRight", "End");
-		expect([await selected(), await rows()]).toEqual(["row-a2", 3]);
-		const ticks = () => page.locator(".axis span").allTextContents();
-		const before = await ticks();
-		await press("+", "+");
-		expect(await ticks()).not.toEqual(before);
-		await press("0");
-		expect(await ticks()).toEqual(before);
-		await press("/");
-		await page.keyboard.type("task of a1");
-		await expect.poll(rows).toBe(2); // with its parent
-		await press("Escape");
-		await expect.poll(rows).toBe(3);
-		await press("Enter");
-		await expect.poll(() => page.evaluate("document.activeElement?.className")).toBe("details");
-		await press("Tab");
-		expect(await page.evaluate("document.activeElement?.tagName")).toBe("BUTTON");
-		expect(it.incidents).toEqual([]);
-	});
+	if (isFullRun)
+		test("everything can be done with the keyboard alone", { timeout: TIMEOUT }, async () => {
+			await using temp = await createTempDir();
+			const path = await writeHtmlReport(buildReport(crowd(3, 4), { now: 0 }), join(temp.path, "r.html"));
+			await using it = await openFile(browser, path, { viewport: { width: 1280, height: 760 } });
+			const { page } = it;
+			const selected = () => page.getAttribute(".row.selected", "id");
+			const rows = () => page.locator(".row").count();
+			const press = async (...keys: string[]) => {
+				for (const key of keys) await page.keyboard.press(key);
+			};
+			await page.waitForSelector(".row.selected");
+			expect([await selected(), await rows()]).toEqual(["row-a0", 3]);
+			await press("ArrowDown", "ArrowDown");
+			expect(await selected()).toBe("row-a2");
+			await press("ArrowLeft", "ArrowLeft"); // up to the parent, then closed
+			expect([await selected(), await rows()]).toEqual(["row-a0", 1]);
+			await press("ArrowRight", "End");
+			expect([await selected(), await rows()]).toEqual(["row-a2", 3]);
+			const ticks = () => page.locator(".axis span").allTextContents();
+			const before = await ticks();
+			await press("+", "+");
+			expect(await ticks()).not.toEqual(before);
+			await press("0");
+			expect(await ticks()).toEqual(before);
+			await press("/");
+			await page.keyboard.type("task of a1");
+			await expect.poll(rows).toBe(2); // with its parent
+			await press("Escape");
+			await expect.poll(rows).toBe(3);
+			await press("Enter");
+			await expect.poll(() => page.evaluate("document.activeElement?.className")).toBe("details");
+			await press("Tab");
+			expect(await page.evaluate("document.activeElement?.tagName")).toBe("BUTTON");
+			expect(it.incidents).toEqual([]);
+		});
 
-	test.skipIf(!isFullRun)(
-		"200 agents and 12,000 spans open within 700 ms of an empty page; 5,000 stay usable",
-		{ timeout: TIMEOUT },
-		async () => {
+	if (isFullRun)
+		test("200 agents and 12,000 spans open within 700 ms of an empty page; 5,000 stay usable", {
+			timeout: TIMEOUT,
+		}, async () => {
 			await using temp = await createTempDir();
 			const empty = join(temp.path, "empty.html");
 			await writeFile(empty, "<!doctype html><title>empty</title><div class=row></div>");
@@ -193,6 +188,5 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 			await it.page.keyboard.press("End");
 			await it.page.waitForSelector("#row-a4999.selected");
 			expect(await it.page.locator(".row").count()).toBeLessThan(100);
-		},
-	);
+		});
 });

@@ -48,10 +48,8 @@ test("agents of a session become a Chrome trace, and OpenTelemetry spans at the 
 	expect(await told(rpc, "/subagent trace --sent")).toContain("use /subagent trace [id|all]");
 });
 
-test.skipIf(!requireTool(CHROMIUM) || !isFullRun)(
-	"speedscope reads the Chrome trace",
-	{ timeout: 60_000 },
-	async () => {
+if (isFullRun)
+	test.skipIf(!requireTool(CHROMIUM))("speedscope reads the Chrome trace", { timeout: 60_000 }, async () => {
 		await using temp = await createTempDir();
 		const trace = JSON.stringify(chromeTrace(buildReport(crowd(3, 6), { now: 0 })));
 		const local = join(temp.path, "profile.js"); // how speedscope opens a file without a server
@@ -71,5 +69,4 @@ test.skipIf(!requireTool(CHROMIUM) || !isFullRun)(
 		} finally {
 			await browser.close();
 		}
-	},
-);
+	});

@@ -144,39 +144,41 @@ describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", { timeout: TIMEO
 		expect((await readdir(it.env.home)).filter((name) => name === "left-behind")).toEqual([]);
 	});
 
-	test.runIf(isFullRun)("without the launcher, the same attempts succeed", async () => {
-		await using it = await sandboxed("runner: process", (port) => [parentSays(launch(), tellsParent), tries(port)]);
-		await surround(it);
-		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
-		for (const name of [...NAMES, "home", "work"]) expect(stdout).toContain(`${name}: done`);
-		expect(it.knocks()).toBe(1);
-	});
+	if (isFullRun)
+		test("without the launcher, the same attempts succeed", async () => {
+			await using it = await sandboxed("runner: process", (port) => [parentSays(launch(), tellsParent), tries(port)]);
+			await surround(it);
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			for (const name of [...NAMES, "home", "work"]) expect(stdout).toContain(`${name}: done`);
+			expect(it.knocks()).toBe(1);
+		});
 
-	test.runIf(isFullRun)("a resumed agent runs inside it again, or fails if it is gone", async () => {
-		const looks = when(asStranger, (request) =>
-			request.lastToolResults.length > 0
-				? say(`It says ${results(request)}`)
-				: callTool("bash", { command: 'test -e "$HOME/.ssh" && echo I am outside || echo I am inside' }),
-		);
-		const heard: string[] = [];
-		const resume = (prompt: string, change: () => void) => (request: RequestView) => {
-			heard.push(results(request));
-			change();
-			return launch({ prompt, resume: /\[agent (\w+)/.exec(heard[0] ?? "")?.[1] });
-		};
-		await using it = await sandboxed("launcher: offline", () => [
-			parentSays(
-				launch(),
-				resume("Again.", () => writeFileSync(join(it.env.agentDir, "agents/stranger.md"), preset(""))),
-				resume("Once more.", () => it.settle("{}")),
-				tellsParent,
-			),
-			looks,
-		]);
-		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
-		expect(heard).toEqual([expect.stringContaining("I am inside"), expect.stringContaining("I am inside")]);
-		expect(stdout).toContain('the launcher "offline", which your settings do not define. There is none.');
-	});
+	if (isFullRun)
+		test("a resumed agent runs inside it again, or fails if it is gone", async () => {
+			const looks = when(asStranger, (request) =>
+				request.lastToolResults.length > 0
+					? say(`It says ${results(request)}`)
+					: callTool("bash", { command: 'test -e "$HOME/.ssh" && echo I am outside || echo I am inside' }),
+			);
+			const heard: string[] = [];
+			const resume = (prompt: string, change: () => void) => (request: RequestView) => {
+				heard.push(results(request));
+				change();
+				return launch({ prompt, resume: /\[agent (\w+)/.exec(heard[0] ?? "")?.[1] });
+			};
+			await using it = await sandboxed("launcher: offline", () => [
+				parentSays(
+					launch(),
+					resume("Again.", () => writeFileSync(join(it.env.agentDir, "agents/stranger.md"), preset(""))),
+					resume("Once more.", () => it.settle("{}")),
+					tellsParent,
+				),
+				looks,
+			]);
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			expect(heard).toEqual([expect.stringContaining("I am inside"), expect.stringContaining("I am inside")]);
+			expect(stdout).toContain('the launcher "offline", which your settings do not define. There is none.');
+		});
 });
 
 const BROKEN: [string, unknown, RegExp][] = [

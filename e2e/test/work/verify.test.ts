@@ -116,9 +116,8 @@ describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 		expect(plain.stdout).not.toContain("verified");
 	});
 
-	test.runIf(isFullRun)(
-		"a workflow of the model verifies its agents, by either name, only where calls may",
-		async () => {
+	if (isFullRun)
+		test("a workflow of the model verifies its agents, by either name, only where calls may", async () => {
 			const script = `export const meta = { name: "w", description: "w" }
 const good = await agent("Mend it.", { agentType: "mender", gate: "true" })
 const bad = await agent("Mend it.", { agentType: "mender", verify: "false" })
@@ -141,8 +140,7 @@ return { good, bad }`;
 			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect(stdout).toContain('"good":"Mended."');
 			expect(stdout).toContain('"bad":null');
-		},
-	);
+		});
 });
 
 /** The check writes its pid and waits to be killed. */

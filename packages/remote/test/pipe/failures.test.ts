@@ -6,8 +6,6 @@ import { expect, test, vi } from "vitest";
 import { createMachines, remoteRunner } from "../../src/index.ts";
 import { type RemoteWorld, remoteWorld, shimmed } from "../fixtures/remote-world.ts";
 
-const inFullRun = test.skipIf(!isFullRun);
-
 /** A child that calls one tool when the gate opens, and then answers. */
 function works(gate: Promise<unknown>) {
 	return ({ messages }: RequestView) =>
@@ -37,9 +35,8 @@ test("a worker is killed: a run that outlives its session continues, and settles
 	expect(types.filter((type) => type === "agent_settled")).toHaveLength(1);
 }, 60_000);
 
-inFullRun(
-	"a worker is killed: a run that its session waits for is lost, and says so",
-	async () => {
+if (isFullRun)
+	test("a worker is killed: a run that its session waits for is lost, and says so", async () => {
 		await using world = await remoteWorld(works(createGate()));
 		const worker = await shimmed(world);
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
@@ -47,13 +44,10 @@ inFullRun(
 		await worker.kill();
 		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
 		expect(world.server.requests).toHaveLength(1); // nothing is tried again
-	},
-	60_000,
-);
+	}, 60_000);
 
-inFullRun(
-	"the wrapper on the other machine is killed: the run is lost",
-	async () => {
+if (isFullRun)
+	test("the wrapper on the other machine is killed: the run is lost", async () => {
 		await using world = await remoteWorld(works(createGate()));
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
 		await world.server.nextRequest();
@@ -64,9 +58,7 @@ inFullRun(
 			by: "lost",
 			reason: expect.stringContaining("on local"),
 		});
-	},
-	60_000,
-);
+	}, 60_000);
 
 test("the near process ends: the next one rejoins the run from where its files end", async () => {
 	const gate = createGate();

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runnerConformance } from "@pi-subagents/core/testing";
-import { callTool, createGate, isFullRun, piUnderTest, requireTool, say } from "@pi-subagents-dev/testkit";
+import { callTool, createGate, piUnderTest, requireTool, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
 import { remoteRunner } from "../../src/index.ts";
@@ -36,7 +36,7 @@ async function sshWorld(reply: Parameters<typeof remoteWorld>[0], options?: Worl
 /** Not on the PATH of most users. */
 const hasSshd = requireTool("ssh") && (existsSync("/usr/sbin/sshd") || requireTool("sshd"));
 
-describe.skipIf(!isFullRun || !hasSshd)("the remote runner over ssh", () => {
+describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 	const fixture = wrapperFixture(piUnderTest(), { open: sshWorld, runner: remoteRunner });
 	test.each(runnerConformance)("$name", ({ run }) => run(fixture), 60_000);
 
