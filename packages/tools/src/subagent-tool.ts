@@ -1,6 +1,6 @@
 /** `subagent`: run a preset on a task, or several at once, and wait for the answers. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, defined, messageOf, type RunSpec, type Store } from "@pi-subagents/core";
+import { AgentError, defined, messageOf, type RunSpec, type Store, treeUsage } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -107,10 +107,12 @@ export function createSubagentTool(
 					onProgress: (lines, details) => onUpdate?.(progressUpdate(callId, lines, details)),
 				});
 				const text = params.tasks ? reportForAll(finished) : reportForOne(finished);
+				const { records } = store.snapshot();
+				const treeCost = (id: string) => treeUsage(records, id).usage.cost;
 				const results = finished.map(({ record, outcome }) => scriptResultOf(record, outcome));
 				const result = {
 					content: [{ type: "text" as const, text }],
-					details: { agents: finished.map(({ record }) => detailsOf(record)) },
+					details: { agents: finished.map(({ record }) => detailsOf(record, { treeCost: treeCost(record.id) })) },
 					...(usage ? { usage: usage.owed() } : {}),
 				};
 				return settledResult(result, (!params.tasks && results[0]) || scriptResultOfAll(results), {

@@ -28,6 +28,8 @@ export interface AgentDetails {
 	cachedPercent?: number;
 	/** In US dollars, if known. */
 	cost?: number;
+	/** With that of its sub-agents, if it has any. */
+	treeCost?: number;
 	durationMs: number;
 	/** How its answer fared against the output schema. */
 	structured?: StructuredDetails;
@@ -44,6 +46,8 @@ const DESCRIPTION_CHARACTERS = 200;
 export interface LiveFacts {
 	/** How long it has been running. */
 	elapsedMs?: number | undefined;
+	/** What it and its sub-agents cost together. */
+	treeCost?: number | undefined;
 	/** What it does now; by default the last line of its progress. */
 	activity?: string | undefined;
 }
@@ -65,6 +69,7 @@ export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetai
 		tokens: workTokens(usage),
 		...(cachedPercent > 0 ? { cachedPercent } : {}),
 		...(usage.cost > 0 ? { cost: usage.cost } : {}),
+		...((live.treeCost ?? 0) > usage.cost ? defined({ treeCost: live.treeCost }) : {}),
 		durationMs: live.elapsedMs ?? durationOf(record),
 		...defined({ structured, verified: verifiedOf(record), attempts: record.attempts }),
 	};

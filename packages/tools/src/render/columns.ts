@@ -49,7 +49,7 @@ export function agentLines(agents: readonly AgentLine[], theme: Theme): Componen
 /** `3 agents: 2 done, 1 failed · 9 tools · 22.8k tokens · $0.12 · 1m 12s`; the time is that of the longest. */
 export function summaryOf(agents: readonly AgentDetails[]): string {
 	const sum = (of: (agent: AgentDetails) => number) => agents.reduce((total, agent) => total + of(agent), 0);
-	const cost = sum((agent) => agent.cost ?? 0);
+	const cost = sum((agent) => agent.treeCost ?? agent.cost ?? 0);
 	return [
 		`${formatCount(agents.length, "agent")}: ${tallyText(agents)}`,
 		formatCount(

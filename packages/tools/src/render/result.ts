@@ -117,11 +117,12 @@ function activity(text: string, theme: Theme): string {
 }
 
 function stats(agent: AgentDetails, theme: Theme): string {
-	const { agentId, toolUses, tokens, cost = 0, durationMs, verified } = agent;
+	const { agentId, toolUses, tokens, cost = 0, treeCost = 0, durationMs, verified } = agent;
 	const figures = [
 		formatCount(toolUses, "tool"),
 		`${formatTokens(tokens)} ${tokens === 1 ? "token" : "tokens"}`,
 		...(cost > 0 ? [formatCost(cost)] : []),
+		...(treeCost > cost ? [`${formatCost(treeCost)} with its sub-agents`] : []),
 		formatDuration(durationMs),
 		...(verified === undefined ? [] : [sanitize(verified)]),
 	];

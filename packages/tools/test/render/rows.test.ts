@@ -50,6 +50,13 @@ test("when it is done, the body is the answer and what it took, once", () => {
 	expect(done).toEqual(["Two files.", "✓ 3 tools · 22.8k tokens · 1m 12s · a1"]);
 });
 
+test("the figures say what it cost, alone and with its sub-agents", () => {
+	const costly = { ...details, cost: 0.012, treeCost: 0.4 };
+	const shown = { ...result("Two files."), details: { agents: [costly] } };
+	const done = lines(renderAgentResult(shown, state, plain, { isError: false }), 100);
+	expect(done.at(-1)).toBe("✓ 3 tools · 22.8k tokens · $0.012 · $0.40 with its sub-agents · 1m 12s · a1");
+});
+
 test("the figures say that its work was verified", () => {
 	const verified = "verified: npm test (12.3s)";
 	const shown = { ...result("Two files."), details: { agents: [{ ...details, verified }] } };

@@ -31,7 +31,7 @@ function setUp() {
 			});
 		else runner.runs[index]?.settle({ status: "failed", error: "out of credit" });
 	};
-	return { subagent, agent, settle, agents, resolve: deps.resolve };
+	return { subagent, agent, settle, agents, manager, runner, resolve: deps.resolve };
 }
 
 const task = { preset: "scout", task: "Look." };
@@ -101,4 +101,16 @@ test("an answer that was not verified says so", async () => {
 	expect(await call).toMatchObject({
 		structuredContent: { status: "completed", verification: "not verified: project not trusted" },
 	});
+});
+
+test("the details of a call say what its agent and that one's agents cost together", async () => {
+	const { subagent, settle, manager, runner } = setUp();
+	const call = subagent.execute("c", task, undefined, undefined, NEW);
+	await expect.poll(() => runner.runs.length).toBe(1);
+	manager.spawn({ ...sampleSpec, subagents: "*" }, { parentAgentId: "a1" });
+	for (const [index, cost] of [0.1, 0.3].entries())
+		runner.runs[index]?.emit({ type: "usage", usage: { ...usage, cost } });
+	await settle(1, "answer");
+	await settle(0, "answer");
+	expect((await call).details).toMatchObject({ agents: [{ agentId: "a1", cost: 0.1, treeCost: 0.4 }] });
 });
