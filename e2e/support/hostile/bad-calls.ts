@@ -128,7 +128,7 @@ export const badCalls: Record<string, BadCall[]> = {
 		{
 			flaw: "several with a model for all",
 			args: { tasks: [preset], model: "fake-1" },
-			says: /give model and cwd in each of them/,
+			says: /give model, cwd and the like in each of them/,
 		},
 		{ flaw: "several with a hollow one", args: { tasks: [preset, {}] }, says: /preset/ },
 		{
