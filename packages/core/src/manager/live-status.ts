@@ -36,6 +36,7 @@ export class LiveStatus {
 	readonly #options: LiveStatusOptions;
 	readonly #watched = new Map<string, Watched>();
 	#cancelSweep: (() => void) | undefined;
+	#isClosed = false;
 
 	constructor(options: LiveStatusOptions) {
 		this.#options = options;
@@ -50,6 +51,15 @@ export class LiveStatus {
 		if (held) return holdText(held);
 		const doing = this.#isModelAlone(record) ? this.#phaseOf(record) : activity;
 		return this.#stalled(record, doing) ?? doing;
+	}
+
+	/** Watches nothing any more, though a last frame may still ask. */
+	close(): void {
+		this.#isClosed = true;
+		this.#cancelSweep?.();
+		this.#cancelSweep = undefined;
+		for (const { stop } of this.#watched.values()) stop();
+		this.#watched.clear();
 	}
 
 	/** An agent that writes a long answer is silent in its record, but not stalled. */
@@ -77,6 +87,7 @@ export class LiveStatus {
 	#watch(id: string): Watched {
 		const { clock, watch } = this.#options;
 		const watched: Watched = { stop: () => undefined, askedAt: clock.now(), toldAt: 0 };
+		if (this.#isClosed) return watched;
 		this.#watched.set(id, watched);
 		watched.stop = watch(id, ({ kind }) => {
 			watched.kind = kind;

@@ -331,6 +331,7 @@ export class Manager {
 	/** Stops every live agent, detaches those that outlive us, and resolves when the stopped children are gone. */
 	async shutdown({ reason }: Pick<Stop, "reason"> = {}): Promise<void> {
 		this.#isShutDown = true;
+		this.#liveStatus.close();
 		this.#lifecycle.close({ by: "shutdown", ...defined({ reason }) });
 		await this.#lifecycle.cleanedUp();
 	}

@@ -44,6 +44,20 @@ describe("while the model works alone", () => {
 		expect(manager.activityOf(id)).toContain("Retrying (1 of 3)");
 	});
 
+	test("a shutdown leaves no timer, also when a last frame asks", async () => {
+		const { manager, clock, spawn } = setUp();
+		const { id } = spawn();
+		clock.advance(2_000);
+		expect(manager.activityOf(id)).toBe("thinking…");
+		const before = clock.waiting();
+		const ended = manager.shutdown();
+		expect(clock.waiting()).toBeLessThan(before);
+		const after = clock.waiting();
+		manager.activityOf(id);
+		expect(clock.waiting()).toBe(after);
+		await ended;
+	});
+
 	test("nobody is watched before someone asks, nor for long after", () => {
 		const { manager, clock, spawn } = setUp();
 		const { id, run } = spawn();
