@@ -20,7 +20,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { linesOf, until } from "../../support/detached.ts";
 import { homegrown } from "../../support/extensions/homegrown.ts";
-import { enter, moveTo, openMenu } from "../../support/keys.ts";
+import { enter, openMenu } from "../../support/keys.ts";
 import { extensionDir, parentSays, scene, scoutSays } from "../../support/scene.ts";
 
 const second = await secondPi();
@@ -88,12 +88,11 @@ describe.each(isFullRun ? modern : [])("pi $version", (pi) => {
 		enter(tui, "/subagent start repo-scout: Find the launch code. ");
 		await tui.waitForText(/Started repo-scout as \w+\./);
 		await openMenu(tui);
-		await tui.waitForText("→ Running agents (1)");
+		await tui.waitForText("→ This session");
 		tui.press("enter");
 		await tui.waitForText(/→ ⠋ repo-scout/);
 		expect(statuses(tui.raw)).not.toContainEqual(expect.stringMatching(/blocked/));
-		tui.press("enter");
-		await moveTo(tui, "Stop");
+		tui.type("x");
 		await tui.waitForText(/Stop repo-scout \w+\?[\s\S]*→ Keep it running/);
 		expect(statuses(tui.raw).at(-1)).toMatch(/blocked.*Stop repo-scout \w+\?/);
 		tui.press("escape");
