@@ -114,3 +114,15 @@ test("the details of a call say what its agent and that one's agents cost togeth
 	await settle(0, "answer");
 	expect((await call).details).toMatchObject({ agents: [{ agentId: "a1", cost: 0.1, treeCost: 0.4 }] });
 });
+
+test("the details of an agent in the background say so at their top", async () => {
+	const { agent } = setUp();
+	const params = { prompt: "Look.", description: "look around", run_in_background: true };
+	const { details } = await agent.execute("c", params, undefined, undefined, OLD);
+	expect(details).toMatchObject({
+		agentId: "a1",
+		description: sampleSpec.description,
+		subagentType: sampleSpec.type,
+		status: "background",
+	});
+});
