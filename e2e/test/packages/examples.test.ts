@@ -39,7 +39,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Leaves out what `npm run example` makes in the clone. */
-const isOfTheExample = (path: string) => !/[\\/](?:node_modules|jobs)$/.test(path);
+const isOfTheExample = (path: string) => !/[\\/](?:node_modules|jobs|inbox\.jsonl)$/.test(path);
 
 /** A directory that holds these examples, with everything installed there that they depend on, checked by the compiler. */
 async function installedExamples(dir: string, names: readonly string[]): Promise<void> {
