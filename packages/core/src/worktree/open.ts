@@ -1,11 +1,9 @@
 /** Creates an agent's own checkout on its own branch, or reopens its previous one. */
-import type { Stats } from "node:fs";
-import { lstat, mkdir, realpath, rm } from "node:fs/promises";
+import { mkdir, realpath, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { systemClock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
-import { isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
 import type { WorktreeSetup } from "../model/runner.ts";
@@ -13,7 +11,7 @@ import { ownIdentity } from "../runs/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
 import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { type Allowed, type Allows, NeedsOwnSettings } from "./own-config.ts";
-import { prepareCheckout } from "./prepare.ts";
+import { lookAt, prepareCheckout } from "./prepare.ts";
 import { removeCheckout } from "./remove.ts";
 import { checkTree, findRepository, type Repository } from "./repository.ts";
 import { commitTree, snapshotOf, WITHOUT_LFS, withoutFilters } from "./snapshot.ts";
@@ -271,13 +269,4 @@ export async function exists(path: string): Promise<boolean> {
 /** Whether the checkout is still a directory. A link put there may lead to any files. */
 export async function isCheckout(root: string): Promise<boolean> {
 	return (await lookAt(root))?.isDirectory() ?? false;
-}
-
-async function lookAt(path: string): Promise<Stats | undefined> {
-	try {
-		return await lstat(path);
-	} catch (error) {
-		if (isMissing(error)) return undefined;
-		throw error;
-	}
 }

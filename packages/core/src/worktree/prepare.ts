@@ -157,7 +157,8 @@ async function mkdirInside(root: string, dir: string): Promise<void> {
 	if (!isWithin(await realpath(dir), await realpath(root))) throw refused(`${quoted(dir)} leads out of the checkout`);
 }
 
-async function lookAt(path: string): Promise<Stats | undefined> {
+/** Undefined if nothing is there; rejects if that is unknown. */
+export async function lookAt(path: string): Promise<Stats | undefined> {
 	try {
 		return await lstat(path);
 	} catch (error) {
