@@ -2,6 +2,7 @@
  * The parts of runs in their own processes, for those who start or follow them in another way, for example on another
  * machine. Loads without pi: what needs pi's modules is passed in.
  */
+export { isShortage, untilSpawned, whyNotStarted } from "../base/spawn-error.ts";
 export {
 	type DetachedLauncher,
 	type DetachedRunnerOptions,

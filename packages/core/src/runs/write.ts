@@ -5,7 +5,7 @@ import { defined } from "../base/values.ts";
 import { createWhole, jsonText } from "../files/create.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { type Meta, type ResultFile, RUN_FILES } from "./layout.ts";
+import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "./layout.ts";
 
 export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
@@ -53,6 +53,12 @@ export async function writeMeta(dir: string, meta: Meta): Promise<void> {
 	await writeFile(join(dir, RUN_FILES.ignore), IGNORE_ALL, { flag: "wx", mode: 0o600 });
 	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
 	await createWhole(join(dir, RUN_FILES.meta), jsonText(meta));
+}
+
+/** From then on no wrapper can start here. False if one was first. */
+export async function preventStart(dir: string, now: number): Promise<boolean> {
+	const givenUp: WrapperFile = { type: "given_up", at: now };
+	return createWhole(join(dir, RUN_FILES.wrapper), JSON.stringify(givenUp));
 }
 
 /** Writes the result. The first one counts: returns whether it was this one. */

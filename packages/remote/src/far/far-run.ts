@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
 import { endRun, type StartedWrapper } from "@pi-subagents/core/detached";
 import { readPlain } from "@pi-subagents/core/files";
-import { claimRun, isAlive, RUN_FILES, readMeta, readResult, readWrapper, releaseRun } from "@pi-subagents/core/runs";
+import {
+	claimRun,
+	isAlive,
+	preventStart,
+	RUN_FILES,
+	readMeta,
+	readResult,
+	readWrapper,
+	releaseRun,
+} from "@pi-subagents/core/runs";
 import { packWork } from "../git/far-repository.ts";
 import { ByteTail } from "../link/byte-tail.ts";
 import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
@@ -27,6 +36,7 @@ export interface FarRunOptions {
 const START_MS = 10_000;
 /** Checking a process is expensive on some systems. */
 const PROBE_MS = 1_900;
+const NEVER_STARTED = "it never started";
 const MAX_BYTES = 512 * 1024 * 1024;
 
 export class FarRun {
@@ -140,8 +150,12 @@ export class FarRun {
 		// A result may have been written just before the exit.
 		if (why === undefined || (await readResult(this.#options.dir).catch(() => undefined))) return undefined;
 		const { dir, clock, report } = this.#options;
-		await bestEffort("ending what a lost run left behind", report, () => endRun(dir, clock));
-		return { type: "gone", why };
+		let isOver = false;
+		await bestEffort("ending what a lost run left behind", report, async () => {
+			await endRun(dir, clock);
+			isOver = true;
+		});
+		return { type: "gone", why, isOver };
 	}
 
 	async #whyGone(): Promise<string | undefined> {
@@ -149,11 +163,17 @@ export class FarRun {
 		if (this.#why !== undefined) return this.#why;
 		if (kept?.ended) return undefined; // its exit will be seen
 		const wrapper = await readWrapper(dir);
-		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : "it never started";
-		if (wrapper.type === "given_up") return "it never started";
+		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : this.#giveUp();
+		if (wrapper.type === "given_up") return NEVER_STARTED;
 		if (this.#clock.now() < this.#nextProbeAt) return undefined;
 		this.#nextProbeAt = this.#clock.now() + PROBE_MS;
 		return (await isAlive(wrapper)) ? undefined : "its process is gone";
+	}
+
+	/** Unless a wrapper started after all: then its end will be seen. */
+	async #giveUp(): Promise<string | undefined> {
+		const { dir, clock } = this.#options;
+		return (await preventStart(dir, clock.now())) ? NEVER_STARTED : undefined;
 	}
 }
 

@@ -25,7 +25,7 @@ import {
 	worktreesDir,
 } from "@pi-subagents/core/worktree";
 import type { WorktreeReport } from "@pi-subagents/progress";
-import type { Blobs, Work } from "../link/link.ts";
+import { type Blobs, Disconnected, type Work } from "../link/link.ts";
 import type { SentRepository } from "../link/order.ts";
 
 export interface NearRepositoryOptions {
@@ -106,7 +106,10 @@ export interface TakeBackOptions extends NearRepositoryOptions {
 	fetch: (path: string) => Promise<void>;
 }
 
-/** Puts the agent's commits on the branch `pi/<run>`. Never rejects: what went wrong is a problem in the report. */
+/**
+ * Puts the agent's commits on the branch `pi/<run>`. What went wrong is a problem in the report; only a connection that
+ * ended meanwhile is an error, since trying again helps.
+ */
 export async function takeBack(options: TakeBackOptions): Promise<WorktreeReport> {
 	const { report, machine, sent } = options;
 	const { files, insertions, deletions, problems = [] } = report;
@@ -119,6 +122,7 @@ export async function takeBack(options: TakeBackOptions): Promise<WorktreeReport
 		const all = [...problems, ...more];
 		return { ...stat, branch, merge: mergeCommand(record, branch), ...(all.length > 0 && { problems: all }) };
 	} catch (error) {
+		if (error instanceof Disconnected) throw error;
 		const problem = `Its commits are on ${machine} and could not be taken over: ${messageOf(error)}`;
 		return { ...stat, problems: [...problems, problem] };
 	}

@@ -24,7 +24,7 @@ export interface Link {
 export interface Blobs {
 	/** Offers content to the far side, which fetches it if it lacks it. `make` returns the path of a file. */
 	offer(id: string, make: () => Promise<string>): () => void;
-	/** Copies content of the far side into a new file. */
+	/** Copies content of the far side into a new file. Rejects with `Disconnected` if the connection ends meanwhile. */
 	fetch(key: string, id: string, path: string): Promise<void>;
 }
 
@@ -43,8 +43,11 @@ export type Piece =
 	| { type: "control"; size: number }
 	/** The result, after all other pieces. `work`: the commits that the agent made. */
 	| { type: "result"; text: string; session?: string; work?: Work }
-	/** There is no result and there will be none. */
-	| { type: "gone"; why: string };
+	/**
+	 * There is no result and there will be none. `isOver`: nothing of the run is alive, or nothing that it still does can
+	 * count, so it may be run again.
+	 */
+	| { type: "gone"; why: string; isOver?: boolean };
 
 /** What an agent did to the repository: a branch, and the blob with a bundle of its commits. */
 export interface Work {
@@ -61,6 +64,11 @@ export type ControlMessage =
 	| { type: "kill" }
 	/** The near side has everything: the far side may delete the run. */
 	| { type: "done" };
+
+/** The connection ended before the answer: once it is back, trying again may help. */
+export class Disconnected extends Error {
+	override readonly name = "Disconnected";
+}
 
 /** The far side refused, or cannot do it: trying again would not help. */
 export class Refused extends Error {

@@ -11,7 +11,7 @@ import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
 import { createWhole, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { ByteTail } from "../link/byte-tail.ts";
-import { GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
+import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
 
 export interface MirrorOptions {
 	dir: string;
@@ -83,6 +83,11 @@ export class Mirror implements StartedWrapper {
 			() => this.#marks(),
 			(piece) => void this.#hear(piece),
 		);
+	}
+
+	/** Once there is a connection, the far side tells the result again. */
+	#followAgain(): void {
+		if (!this.#isOver) this.#unfollow = this.#follow();
 	}
 
 	async #marks(): Promise<Marks> {
@@ -158,10 +163,14 @@ export class Mirror implements StartedWrapper {
 		if (piece.session !== undefined && !this.#wasSentAgain && !(await this.#hasSession(piece.session))) {
 			this.#wasSentAgain = true;
 			await write(this.#path("session"), 0, Buffer.alloc(0));
-			this.#unfollow = this.#follow();
-			return;
+			return this.#followAgain();
 		}
-		const { text, isAllHere } = await finish(piece);
+		const finished = await finish(piece).catch((error: unknown) => {
+			if (error instanceof Disconnected) return undefined;
+			throw error;
+		});
+		if (!finished) return this.#followAgain();
+		const { text, isAllHere } = finished;
 		await createWhole(join(dir, RUN_FILES.result), text);
 		if (!isAllHere) return; // the result says what is left there; the worker deletes it when it is old
 		await bestEffort("clearing up on another machine", report, () => link.control(key, { type: "done" }));

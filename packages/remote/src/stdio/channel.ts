@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { isObject, messageOf } from "@pi-subagents/core";
 import { parseJson } from "@pi-subagents/core/runs";
 import { createLineSplitter, MAX_LINE_BYTES } from "@pi-subagents/progress";
-import { Refused } from "../link/link.ts";
+import { Disconnected, Refused } from "../link/link.ts";
 
 type Handler = (body: unknown) => unknown;
 
@@ -49,11 +49,11 @@ export class Channel {
 		input.on("end", () => this.close());
 	}
 
-	/** Rejects with `Refused` if the other side does, and with another error if the connection ends first. */
+	/** Rejects with `Refused` if the other side does, and with `Disconnected` if the connection ends first. */
 	request(does: string, body: unknown): Promise<unknown> {
 		const id = ++this.#last;
 		return new Promise((resolve, reject) => {
-			if (this.#isClosed) return reject(new Error("the connection is closed"));
+			if (this.#isClosed) return reject(new Disconnected("the connection is closed"));
 			this.#waiting.set(id, { resolve, reject });
 			this.#send({ id, does, body }).catch((error) => {
 				this.#waiting.delete(id);
@@ -70,7 +70,7 @@ export class Channel {
 	close(): void {
 		if (this.#isClosed) return;
 		this.#isClosed = true;
-		for (const { reject } of this.#waiting.values()) reject(new Error("the connection ended"));
+		for (const { reject } of this.#waiting.values()) reject(new Disconnected("the connection ended"));
 		this.#waiting.clear();
 		this.#options.onClosed();
 	}
@@ -81,8 +81,8 @@ export class Channel {
 			return Promise.reject(new Refused(`a message of ${line.length} characters is too long to be sent`));
 		const { output } = this.#options;
 		return new Promise((resolve, reject) => {
-			if (this.#isClosed || !output.writable) return reject(new Error("the connection is closed"));
-			output.write(line, (error) => (error ? reject(error) : resolve()));
+			if (this.#isClosed || !output.writable) return reject(new Disconnected("the connection is closed"));
+			output.write(line, (error) => (error ? reject(new Disconnected(messageOf(error))) : resolve()));
 		});
 	}
 

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
+import { isShortage, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
 import { sanitize } from "@pi-subagents/progress";
 import { type Blobs, type ControlMessage, type Link, type Marks, type Piece, Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
@@ -171,6 +172,9 @@ export class StdioLink implements Link {
 		this.#attempt++;
 		const { command, args, env = process.env } = this.#options;
 		const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"], detached: true, windowsHide: true });
+		await untilSpawned(child).catch((error) => {
+			throw this.#notStarted(error);
+		});
 		const { stdin, stdout, stderr } = child;
 		const greeted = Promise.withResolvers<Hello>();
 		let complaint = "";
@@ -178,10 +182,6 @@ export class StdioLink implements Link {
 			complaint = (complaint + text).slice(-MAX_COMPLAINT);
 		});
 		const failed = (code: number | null) => greeted.reject(this.#failure(code, complaint));
-		child.once("error", (error) => {
-			complaint += messageOf(error);
-			failed(127);
-		});
 		child.once("close", failed);
 		const channel = new Channel({
 			input: stdout,
@@ -229,6 +229,13 @@ export class StdioLink implements Link {
 		throw new Refused(
 			`${name} has pi-subagents ${sanitize(version)}, which speaks protocol ${protocol}; version ${ours} here speaks ${PROTOCOL}. Update pi-subagents ${behind}.`,
 		);
+	}
+
+	/** Nothing was reached yet: it is this machine that lacks something. */
+	#notStarted(error: unknown): Error {
+		const { name, command } = this.#options;
+		const text = `${name} cannot be reached: ${command} could not be started here: ${whyNotStarted(error)}`;
+		return isShortage(error) ? new Error(text) : new Refused(text);
 	}
 
 	#failure(code: number | null, complaint: string): Error {

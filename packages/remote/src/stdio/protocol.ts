@@ -50,7 +50,7 @@ export const pieceSchema = Type.Object({
 			session: Type.Optional(hash),
 			work: Type.Optional(Type.Object({ blob: keySchema, tip: hash, left: Type.Optional(text) })),
 		}),
-		shape("gone", { why: text }),
+		shape("gone", { why: text, isOver: Type.Optional(Type.Boolean()) }),
 	]),
 });
 

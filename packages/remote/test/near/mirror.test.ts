@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { systemClock } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ControlMessage, Link, Piece } from "../../src/link/link.ts";
+import { type ControlMessage, Disconnected, type Link, type Piece } from "../../src/link/link.ts";
 import { Mirror } from "../../src/near/mirror.ts";
 
 /** A mirror, and a machine that keeps the control lines as a worker does and says what the test wants it to say. */
-async function mirrored({ isAllHere = true } = {}) {
+async function mirrored({ isAllHere = true, finishing = async () => undefined as unknown } = {}) {
 	const dir = await mkdtemp(join(tmpdir(), "mirror-"));
 	let follower: ((piece: Piece) => void) | undefined;
 	let follows = 0;
@@ -35,7 +35,10 @@ async function mirrored({ isAllHere = true } = {}) {
 			return () => undefined;
 		},
 	};
-	const finish = async ({ text }: { text: string }) => ({ text, isAllHere });
+	const finish = async ({ text }: { text: string }) => {
+		await finishing();
+		return { text, isAllHere };
+	};
 	const report = () => undefined;
 	const mirror = new Mirror({ dir, key: "k", machine: "box", link, finish, clock: systemClock, report });
 	onTestFinished(async () => {
@@ -65,6 +68,19 @@ test("a conversation that was lost is sent again, and nothing is followed afterw
 	await vi.waitFor(async () => expect(await readFile(join(dir, RUN_FILES.result), "utf8")).toBe("second"));
 	mirror.letGo();
 	expect(state().isFollowed).toBe(false);
+});
+
+test("a connection that ends while the commits are fetched is waited for: the result is told again", async () => {
+	let attempts = 0;
+	const finishing = async () => {
+		if (attempts++ === 0) throw new Disconnected("the connection ended");
+	};
+	const { dir, say, state } = await mirrored({ finishing });
+	say({ type: "result", text: "{}" });
+	await vi.waitFor(() => expect(state().follows).toBe(2));
+	await expect(readFile(join(dir, RUN_FILES.result))).rejects.toThrow("ENOENT");
+	say({ type: "result", text: "{}" });
+	await vi.waitFor(async () => expect(await readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}"));
 });
 
 test.each([true, false])("the machine may delete a run if all of it is here (%s)", async (isAllHere) => {

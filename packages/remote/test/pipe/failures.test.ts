@@ -118,7 +118,7 @@ test("a model that the other machine lacks is a launch error that says so", asyn
 	});
 }, 60_000);
 
-test("another protocol and a missing worker are clear errors", async () => {
+test("another protocol, a missing worker and a missing ssh are clear errors", async () => {
 	await using world = await remoteWorld(() => say("Never."));
 	world.program = join(world.env.root, "newer.mjs");
 	await writeFile(
@@ -137,15 +137,18 @@ test("another protocol and a missing worker are clear errors", async () => {
 		"#!/bin/sh\necho 'sh: 1: pi-subagents-worker: not found' >&2\nexit 127\n",
 		{ mode: 0o755 },
 	);
-	vi.stubEnv("PATH", `${world.env.root}:${process.env.PATH}`);
-	const machines = createMachines(() => world.defined, { ...world.machinesOptions, env: process.env });
-	const missing = await remoteRunner({ ...world.options, linkTo: machines.linkTo }).start(
-		{ ...world.spec, machine: "box", agentId: "a2", artifacts: join(world.env.root, "runs", "a2") },
-		() => undefined,
-	).settled;
-	vi.unstubAllEnvs();
-	expect(missing).toMatchObject({
-		status: "failed",
-		error: expect.stringContaining("npm install -g @pi-subagents/remote"),
-	});
+	const onPath = async (agentId: string, path: string) => {
+		vi.stubEnv("PATH", path);
+		const machines = createMachines(() => world.defined, { ...world.machinesOptions, env: process.env });
+		const spec = { ...world.spec, machine: "box", agentId, artifacts: join(world.env.root, "runs", agentId) };
+		const runner = remoteRunner({ ...world.options, git: async () => "", linkTo: machines.linkTo });
+		const outcome = await runner.start(spec, () => undefined).settled;
+		vi.unstubAllEnvs();
+		return outcome.status === "failed" ? outcome.error : outcome.status;
+	};
+	const { PATH } = process.env;
+	expect(await onPath("a2", `${world.env.root}:${PATH}`)).toContain("npm install -g @pi-subagents/remote");
+	const without = await onPath("a3", join(world.env.root, "empty"));
+	expect(without).toMatch(/^box cannot be reached: ssh could not be started here: .*ENOENT/);
+	expect(without).not.toContain("npm install");
 }, 60_000);

@@ -5,7 +5,6 @@
 import { join } from "node:path";
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import { type Clock, steadyClock } from "../../base/clock.ts";
-import { createWhole } from "../../files/create.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
 import { type RunIdentity, runIdOf } from "../../model/runner.ts";
 import { isAlive } from "../../runs/identity.ts";
@@ -17,6 +16,7 @@ import {
 	type WrapperFile,
 } from "../../runs/layout.ts";
 import { parseEvent, parseResult, readResult, readWrapper } from "../../runs/read.ts";
+import { preventStart } from "../../runs/write.ts";
 import type { StartedWrapper, WrapperEnd } from "./starter.ts";
 
 export interface WatchOptions {
@@ -171,8 +171,7 @@ export class RunWatcher {
 	/** From then on no wrapper can start; unless one was first. */
 	async #giveUp(): Promise<string | undefined> {
 		const { dir, clock } = this.#options;
-		const givenUp: WrapperFile = { type: "given_up", at: clock.now() };
-		if (await createWhole(join(dir, RUN_FILES.wrapper), JSON.stringify(givenUp))) return NEVER_STARTED;
+		if (await preventStart(dir, clock.now())) return NEVER_STARTED;
 		return (await this.#wrapperFile()) ? undefined : `its ${RUN_FILES.wrapper} is broken`;
 	}
 
