@@ -9,13 +9,12 @@ import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
-import { createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
+import { createGitTrust, createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
 import { lazyRemoteRunner } from "@pi-subagents/remote/pi";
 import { createUsageReport, createUserInputSignal, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { loadCommands } from "./commands/commands.lazy.ts";
 import { registerCommands } from "./commands/register-commands.ts";
-import { createGitTrust } from "./host/git-trust.ts";
 import { createHost, reopenableDir } from "./host/host.ts";
 import { createWorktrees } from "./host/worktrees.ts";
 import { createCallerData } from "./rpc/launch.ts";
@@ -40,7 +39,7 @@ export default function subagents(given: ExtensionAPI): void {
 	const states = followSession(pi, host);
 	const dialogs = createDialogs();
 	const questions = createQuestions(pi, host, states, dialogs);
-	const gitTrust = createGitTrust(host, dialogs);
+	const gitTrust = createGitTrust(host, questions.confirm);
 	const onSettings = (settings: Settings) => {
 		manager.setSlots(settings);
 		manager.setSessionBudget(settings.budget.session);
@@ -79,7 +78,7 @@ export default function subagents(given: ExtensionAPI): void {
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
 		notify: host.notify,
-		confirm: questions.confirm,
+		confirm: async (question) => (await questions.confirm("Budget of this session", question)) ?? false,
 	});
 	const { store } = manager;
 	const recorder: Recorder = recordRuns({

@@ -40,7 +40,6 @@ export type {
 	WorktreeFields,
 } from "./model/preset.ts";
 export type { ParseOptions } from "./parse/context.ts";
-export { parseDefinition } from "./parse/definition.ts";
 export { type Override, parseOverride } from "./parse/override.ts";
-export { parsePreset } from "./parse/parse.ts";
+export { parseDefinition, parsePreset } from "./parse/parse.ts";
 export type { ParseContext } from "./parse/reader.ts";

@@ -1,2 +1,2 @@
-export { confirmSafely, createDialogs, type Dialogs } from "./dialogs.ts";
+export { createDialogs } from "./dialogs.ts";
 export { createQuestions, QUESTION, type Questions, renderQuestion } from "./questions.ts";

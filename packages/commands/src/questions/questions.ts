@@ -26,8 +26,8 @@ export interface Questions {
 	/** The undelivered questions as one message. They count as delivered from now on. */
 	takeMessage(): QuestionMessage | undefined;
 	hasUndelivered(): boolean;
-	/** Asks the user about money; no without a screen. */
-	confirm(question: string): Promise<boolean>;
+	/** Asks the user for a yes. Undefined without a screen. */
+	confirm(title: string, question: string): Promise<boolean> | undefined;
 	/** Calls the listener when there is a message to take. */
 	onMessage(listener: () => void): void;
 }
@@ -102,10 +102,9 @@ export function createQuestions(
 				pi.getActiveTools().includes(ANSWER_TOOL),
 			userCanAnswer: () => host.session()?.hasUI ?? false,
 		},
-		async confirm(question) {
+		confirm(title, question) {
 			const session = host.session();
-			if (!session?.hasUI) return false;
-			return dialogs.inTurn(() => confirmSafely(session, "Budget of this session", question));
+			return session?.hasUI ? dialogs.inTurn(() => confirmSafely(session, title, question)) : undefined;
 		},
 		ask(question, manager) {
 			if (question.addressee.who === "session") {

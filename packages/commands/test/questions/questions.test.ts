@@ -33,7 +33,11 @@ function setUp({ arrives = (): boolean => true } = {}) {
 	const notified: string[] = [];
 	const notify = (text: string) => notified.push(text);
 	const host = {
-		session: () => ({ hasUI: true, ui: { input, notify } }),
+		session: () => ({
+			hasUI: true,
+			mode: "tui",
+			ui: { input, notify, select: async (_: string, [first]: string[]) => first },
+		}),
 		warn: () => undefined,
 	} as unknown as CommandHost;
 	let sayState: (state: SessionState) => void = () => undefined;
@@ -170,4 +174,8 @@ test("where pi waits for its agents before it ends, their questions are what it 
 	expect(calls).toBe(1);
 	expect(questions.takeMessage()?.details.questions).toEqual([{ agentId: id, question: "Which door?" }]);
 	expect(questions.takeMessage()).toBeUndefined();
+});
+
+test("what needs a yes starts with No selected, so that Enter pressed too early allows nothing", async () => {
+	expect(await setUp().questions.confirm("Go on?", "It costs money.")).toBe(false);
 });

@@ -2,11 +2,19 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type Manager, nameKey, type Outcome } from "@pi-subagents/core";
 import { wholeOutcome } from "@pi-subagents/core/report";
-
-import { type Handlers, requestChannels, serve } from "@pi-subagents/rpc";
+import type { RuntimePresets } from "@pi-subagents/launch";
+import { type ParseResult, parseDefinition } from "@pi-subagents/presets";
+import {
+	type AgentDefinition,
+	type AgentRegistration,
+	type Handlers,
+	type Replies,
+	requestChannels,
+	serve,
+	serveRegistrations,
+} from "@pi-subagents/rpc";
 import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, costOf, settledAgentOf } from "../bus/payloads.ts";
-import { registerAgents, serveAgentEvents } from "./agents.ts";
 import { launchAgent, launchWorkflow, type RpcDeps } from "./launch.ts";
 import { provideRegistry } from "./registry.ts";
 
@@ -88,4 +96,29 @@ function activeOf(record: AgentRecord): AgentRecord {
 	if (record.parentAgentId !== undefined) throw new Error("Agent is owned by another agent or workflow");
 	if (record.outcome) throw new Error("Agent is not running");
 	return record;
+}
+
+/** Presets that another extension brings along. All of them, or none and an error that names the first that cannot be used. */
+function registerAgents(request: AgentRegistration, runtime: RuntimePresets): Replies["registerAgents"] {
+	const { agents, owner } = request;
+	const isExclusive = request.exclusive ?? false;
+	const results = agents.map(parsed);
+	const names = results.map(({ preset }) => preset?.name.toLowerCase());
+	const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+	if (twice >= 0) throw new Error(`agents[${twice}]: the name "${agents[twice]?.name}" is used twice`);
+	runtime.register({ results, isExclusive, owner: owner ?? undefined });
+	return { count: results.length, exclusive: isExclusive };
+}
+
+/** The same, by the older event. */
+function serveAgentEvents(pi: ExtensionAPI, runtime: RuntimePresets): void {
+	const stop = serveRegistrations(pi.events, (definition) => runtime.register({ results: [parsed(definition, 0)] }));
+	pi.on("session_shutdown", stop);
+}
+
+function parsed(definition: AgentDefinition, index: number): ParseResult {
+	const result = parseDefinition(definition);
+	if (result.preset) return result;
+	const why = result.problems.find(({ severity }) => severity === "error")?.message ?? "it cannot be used";
+	throw new Error(`agents[${index}] "${definition.name}": ${why}`);
 }

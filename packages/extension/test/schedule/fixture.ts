@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { createDialogs } from "@pi-subagents/commands/questions";
 import { allAgents, type RunSpec } from "@pi-subagents/core";
 import { requireResources } from "@pi-subagents/core/session";
 import {
+	createGitTrust,
 	createLauncher,
 	type LaunchHost,
 	type Schedules,
@@ -15,7 +15,6 @@ import {
 } from "@pi-subagents/launch";
 import { createAgentTool, modelParameter } from "@pi-subagents/tools";
 import { hostIn } from "../../../launch/test/fixture.ts";
-import { createGitTrust } from "../../src/host/git-trust.ts";
 import { conversation, type Host } from "../../src/host/host.ts";
 import { createScheduleCall, createSchedules } from "../../src/schedule/schedules.ts";
 import { newFile, open } from "../fixtures/fake-session.ts";
@@ -83,7 +82,7 @@ async function openSession(
 		isProjectTrusted: () => trust === "yes",
 		requireResources: (spec: RunSpec) => requireResources(host, spec),
 		conversation,
-		checkWorktree: (asked: WorktreeRequest) => createGitTrust(host, createDialogs()).check(asked),
+		checkWorktree: (asked: WorktreeRequest) => createGitTrust(host, () => undefined).check(asked),
 	} as unknown as Host & LaunchHost<ExtensionContext>;
 	const launcher = createLauncher(host, (settings) => schedules.configure(settings));
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, {

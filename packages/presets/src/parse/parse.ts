@@ -1,13 +1,13 @@
 /**
- * Turns the text of one file into a preset. Pure: no file system and no clock. Never throws.
+ * Turns the text of one file, or what another program gives as an object, into a preset. Pure: no file system and no clock. Never throws.
  */
 
 import { limitFault } from "../fields/limits.ts";
 import { findField } from "../fields/spelling.ts";
 import { readFrontmatter, splitFrontmatter } from "../frontmatter/frontmatter.ts";
 import { isForeignLimit } from "../imports/shared.ts";
-import { fileStem, usableName } from "../model/names.ts";
-import type { ParseResult, Problem } from "../model/preset.ts";
+import { fileStem, nameFault, normalName, usableName } from "../model/names.ts";
+import type { ParseResult, PresetSource, Problem } from "../model/preset.ts";
 import { normalizeLineEnds } from "../model/text.ts";
 import { contextOf, type ParseOptions } from "./context.ts";
 import { guessNamesInHead, guessNamesInText, startsWithFields, validNames } from "./guess-names.ts";
@@ -51,6 +51,37 @@ export function parsePreset(text: string, options: ParseOptions): ParseResult {
 		default:
 			throw new Error(`unknown split: ${JSON.stringify(split satisfies never)}`);
 	}
+}
+
+const givenAtRunTime: PresetSource = { kind: "runtime", flavour: "agents", inProject: false };
+
+/** Not fields of ours: the text is the body, and we show the name. */
+const notFields: ReadonlySet<string> = new Set(["name", "systemPrompt", "displayName"]);
+
+/**
+ * Reads a preset given as an object. Unlike in a file, a field that cannot be used is always an error.
+ *
+ * @example
+ * parseDefinition({ name: "scout", systemPrompt: "Be quick.", tools: ["read"] }).preset?.tools; // ["read"]
+ */
+export function parseDefinition(definition: Readonly<Record<string, unknown>>): ParseResult {
+	const written = typeof definition.name === "string" ? normalName(definition.name.trim()) : "";
+	const name = usableName(written);
+	const path = `runtime:${name ?? "unnamed"}`;
+	const fail = (message: string): ParseResult => ({ problems: [{ path, severity: "error", message }] });
+	if (name === undefined) return fail(nameFault(written) ?? "the name is not allowed");
+	const prompt = typeof definition.systemPrompt === "string" ? definition.systemPrompt : "";
+	if (prompt.trim() === "") return fail("`systemPrompt` is missing: say what the agent is to do");
+	const entries = Object.entries({ ...definition, name })
+		.filter(([key, value]) => (key === "name" || !notFields.has(key)) && !isUnset(key, value))
+		.map(([key, value]) => ({ key, value, line: 1, column: 1 }));
+	const result = new Reader({ path, source: givenAtRunTime }, name).build(entries, prompt);
+	return result.problems.some(({ severity }) => severity === "error") ? { problems: result.problems } : result;
+}
+
+/** `auto` leaves it to us. */
+function isUnset(key: string, value: unknown): boolean {
+	return value === null || value === undefined || (key === "promptMode" && value === "auto");
 }
 
 /** The result for a file that cannot be used at all. It still reserves its names, by default the file name. */

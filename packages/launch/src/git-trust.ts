@@ -3,13 +3,11 @@
  * that they allowed when they were asked, once in a session.
  */
 
-import { confirmSafely, type Dialogs } from "@pi-subagents/commands/questions";
 import type { Confinement } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
 import { type Allows, allowedAt, checkWorktree, markOf, NeedsOwnSettings } from "@pi-subagents/core/worktree";
-import type { WorktreeRequest } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
-import type { Host } from "./host.ts";
+import type { LaunchEnvironment, WorktreeRequest } from "./ports.ts";
 
 export interface GitTrust {
 	allows: Allows;
@@ -17,20 +15,23 @@ export interface GitTrust {
 	check(asked: WorktreeRequest): Promise<void>;
 }
 
+/** Asks the user for a yes. Undefined where nobody can be asked. */
+export type Confirm = (title: string, question: string) => Promise<boolean> | undefined;
+
 /** A repository can need filters and, to fetch what it lacks, more: that is two questions at most. */
 const MAX_QUESTIONS = 2;
 
-export function createGitTrust(host: Pick<Host, "session" | "storedTrust">, dialogs: Dialogs): GitTrust {
+export function createGitTrust({ storedTrust }: Pick<LaunchEnvironment, "storedTrust">, confirm: Confirm): GitTrust {
 	const allowed = new Map<string, string[]>();
 	const answers = new Map<string, Promise<boolean>>();
-	const allows: Allows = (main) => (host.storedTrust(main) === "yes" ? "*" : (allowed.get(main) ?? []));
+	const allows: Allows = (main) => (storedTrust(main) === "yes" ? "*" : (allowed.get(main) ?? []));
 
 	const ask = async (main: string, { settings }: NeedsOwnSettings): Promise<boolean> => {
-		const session = host.session();
-		if (!session?.hasUI || host.storedTrust(main) === "no") return false;
+		if (storedTrust(main) === "no") return false;
 		const marks = settings.map(markOf);
 		const key = [main, ...marks].join(" ");
-		const answer = answers.get(key) ?? dialogs.inTurn(() => confirmSafely(session, TITLE, questionFor(main, settings)));
+		const answer = answers.get(key) ?? confirm(TITLE, questionFor(main, settings));
+		if (!answer) return false;
 		answers.set(key, answer); // several agents may be launched at once
 		if (!(await answer)) return false;
 		allowed.set(main, [...new Set([...(allowed.get(main) ?? []), ...marks])]);
