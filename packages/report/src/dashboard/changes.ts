@@ -50,6 +50,11 @@ export class Changes {
 		this.#agents = agents;
 	}
 
+	/** The next report counts as changed: readers were shown a problem, and it must go even if nothing else changed. */
+	sendAgain(): void {
+		this.#outline = "";
+	}
+
 	/** For a reader that has seen everything up to this revision; 0 has seen nothing. */
 	since(revision: number): Update | undefined {
 		if (!this.#report || revision >= this.#revision) return undefined;

@@ -100,15 +100,18 @@ export class Readers {
 		this.#isReading = true;
 		this.#isStale = false;
 		const start = this.#clock.now();
+		let pause = LONGEST_PAUSE_MS;
 		try {
 			this.#changes.take(await this.#source.read());
 			for (const response of this.#readers.keys()) this.#bring(response);
+			pause = Math.max(PAUSE_MS, Math.min((this.#clock.now() - start) * PAUSE_FACTOR, LONGEST_PAUSE_MS));
 		} catch (error) {
+			this.#isStale = true; // read again after the pause, even if nothing else changes
+			this.#changes.sendAgain();
 			const text = error instanceof Error ? error.message : String(error);
 			for (const response of this.#readers.keys()) this.#send(response, { type: "problem", text });
 		}
 		this.#isReading = false;
-		const pause = Math.max(PAUSE_MS, Math.min((this.#clock.now() - start) * PAUSE_FACTOR, LONGEST_PAUSE_MS));
 		this.#cancelPause = this.#clock.after(pause, () => {
 			this.#cancelPause = undefined;
 			this.#look();

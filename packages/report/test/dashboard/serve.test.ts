@@ -33,6 +33,10 @@ function changingSource() {
 			else [runs, failure] = [next, undefined];
 			for (const listener of listeners) listener();
 		},
+		/** Reading works again, and nobody is told. */
+		recover() {
+			failure = undefined;
+		},
 	};
 }
 
@@ -141,12 +145,24 @@ test("a reader gets everything, then what changes, and the end when it ends", as
 	clock.advance(250);
 	change(new Error("The disk is gone."));
 	expect((await lines.next()).value).toEqual({ type: "problem", text: "The disk is gone." });
-	clock.advance(250);
 	change(family());
+	clock.advance(2_000);
 	expect(agentsIn(await lines.next())).toEqual([]); // one fewer
 	await close();
 	expect((await lines.next()).value).toEqual({ type: "end" });
 	expect((await lines.next()).done).toBe(true);
+});
+
+test("a report that could not be read is read again, and readers hear that it could, though nothing changed", async () => {
+	const { live, change, clock, recover } = await opened();
+	const lines = await live();
+	expect(agentsIn(await lines.next())).toEqual(["boss", "scout"]);
+	clock.advance(250);
+	change(new Error("The disk is gone."));
+	expect((await lines.next()).value).toEqual({ type: "problem", text: "The disk is gone." });
+	recover();
+	clock.advance(2_000);
+	expect(agentsIn(await lines.next())).toEqual([]);
 });
 
 test("a new reader, also one that comes again, gets everything at once; the last to leave ends the watching", async () => {
