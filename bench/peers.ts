@@ -5,10 +5,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Compared, compare } from "./peers/comparison.ts";
-import { detached } from "./peers/detached.ts";
+import { detached, remote } from "./peers/detached.ts";
 import { discovery } from "./peers/discovery.ts";
 import { disk } from "./peers/disk.ts";
 import { escapes } from "./peers/escapes.ts";
+import { features } from "./peers/features.ts";
 import { frame } from "./peers/frame.ts";
 import { kill } from "./peers/kill.ts";
 import { load } from "./peers/load.ts";
@@ -28,6 +29,8 @@ const comparisons = [
 	memory,
 	disk,
 	detached,
+	remote,
+	...features,
 	terminal,
 	...frame,
 	discovery,

@@ -15,10 +15,19 @@ export interface Contender {
 	launch: ((task: string) => Reply) | string;
 	/** The call after which an agent goes on in a process of its own, or why there is none. */
 	detach: ((task: string) => Reply) | string;
+	/** The call after which an agent goes on behind a link to a machine, or why there is none. */
+	sendAway: ((task: string) => Reply) | string;
+	/** Waits for a script that asks as many agents at once, or why there is none. */
+	script: ((task: string, count: number) => Reply) | string;
+	/** Waits for an agent whose work `true` checks before it counts, or why there is none. */
+	checked: ((task: string) => Reply) | string;
 }
 
 const PRESET = "peer";
 const NO_PROCESSES = "has no agents in processes of their own";
+const NO_MACHINES = "has no agents on other machines";
+const NO_SCRIPTS = "has no scripts";
+const NO_CHECKS = "has no checks by a command";
 
 /** Nothing is to wait for a free place, and all use the same preset. Each reads the files that it knows. */
 export const agentFiles = {
@@ -31,6 +40,14 @@ export const agentFiles = {
 		maxActiveAsyncRunsPerSession: 1_024,
 		parallel: { concurrency: 1_024 },
 	}),
+};
+
+/** For what only ours has to be told of; apart, so that it is in no other request. */
+export const featureFiles = {
+	...agentFiles,
+	"subagents.json": JSON.stringify({ maxConcurrent: 1_024, toolsets: ["agents", "presets", "workflows"] }),
+	"agents/checked.md": '---\nname: checked\ndescription: Is checked\nverify: ["true"]\n---\nLook closely.\n',
+	"agents/far.md": "---\nname: far\ndescription: Is far away\nmachine: local\n---\nLook closely.\n",
 };
 
 const times = <T>(count: number, one: () => T): T[] => Array.from({ length: count }, one);
@@ -53,6 +70,9 @@ const floor: Contender = {
 		callTools(...times(count, () => callTool("ask_bare", callOf(task, description, false)))),
 	launch: (task) => callTool("launch_bare", callOf(task, "look", true)),
 	detach: NO_PROCESSES,
+	sendAway: NO_MACHINES,
+	script: (task, count) => floor.ask(task, { count }),
+	checked: (task) => callTool("ask_bare", { ...callOf(task, "look", false), command: "true" }),
 };
 
 const ours: Contender = {
@@ -61,17 +81,34 @@ const ours: Contender = {
 		callTools(...times(count, () => agent(task, description, false))),
 	launch: (task) => agent(task, "look", true),
 	detach: (task) => callTool("background_agent", { preset: PRESET, task }),
+	sendAway: (task) => callTool("background_agent", { preset: "far", task }),
+	script: (task, count) => callTool("workflow", { script: scriptOf(task, count), background: false }),
+	checked: (task) => callTool("Agent", { ...callOf(task, "look", false), subagent_type: "checked" }),
 };
+
+const scriptOf = (task: string, count: number) => `export const meta = { name: "many", description: "Asks many" };
+const items = Array.from({ length: ${count} });
+return map(items, () => agent(${JSON.stringify(task)}, { agentType: "${PRESET}" }), { concurrency: ${count} });`;
 
 const contenders: Readonly<Record<Who, Contender | string>> = {
 	floor,
 	ours,
-	"in-process rival": await ifInstalled(IN_PROCESS, (extension) => ({ ...ours, extension, detach: NO_PROCESSES })),
+	"in-process rival": await ifInstalled(IN_PROCESS, (extension) => ({
+		...ours,
+		extension,
+		detach: NO_PROCESSES,
+		sendAway: NO_MACHINES,
+		script: NO_SCRIPTS,
+		checked: NO_CHECKS,
+	})),
 	"process rival": await ifInstalled(PROCESS, (extension) => ({
 		extension,
 		ask: (task, { count = 1 } = {}) => callTool("subagent", count === 1 ? one(task) : several(task, count)),
 		launch: "its background agents are processes",
 		detach: (task) => callTool("subagent", { agent: PRESET, task, async: true }),
+		sendAway: "reaches machines by ssh only, which is not set up here",
+		script: (task, count) => callTool("subagent", several(task, count)),
+		checked: NO_CHECKS,
 	})),
 };
 

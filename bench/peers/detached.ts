@@ -1,8 +1,8 @@
-/** An agent in a process of its own: until it asks its model, and the memory that it holds. */
+/** An agent in a process of its own, here or behind a link: until it asks its model, and the memory that it holds. */
 import { converse, hang, lastUserSays, say, startRpc } from "@pi-subagents-dev/testkit";
 import type { Comparison, Work } from "./comparison.ts";
-import { type Contender, forEach } from "./contenders.ts";
-import { memoryMbOf, onStage, processesIn } from "./stage.ts";
+import { type Contender, featureFiles, forEach } from "./contenders.ts";
+import { memoryMbOf, onStage, processesIn, type Stage } from "./stage.ts";
 
 const TASK = "Wait for ever.";
 const floor = "pi in RPC mode";
@@ -12,10 +12,19 @@ export const detached: Comparison = {
 		{ name: "an agent in its own process: until it asks its model", unit: "ms", floor },
 		{ name: "an agent in its own process: memory", unit: "MB", floor },
 	],
-	work: { ...forEach(detaching), floor: barePi },
+	work: { ...forEach(({ extension, detach }) => detaching(extension, detach)), floor: barePi },
 };
 
-function detaching({ extension, detach }: Contender): Work | string {
+/** The worker at the other end of the link runs on this machine. */
+export const remote: Comparison = {
+	lines: [
+		{ name: "an agent behind a link to a machine: until it asks its model", unit: "ms", floor, target: { ratio: 2.5 } },
+		{ name: "an agent behind a link to a machine: memory", unit: "MB", floor, target: { ratio: 2.5 } },
+	],
+	work: { ...forEach(({ extension, sendAway }) => detaching(extension, sendAway)), floor: barePi },
+};
+
+function detaching(extension: string, detach: Contender["detach"]): Work | string {
 	if (typeof detach === "string") return detach;
 	return async () => {
 		let called = 0;
@@ -34,12 +43,13 @@ function detaching({ extension, detach }: Contender): Work | string {
 				return hang();
 			}),
 		];
-		return onStage([extension], rules, async (stage) => {
+		const work = async (stage: Stage) => {
 			const pi = stage.rpc();
 			await pi.prompt("Begin.");
 			await stage.asked(TASK, 1);
 			return [asked - called, await memoryOfOthers(stage.env, pi.pid)];
-		});
+		};
+		return onStage([extension], rules, work, featureFiles);
 	};
 }
 

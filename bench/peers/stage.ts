@@ -44,12 +44,13 @@ export async function onStage<Result>(
 	extensions: readonly string[],
 	rules: readonly Rule[],
 	work: (stage: Stage) => Promise<Result>,
+	files: Readonly<Record<string, string>> = agentFiles,
 ): Promise<Result> {
 	const server = await startModelServer({ rules });
 	const env = await createPiEnv({
 		server,
 		extensions,
-		agentFiles,
+		agentFiles: files,
 		files: { "notes.txt": "Thirty characters in each line.\n".repeat(1_000) },
 		variables: { NODE_OPTIONS: `--import=${probeModule}` },
 	});
