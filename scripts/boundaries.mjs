@@ -40,7 +40,11 @@ const RULES = {
 		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget", "workflow"],
 		others: [...PI, "typebox"],
 	},
-	remote: { ours: ["core", "progress", "remote"], others: ["typebox"], withoutPi: ["index.ts", "bin.ts"] },
+	remote: {
+		ours: ["core", "progress", "remote"],
+		others: ["@nats-io/jetstream", "@nats-io/obj", "@nats-io/transport-node", "typebox"],
+		withoutPi: ["index.ts", "bin.ts"],
+	},
 	cli: {
 		ours: ["core", "progress", "report", "widget"],
 		others: [],

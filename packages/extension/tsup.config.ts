@@ -15,6 +15,8 @@ const lentByPi = [
 	"typebox/compile",
 	"typebox/value",
 ];
+/** Only users of a fleet install them; and the worker beside the extension serves one pi, not a fleet. */
+const optional = /^@nats-io\/|^\.\/nats\/serve/;
 /** Packages that are loaded on first use, and the file that each is in. */
 const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
@@ -138,7 +140,10 @@ function borrower(entry: Record<string, string>): Options {
 	return {
 		...library(entry),
 		...bundle,
-		external: [...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)].map((id) => new RegExp(`^${id}$`)),
+		external: [
+			optional,
+			...[...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)].map((id) => new RegExp(`^${id}$`)),
+		],
 		noExternal: [
 			/^@pi-subagents\/(?:core|delivery|launch|progress|rpc|tools|widget)(?:\/|$)/,
 			/^@pi-subagents\/(?:commands|remote)\//,
@@ -186,7 +191,8 @@ export default defineConfig([
 		clean: false,
 		splitting: false,
 		minify: true,
-		noExternal: [/^(?!node:)/],
+		external: [optional],
+		noExternal: [/^(?!node:|@nats-io\/|\.\/nats\/serve)/],
 	},
 	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
 	browserScript({ page: "../report/src/page/main.tsx" }),

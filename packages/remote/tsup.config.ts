@@ -14,17 +14,26 @@ export default defineConfig([
 	{
 		...library(["src/index.ts", "src/pi/index.ts"]),
 		external: [/^@pi-subagents\/remote$/], // loaded on first use
-		clean: ["!child-mcp.ts", ...Object.keys(programs).map((name) => `!${name}.js*`)],
+		clean: ["!child-mcp.ts", ...[...Object.keys(programs), "nats-client"].map((name) => `!${name}.js*`)],
 	},
 	{
 		...library(programs),
 		clean: false,
 		splitting: false,
 		minify: true,
-		noExternal: [/^(?!node:)/],
+		noExternal: [/^(?!node:|@nats-io\/)/],
 		esbuildOptions(options) {
 			options.conditions = ["@pi-subagents/source", "module"];
 		},
+	},
+	// Only a worker of a fleet loads it.
+	{
+		...library({ "nats-client": "src/nats/packages.ts" }),
+		clean: false,
+		splitting: false,
+		minify: true,
+		noExternal: [/^(?!node:)/],
+		banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 	},
 	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
 ]);

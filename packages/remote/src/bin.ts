@@ -1,50 +1,80 @@
 #!/usr/bin/env node
-/** `pi-subagents-worker --stdio`: runs agents on this machine for the pi at the other end of its input and output. */
+/**
+ * `pi-subagents-worker`: runs agents on this machine, for the pi at the other end of its input and output (`--stdio`) or
+ * for all that send orders to a fleet (`--nats`). `up` starts a whole fleet here.
+ */
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { messageOf, systemClock } from "@pi-subagents/core";
-import { Worker } from "./far/worker.ts";
+import { defined, messageOf, systemClock } from "@pi-subagents/core";
+import { createModelList } from "./far/models.ts";
+import { Worker, type WorkerOptions } from "./far/worker.ts";
 import { serve } from "./stdio/serve.ts";
 import { VERSION } from "./version.ts";
 
 const USAGE = `pi-subagents-worker ${VERSION}
 
   --stdio               serve one pi over standard input and output
+  --nats <address>      serve a fleet: take orders from a NATS engine, nats://host:4222 or tls://host:4222
+
+For both:
   --agent-dir <path>    pi's directory (default: PI_CODING_AGENT_DIR, or ~/.pi/agent)
   --pi <program>        how to start pi (default: pi); may be given several times, for arguments
   --trust-projects      let settings of a project count if the user trusts it where the order comes from
   --lease <seconds>     how long a run that nobody follows continues (default: 60)
   --version
+
+For a fleet:
+  --token-file <path>   the engine's token; or --nkey-file <path>, the seed of an nkey
+  --key-file <path>     the key that both sides seal messages with (default: made from the token)
+  --ca-file <path>      the certificate of the authority that signed the engine's
+  --fleet <name>        the user's part of the engine (default: main)
+  --name <name>         what to call this worker (default: the machine's name)
+  --labels <a,b>        what this worker has; orders may ask for it
+  --slots <number>      how many agents it runs at the same time (default: 4)
 `;
 
-async function main(): Promise<number> {
-	const { values } = parseArgs({
+const text = { type: "string" } as const;
+
+function parsed() {
+	const flag = { type: "boolean", default: false } as const;
+	return parseArgs({
 		options: {
-			stdio: { type: "boolean", default: false },
-			"agent-dir": { type: "string" },
-			pi: { type: "string", multiple: true, default: ["pi"] },
-			"trust-projects": { type: "boolean", default: false },
-			lease: { type: "string", default: "60" },
-			version: { type: "boolean", default: false },
+			...{ stdio: flag, nats: text, version: flag, "agent-dir": text, "trust-projects": flag },
+			pi: { ...text, multiple: true, default: ["pi"] },
+			lease: { ...text, default: "60" },
+			...{ "token-file": text, "nkey-file": text, "key-file": text, "ca-file": text, fleet: text },
+			...{ name: { ...text, default: hostname() }, labels: { ...text, default: "" }, slots: { ...text, default: "4" } },
 		},
-	});
+	}).values;
+}
+
+type Values = ReturnType<typeof parsed>;
+
+async function main(): Promise<number> {
+	const values = parsed();
 	if (values.version) {
 		process.stdout.write(`${VERSION}\n`);
 		return 0;
 	}
 	const leaseMs = Number(values.lease) * 1_000;
-	if (!values.stdio || !(leaseMs >= 0)) {
+	if (values.stdio === (values.nats !== undefined) || !(leaseMs >= 0)) {
 		process.stderr.write(USAGE);
 		return 2;
 	}
+	process.on("SIGHUP", () => undefined); // the connection's end is seen by its input
+	const letGo = systemClock.hold?.(); // the clock's timers alone would not keep the process alive
 	const agentDir = resolve(values["agent-dir"] ?? process.env.PI_CODING_AGENT_DIR ?? join(homedir(), ".pi", "agent"));
+	await (values.nats === undefined ? serveStdio(values, agentDir, leaseMs) : serveFleet(values, agentDir, leaseMs));
+	letGo?.();
+	return 0;
+}
+
+function workerOptions(values: Values, agentDir: string, leaseMs: number): Omit<WorkerOptions, "home"> {
 	const [command = "pi", ...args] = values.pi;
-	const report = (message: string) => void process.stderr.write(`${message}\n`);
-	const worker = new Worker({
-		home: join(agentDir, "state", "subagents", "worker"),
+	return {
 		agentDir,
 		pi: { command, args },
 		wrapper: beside("wrapper.js"),
@@ -53,21 +83,65 @@ async function main(): Promise<number> {
 		trustsProjects: values["trust-projects"],
 		leaseMs,
 		clock: systemClock,
-		report,
-	});
-	process.on("SIGHUP", () => undefined); // the connection's end is seen by its input
-	const letGo = systemClock.hold?.(); // the clock's timers alone would not keep the process alive
+		report: (message: string) => void process.stderr.write(`${message}\n`),
+	};
+}
+
+async function serveStdio(values: Values, agentDir: string, leaseMs: number): Promise<void> {
+	const home = join(agentDir, "state", "subagents", "worker");
+	const worker = new Worker({ ...workerOptions(values, agentDir, leaseMs), home });
 	void worker.prune();
 	await serve({ worker, version: VERSION, input: process.stdin, output: process.stdout, clock: systemClock });
-	letGo?.();
-	return 0;
+}
+
+/** Until it is told to end. */
+async function serveFleet(values: Values, agentDir: string, leaseMs: number): Promise<void> {
+	const { nats = "", name, fleet } = values;
+	const bundled = existing("nats-client.js");
+	if (bundled === undefined)
+		throw new Error(
+			"this worker came with the extension and serves one pi. For a fleet: npm install -g @pi-subagents/remote",
+		);
+	const { FleetWorker } = await import("./nats/serve.ts");
+	const slots = Number(values.slots);
+	if (!/^[\w-][\w.-]{0,63}$/.test(name)) throw new Error("--name may have letters, digits, and any of . _ -");
+	if (!Number.isInteger(slots) || slots < 1 || slots > 1_000) throw new Error("--slots must be from 1 to 1000");
+	const home = join(agentDir, "state", "subagents", "fleet", name);
+	const options = { ...workerOptions(values, agentDir, leaseMs), home };
+	const worker = new Worker(options);
+	void worker.prune();
+	const files = {
+		tokenFile: values["token-file"],
+		nkeyFile: values["nkey-file"],
+		keyFile: values["key-file"],
+		caFile: values["ca-file"],
+	};
+	const paths = Object.entries(files).map(([key, path]) => [key, path === undefined ? undefined : resolve(path)]);
+	const fleetWorker = await FleetWorker.start({
+		...{ worker, home, name, slots, version: VERSION, clock: systemClock, report: options.report },
+		access: { nats, ...defined({ fleet, ...(Object.fromEntries(paths) as typeof files) }) },
+		labels: values.labels.split(",").flatMap((label) => (label.trim() === "" ? [] : [label.trim()])),
+		models: createModelList(options),
+		bundled,
+	});
+	const { models } = fleetWorker;
+	process.stdout.write(`worker ${name} is ready: ${slots} slots, ${models.length} models\n`);
+	await new Promise<void>((resolve) => {
+		for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => resolve());
+	});
+	await fleetWorker.close();
 }
 
 /** The files that run in other processes are beside this one. */
 function beside(name: string): string {
-	const path = fileURLToPath(new URL(`./${name}`, import.meta.url));
-	if (!existsSync(path)) throw new Error(`${path} is missing: install pi-subagents again`);
+	const path = existing(name);
+	if (path === undefined) throw new Error(`${name} is missing: install pi-subagents again`);
 	return path;
+}
+
+function existing(name: string): string | undefined {
+	const path = fileURLToPath(new URL(`./${name}`, import.meta.url));
+	return existsSync(path) ? path : undefined;
 }
 
 process.exit(

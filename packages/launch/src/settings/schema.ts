@@ -39,6 +39,10 @@ const names = (about?: About<string[]>) => Type.Array(Type.String({ maxLength: 2
 const severalOf = <Name extends string>(meanings: Record<Name, string>, about: About<NoInfer<Name>[]>) =>
 	Type.Array(choice(meanings), about);
 
+/** Paths in the user's settings: whole, or from their home. */
+const secretFile = (description: string) =>
+	Type.Optional(Type.String({ maxLength: 1_000, pattern: "^(?:~?/|[A-Za-z]:\\\\)", description }));
+
 /** How to reach a machine. */
 const machine = Type.Object({
 	/** Optional only here: a machine without an address is one that nobody can reach. */
@@ -59,6 +63,26 @@ const machine = Type.Object({
 	worker: Type.Optional(
 		Type.String({ maxLength: 1_000, description: "The worker's program there, if it is not on the PATH." }),
 	),
+	nats: Type.Optional(
+		Type.String({
+			maxLength: 1_000,
+			pattern: "^(?:nats|tls)://[^\\s@]+$", // no token in it
+			description: "Instead of `ssh`, a fleet: the address of its NATS engine, such as `nats://127.0.0.1:4222`.",
+		}),
+	),
+	fleet: Type.Optional(
+		Type.String({ pattern: "^[\\w-]{1,32}$", description: "Your part of the engine; `main` if it is absent." }),
+	),
+	labels: Type.Optional(
+		Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+			maxItems: 20,
+			description: "Only workers of the fleet that have all these labels.",
+		}),
+	),
+	tokenFile: secretFile("A file that only you can read, with the token that the engine wants."),
+	nkeyFile: secretFile("The same, with the seed of an nkey that the engine knows."),
+	keyFile: secretFile("The same, with the key that you and the workers seal messages with; else made from the token."),
+	caFile: secretFile("The certificate of the authority that signed the engine's."),
 });
 
 /** A program that agents run inside. Whole or not at all: one that is understood in part could confine less. */
@@ -190,7 +214,7 @@ export const settingsSchema = Type.Object({
 	machines: Type.Record(Type.String(), machine, {
 		title: "Machines",
 		description:
-			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`. Only in your own settings; see docs/remote.md.',
+			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`, or a fleet with `nats`. Only in your own settings; see docs/remote.md.',
 		default: {},
 	}),
 	launchers: Type.Record(Type.String(), launcher, {

@@ -1,5 +1,6 @@
 /** Whether this machine can use a model: credentials never travel, so it must have its own. */
 import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunSpec } from "@pi-subagents/core";
 import { editSmallFile, readPlain } from "@pi-subagents/core/files";
@@ -38,6 +39,21 @@ export async function requireModel(host: PiHost, { model, fallbackModels = [] }:
 	throw new Refused(
 		`Model ${sanitize(model)} is not available there: pi does not know it, or has no credentials for its provider. Credentials do not travel; log in on that machine (\`pi\`, then /login), or choose one that it has: ${some}${more}.`,
 	);
+}
+
+/**
+ * The models that pi can use here, for those who want to know before they send an order. Pi is asked again when its own
+ * files have changed, for example by a login. Empty if it cannot tell.
+ */
+export function createModelList(host: PiHost): () => Promise<readonly string[]> {
+	let known: { state: string; models: Promise<readonly string[]> } | undefined;
+	return async () => {
+		const files = ["auth.json", "models.json"].map((name) => stat(join(host.agentDir, name)).catch(() => undefined));
+		const state = (await Promise.all(files)).map((found) => found?.mtimeMs).join();
+		if (known?.state !== state)
+			known = { state, models: listModels(host).then((table) => [...parseModels(table)].sort()) };
+		return known.models;
+	};
 }
 
 /** pi's table; empty if it cannot tell. */

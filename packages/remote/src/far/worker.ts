@@ -112,7 +112,32 @@ export class Worker {
 	 */
 	async leave(): Promise<void> {
 		for (const key of [...this.#following.keys()]) this.unfollow(key);
-		await Promise.all([...this.#kept].map(([key, kept]) => this.#keepFor(key, kept)));
+		await Promise.all([...this.#kept.keys()].map((key) => this.release(key)));
+	}
+
+	/**
+	 * Nobody waits for this run any more: it is stopped after the lease, unless it outlives its session. Resolves with
+	 * whether it continues alone.
+	 */
+	async release(key: string, leaseMs = this.#options.leaseMs): Promise<boolean> {
+		const meta = await readMeta(join(this.#runsDir, key));
+		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
+		const kept = this.#kept.get(key);
+		if (kept && !outlives) await this.#keepFor(key, kept, leaseMs);
+		kept?.started.letGo(); // its wrapper sees the end of its input and stops, if nobody is to outlive it
+		return outlives || kept === undefined;
+	}
+
+	/** The runs whose files are here. */
+	keys(): Promise<string[]> {
+		return namesIn(this.#runsDir);
+	}
+
+	/** Whether the run has a result, or can have none. */
+	async isOver(key: string): Promise<boolean> {
+		const kept = this.#kept.get(key);
+		if (kept || this.#accepting.has(key)) return kept?.isOver === true;
+		return isOver(join(this.#runsDir, key));
 	}
 
 	/** Removes what nobody fetched for a long time. */
@@ -201,17 +226,13 @@ export class Worker {
 		if (((await isThere(path)) ? (await stat(path)).size : 0) === at) await appendPlain(path, text);
 	}
 
-	async #keepFor(key: string, kept: Kept): Promise<void> {
-		const { clock, leaseMs } = this.#options;
+	async #keepFor(key: string, kept: Kept, leaseMs: number): Promise<void> {
+		const { clock } = this.#options;
 		const dir = join(this.#runsDir, key);
-		const meta = await readMeta(dir);
-		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
-		if (outlives) return kept.started.letGo();
 		for (let unwatchedMs = 0; !kept.isOver && unwatchedMs < leaseMs; unwatchedMs += LOOK_MS) {
 			await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
 			if (await isWatched(dir)) unwatchedMs = 0;
 		}
-		kept.started.letGo(); // its wrapper sees the end of its input and stops
 	}
 
 	async #forget(key: string): Promise<void> {

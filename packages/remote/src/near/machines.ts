@@ -2,8 +2,9 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Clock, type Report, systemClock } from "@pi-subagents/core";
+import { AgentError, type Clock, quoted, type Report, systemClock } from "@pi-subagents/core";
 import type { Link } from "../link/link.ts";
+import { NatsLink } from "../nats/near-link.ts";
 import { StdioLink } from "../stdio/near.ts";
 import { builtWorker, VERSION } from "../version.ts";
 
@@ -15,6 +16,18 @@ export interface Machine {
 	sshOptions?: readonly string[];
 	/** The worker's program there. Default: `pi-subagents-worker`, found on the PATH. */
 	worker?: string;
+	/** Instead of `ssh`, a fleet: the address of its NATS engine, `nats://host:4222` or `tls://host:4222`. */
+	nats?: string;
+	/** Names the user's part of the engine. Default: `main`. */
+	fleet?: string;
+	/** Files with secrets: the engine's token, the seed of an nkey, the key that both sides seal messages with. */
+	tokenFile?: string;
+	nkeyFile?: string;
+	keyFile?: string;
+	/** The certificate of the authority that signed the engine's. */
+	caFile?: string;
+	/** Only workers that have all these labels. */
+	labels?: readonly string[];
 }
 
 export interface MachinesOptions {
@@ -39,12 +52,15 @@ export interface Machines {
 const LOCAL = "local";
 
 export function createMachines(machines: () => Readonly<Record<string, Machine>>, options: MachinesOptions): Machines {
-	const links = new Map<string, { made: string; link: StdioLink }>();
+	const links = new Map<string, { made: string; link: ClosableLink }>();
 	return {
 		linkTo(name) {
 			const defined = Object.hasOwn(machines(), name) ? machines()[name] : undefined;
+			const addresses = [defined?.ssh, defined?.nats].filter((address) => address !== undefined);
 			// One without an address must not mean this machine.
-			if (name !== LOCAL && defined?.ssh === undefined) return undefined;
+			if (name !== LOCAL && addresses.length === 0) return undefined;
+			if (addresses.length > 1)
+				throw new AgentError("bad_request", `Machine ${quoted(name)} has both \`ssh\` and \`nats\`. Keep one.`);
 			const made = JSON.stringify(defined ?? {});
 			const known = links.get(name);
 			if (known?.made === made) return known.link; // a changed definition gets a new connection
@@ -59,8 +75,12 @@ export function createMachines(machines: () => Readonly<Record<string, Machine>>
 	};
 }
 
-function linkFor(name: string, machine: Machine, options: MachinesOptions): StdioLink {
+type ClosableLink = Link & { close(): void };
+
+function linkFor(name: string, machine: Machine, options: MachinesOptions): ClosableLink {
 	const { clock = systemClock, report = () => undefined, agentDir, pi, env } = options;
+	const { nats, labels = [], ...access } = machine;
+	if (nats !== undefined) return new NatsLink({ name, access: { ...access, nats }, labels, clock, report });
 	const common = { name, version: VERSION, clock, report };
 	if (machine.ssh !== undefined) return new StdioLink({ ...common, ...sshCommand(machine.ssh, machine) });
 	const words = pi ? [pi.command, ...pi.args].flatMap((word) => ["--pi", word]) : [];

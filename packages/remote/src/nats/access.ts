@@ -1,0 +1,101 @@
+/** How to reach the engine of a fleet: its address, and files with secrets that only their owner may read. */
+import { createHmac } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { isMissing } from "@pi-subagents/core/files";
+import { Refused } from "../link/link.ts";
+
+/** As a user writes it in the settings, and as the worker gets it in its arguments. */
+export interface FleetAccess {
+	/** `nats://host:4222` or `tls://host:4222`. */
+	nats: string;
+	/** Names the user's part of the engine: the subjects and streams begin with it. Default: `main`. */
+	fleet?: string;
+	/** A file with the token that the engine wants. */
+	tokenFile?: string;
+	/** A file with the seed of an nkey that the engine knows. */
+	nkeyFile?: string;
+	/** A file with the key that seals messages, the same on both sides. Default: made from the token. */
+	keyFile?: string;
+	/** A file with the certificate of the authority that signed the engine's. */
+	caFile?: string;
+}
+
+export interface OpenedAccess {
+	servers: string[];
+	fleet: string;
+	/** Both sides seal with it what they send. */
+	key: Buffer;
+	token?: string;
+	seed?: string;
+	/** Undefined only for an engine on this machine. */
+	tls?: { ca?: string };
+}
+
+const MAX_BYTES = 64 * 1024;
+const MIN_SECRET = 16;
+
+/** Throws `Refused` if something is wrong with it, and says what to do. */
+export async function openAccess(access: FleetAccess): Promise<OpenedAccess> {
+	const { nats, fleet = "main", tokenFile, nkeyFile, keyFile, caFile } = access;
+	if (!/^[\w-]{1,32}$/.test(fleet))
+		throw new Refused(`The fleet's name ${JSON.stringify(fleet)} may have letters, digits, "-" and "_", at most 32.`);
+	const servers = nats.split(",").map((each) => serverOf(each.trim()));
+	const [token, seed, key] = [
+		tokenFile === undefined ? undefined : await readSecret(tokenFile, "the engine's token"),
+		nkeyFile === undefined ? undefined : await readSecret(nkeyFile, "an nkey"),
+		keyFile === undefined ? undefined : await readSecret(keyFile, "the fleet's key"),
+	];
+	const secret = key ?? token;
+	if (secret === undefined)
+		throw new Refused(
+			"A fleet needs `tokenFile` or `keyFile`: without a secret that both sides have, anyone who reaches the engine could send orders.",
+		);
+	const isHere = servers.every(({ isLoopback }) => isLoopback);
+	const ca = caFile === undefined ? undefined : await readFile(expanded(caFile), "utf8");
+	return {
+		servers: servers.map(({ url }) => url),
+		fleet,
+		// What the engine hears as a token is not what seals.
+		key: createHmac("sha256", secret).update("pi-subagents fleet").digest(),
+		...(token !== undefined && { token }),
+		...(seed !== undefined && { seed }),
+		...((!isHere || ca !== undefined || nats.includes("tls://")) && { tls: ca === undefined ? {} : { ca } }),
+	};
+}
+
+/** The address without its scheme. Away from this machine, TLS is required whatever the scheme says. */
+function serverOf(address: string): { url: string; isLoopback: boolean } {
+	const url = URL.canParse(address) ? new URL(address) : undefined;
+	if (!url || !["nats:", "tls:"].includes(url.protocol) || url.hostname === "")
+		throw new Refused(`${JSON.stringify(address)} is not an address of an engine, such as nats://127.0.0.1:4222.`);
+	if (url.username !== "" || url.password !== "")
+		throw new Refused("Put the engine's token in a file (`tokenFile`), not in its address.");
+	const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+	return { url: `${url.hostname}:${url.port || "4222"}`, isLoopback };
+}
+
+async function readSecret(given: string, what: string): Promise<string> {
+	const path = expanded(given);
+	try {
+		const found = await stat(path);
+		if (!found.isFile() || found.size > MAX_BYTES)
+			throw new Refused(`${path} should hold ${what}, and is no small file.`);
+		if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+			throw new Refused(`${path} holds ${what}, and others may read it. Run: chmod 600 ${path}`);
+		const secret = (await readFile(path, "utf8")).trim();
+		if (secret.length >= MIN_SECRET) return secret;
+		throw new Refused(`${path} should hold ${what}, with at least ${MIN_SECRET} characters.`);
+	} catch (error) {
+		if (isMissing(error)) throw new Refused(`${path} does not exist; it should hold ${what}.`);
+		throw error;
+	}
+}
+
+function expanded(path: string): string {
+	const full = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+	if (!isAbsolute(full))
+		throw new Refused(`Write ${JSON.stringify(path)} as a whole path, or one that begins with ~/.`);
+	return full;
+}

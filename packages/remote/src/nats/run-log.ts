@@ -1,0 +1,266 @@
+/**
+ * The log of one run in the engine. Every message must follow the one that its writer knew last (compare-and-set), so a
+ * run has one writer: who comes late learns that somebody else wrote, and stops.
+ */
+import type { ConsumerMessages } from "@nats-io/jetstream";
+import { parseJson } from "@pi-subagents/core/runs";
+import { Refused } from "../link/link.ts";
+import { type Engine, isStreamMissing, SEAL } from "./engine.ts";
+
+/** What a message says it is. `fence` and `withdrawn` come from the near side: the run is over, whoever has it. */
+export type EntryKind = "claim" | "accepted" | "refused" | "piece" | "done" | "fence" | "withdrawn";
+
+export interface Entry {
+	seq: number;
+	id: string;
+	/** Who wrote it: a worker, or a process that launches agents. */
+	writer: string;
+	kind: string;
+	/** Undefined if it is a part of a long message. */
+	body: unknown;
+}
+
+interface NewEntry {
+	writer: string;
+	kind: EntryKind;
+	/** The same for every attempt to write this entry, and for no other entry. */
+	nonce: string;
+	body: unknown;
+}
+
+/** Somebody else wrote to the run's log: the run is not ours any more. */
+export class Fenced extends Error {
+	override readonly name = "Fenced";
+}
+
+const PART = "Pi-Part";
+const ID = "Nats-Msg-Id";
+const WRONG_LAST_SEQUENCE = 10071;
+const MAX_BYTES = 64 * 1024 * 1024;
+const IDLE_HEARTBEAT_MS = 500;
+
+/** The newest entry; undefined if there is none. */
+export async function lastEntry(engine: Engine, key: string): Promise<Entry | undefined> {
+	const manager = await engine.manager();
+	const subject = engine.names.run(key);
+	try {
+		const found = await manager.streams.getMessage(engine.names.runs, { last_by_subj: subject });
+		if (!found) return undefined;
+		const { header, data, seq } = found;
+		const entry = entryOf(engine, subject, { data, seq, header: (name) => header.get(name) });
+		return entry ?? { seq, id: "", writer: "", kind: "", body: undefined }; // not sealed by us: a stranger's
+	} catch (error) {
+		if (isStreamMissing(error)) return undefined;
+		throw error;
+	}
+}
+
+/**
+ * Writes an entry after the one with this number; 0 means that there is none. Tries again as long as the engine is away.
+ * Resolves with its number, or with what is there instead.
+ */
+export async function writeAfter(
+	engine: Engine,
+	key: string,
+	seq: number,
+	entry: NewEntry,
+): Promise<number | { last: Entry | undefined }> {
+	const bytes = Buffer.from(JSON.stringify(entry.body));
+	if (bytes.length > MAX_BYTES) throw new Refused(`a message of ${bytes.length} bytes is too long to be sent`);
+	const size = engine.maxBytes;
+	const count = Math.max(1, Math.ceil(bytes.length / size));
+	let last = seq;
+	for (let part = 0; part < count; part++) {
+		const label = `${part + 1}/${count}`;
+		const id = [key, entry.writer, entry.kind, entry.nonce, label].join(":");
+		const written = await writePart(engine, key, last, {
+			id,
+			label,
+			data: bytes.subarray(part * size, (part + 1) * size),
+		});
+		if (typeof written !== "number") return written;
+		last = written;
+	}
+	return last;
+}
+
+interface Part {
+	id: string;
+	label: string;
+	data: Buffer;
+}
+
+async function writePart(engine: Engine, key: string, seq: number, { id, label, data }: Part) {
+	const subject = engine.names.run(key);
+	const headers = engine.sealed(contextOf(subject, id, label), data);
+	headers.set(PART, label);
+	for (;;) {
+		try {
+			const expect = { lastSubjectSequence: seq };
+			return (await engine.js.publish(subject, data, { msgID: id, headers, expect })).seq;
+		} catch (error) {
+			if (codeOf(error) === WRONG_LAST_SEQUENCE) {
+				const last = await patiently(engine, () => lastEntry(engine, key));
+				return last?.id === id ? last.seq : { last }; // it may have been our own write, whose answer was lost
+			}
+			await engine.pause(); // the engine is away, or lost its store
+			await engine.ensureStreams().catch(() => undefined);
+		}
+	}
+}
+
+/** Until the engine answers. */
+async function patiently<T>(engine: Engine, ask: () => Promise<T>): Promise<T> {
+	for (;;) {
+		try {
+			return await ask();
+		} catch {
+			await engine.pause();
+		}
+	}
+}
+
+/** The worker's end: appends one entry after the other. */
+export class RunWriter {
+	readonly #engine: Engine;
+	readonly #key: string;
+	readonly #worker: string;
+	/** Differs for each process that writes for this worker. */
+	readonly #life: string;
+	#seq = 0;
+	#count = 0;
+	#last: Promise<unknown> = Promise.resolve();
+
+	constructor(engine: Engine, key: string, { worker, life }: { worker: string; life: string }) {
+		this.#engine = engine;
+		this.#key = key;
+		this.#worker = worker;
+		this.#life = life;
+	}
+
+	/** Whether the run is ours now, or was already. */
+	async claim(): Promise<boolean> {
+		const body = { worker: this.#worker, life: this.#life };
+		const entry = { writer: this.#worker, kind: "claim", nonce: this.#life, body } as const;
+		const written = await writeAfter(this.#engine, this.#key, 0, entry);
+		if (typeof written === "number") this.#seq = written;
+		else if (written.last?.writer === this.#worker) this.#seq = written.last.seq;
+		else return false;
+		return true;
+	}
+
+	/**
+	 * Continues what an earlier process of this worker wrote, and throws `Fenced` if somebody else did since. After the
+	 * engine lost its store there is nothing: the run is claimed again.
+	 */
+	async resume(): Promise<Entry | undefined> {
+		return this.#inTurn(async () => {
+			const last = await patiently(this.#engine, () => lastEntry(this.#engine, this.#key));
+			if (last === undefined && !(await this.claim())) throw new Fenced("another worker has the run");
+			if (last !== undefined && last.writer !== this.#worker)
+				throw new Fenced("the run was given up, or another worker has it");
+			if (last !== undefined) this.#seq = last.seq;
+			return last;
+		});
+	}
+
+	/** In the order of the calls. Throws `Fenced` if the run is not ours any more. */
+	append(kind: EntryKind, body: unknown): Promise<void> {
+		return this.#inTurn(async () => {
+			const entry = { writer: this.#worker, kind, nonce: `${this.#life}.${++this.#count}`, body };
+			for (;;) {
+				const written = await writeAfter(this.#engine, this.#key, this.#seq, entry);
+				if (typeof written === "number") {
+					this.#seq = written;
+					return;
+				}
+				if (written.last !== undefined || !(await this.claim())) throw new Fenced("somebody else wrote to the run");
+				// The engine lost its store. The run is claimed again, and the entry follows.
+			}
+		});
+	}
+
+	/** Nothing but the last entry is needed any more: it stays, so that the same order is not taken again. */
+	async trim(): Promise<void> {
+		const { names } = this.#engine;
+		await (await this.#engine.manager()).streams.purge(names.runs, { filter: names.run(this.#key), keep: 1 });
+	}
+
+	#inTurn<T>(work: () => Promise<T>): Promise<T> {
+		const done = this.#last.then(work, work);
+		this.#last = done.catch(() => undefined);
+		return done;
+	}
+}
+
+export interface ReadOptions {
+	/** Entries with this number and later ones. */
+	from: number;
+	onEntry: (entry: Entry) => void;
+	/** Called once, if entries may have been missed: begin again. */
+	onDoubt: () => void;
+}
+
+/** The near side's end. Returns a function that ends it. */
+export async function readEntries(
+	engine: Engine,
+	key: string,
+	{ from, onEntry, onDoubt }: ReadOptions,
+): Promise<() => void> {
+	const subject = engine.names.run(key);
+	const consumer = await engine.js.consumers.get(engine.names.runs, { filter_subjects: subject, opt_start_seq: from });
+	const messages: ConsumerMessages = await consumer.consume({ idle_heartbeat: IDLE_HEARTBEAT_MS, max_messages: 100 });
+	let isOver = false;
+	const end = () => {
+		isOver = true;
+		messages.stop();
+	};
+	const doubt = () => {
+		if (isOver) return;
+		end();
+		onDoubt();
+	};
+	void (async () => {
+		for await (const { type } of messages.status())
+			if (type !== "debug" && type !== "next" && type !== "heartbeat" && type !== "flow_control") return doubt();
+	})().catch(doubt);
+	void (async () => {
+		let parts: Buffer[] = [];
+		for await (const message of messages) {
+			if (isOver) return;
+			const { seq, data, headers } = message;
+			const label = headers?.get(PART) ?? "";
+			const entry = entryOf(engine, subject, { seq, data, header: (name) => headers?.get(name) ?? "" });
+			if (!entry) continue; // not sealed by us
+			if (label.startsWith("1/")) parts = [];
+			parts.push(Buffer.from(data));
+			const [part, count] = label.split("/").map(Number);
+			if (part !== count) continue;
+			if (parts.length !== count) return doubt();
+			onEntry({ ...entry, body: parseJson(Buffer.concat(parts).toString("utf8")) });
+		}
+		doubt();
+	})().catch(doubt);
+	return end;
+}
+
+interface Stored {
+	seq: number;
+	data: Uint8Array;
+	header: (name: string) => string;
+}
+
+function entryOf(engine: Engine, subject: string, { seq, data, header }: Stored): Entry | undefined {
+	const [id, label] = [header(ID), header(PART)];
+	if (!engine.isSealed(contextOf(subject, id, label), data, header(SEAL))) return undefined;
+	const [, writer = "", kind = ""] = id.split(":");
+	return { seq, id, writer, kind, body: label === "1/1" ? parseJson(Buffer.from(data).toString("utf8")) : undefined };
+}
+
+function contextOf(subject: string, id: string, label: string): string {
+	return [subject, id, label].join("\n");
+}
+
+function codeOf(error: unknown): unknown {
+	return error instanceof Error && "code" in error ? error.code : undefined;
+}

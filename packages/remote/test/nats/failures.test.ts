@@ -1,0 +1,206 @@
+/** Whatever ends in between, a run of the fleet settles once, and nobody is lost because a link is down. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
+import { callTool, createGate, type RequestView, say } from "@pi-subagents-dev/testkit";
+import { describe, expect, test, vi } from "vitest";
+import { remoteRunner } from "../../src/index.ts";
+import { hasNats, type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
+import { startProxy, type Wire } from "../fixtures/proxy.ts";
+
+const DONE = { status: "completed", text: "Done." };
+
+/** A child that calls one tool when the gate opens, and then answers. */
+function works(gate: Promise<unknown>) {
+	return ({ messages }: RequestView) =>
+		messages.some(({ role }) => role === "tool") ? say("Done.") : callTool("ls", { path: "." }, { gate });
+}
+
+async function farDir({ workers }: NatsWorld): Promise<string> {
+	for (const { home } of workers)
+		for (const key of await readdir(join(home, "runs")).catch(() => [])) return join(home, "runs", key);
+	throw new Error("no worker has a run");
+}
+
+async function timesSettled({ spec }: NatsWorld): Promise<number> {
+	return (await readEvents(spec.artifacts)).filter(({ type }) => type === "agent_settled").length;
+}
+
+const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.skipIf(!hasNats)("a fleet when something fails", () => {
+	test("a worker is killed and started again: a run that outlives its session continues, and settles once", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate));
+		const [worker] = world.workers;
+		const run = remoteRunner(world.options).start({ ...world.spec, outlives: true }, () => undefined);
+		await world.server.nextRequest();
+		await worker?.kill();
+		await worker?.start();
+		gate.open();
+		expect(await run.settled).toEqual(DONE);
+		expect(await timesSettled(world)).toBe(1);
+	}, 60_000);
+
+	test("a worker is killed and stays away: after the lease its runs are lost, and are not tried again", async () => {
+		await using world = await natsWorld(works(createGate()), { leaseMs: 3_000 });
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const before = Date.now();
+		await world.workers[0]?.kill();
+		expect(await run.settled).toMatchObject({
+			status: "aborted",
+			by: "lost",
+			reason: expect.stringContaining("its worker worker-1 is silent for 3 s"),
+		});
+		expect(Date.now() - before).toBeGreaterThan(2_500);
+		expect(world.server.requests).toHaveLength(1);
+	}, 60_000);
+
+	test("the wrapper on the other machine is killed: the run is lost", async () => {
+		await using world = await natsWorld(works(createGate()));
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const wrapper = await readWrapper(await farDir(world));
+		if (wrapper?.type === "started") process.kill(wrapper.pid, "SIGKILL");
+		expect(await run.settled).toMatchObject({
+			status: "aborted",
+			by: "lost",
+			reason: expect.stringContaining("on fleet"),
+		});
+	}, 60_000);
+
+	test("the near process ends: the next one rejoins the run from where its files end", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate));
+		const spec = { ...world.spec, outlives: true };
+		const first = remoteRunner(world.options).start(spec, () => undefined);
+		await world.server.nextRequest();
+		await first.detach?.();
+		world.link.close();
+		const before = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
+		gate.open();
+		const link = world.anotherLink();
+		const events: string[] = [];
+		const again = remoteRunner({ ...world.options, linkTo: () => link }).attach?.(
+			spec,
+			({ type }) => void events.push(type),
+		);
+		expect(await again?.settled).toEqual(DONE);
+		const after = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
+		expect(after.startsWith(before)).toBe(true);
+		expect(new Set(after.split("\n")).size, "no line twice").toBe(after.split("\n").length);
+		expect(events.filter((type) => type === "tool_result")).toHaveLength(1);
+	}, 60_000);
+
+	test("the near process is killed: a run that does not outlive it ends there", async () => {
+		await using world = await natsWorld(works(createGate()), { workers: [["--lease", "1"]] });
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const dir = await farDir(world);
+		world.link.close(); // as the end of the process does: nothing is said
+		await vi.waitFor(() => readFile(join(dir, RUN_FILES.result)), { timeout: 40_000, interval: 500 });
+		expect(JSON.parse(await readFile(join(dir, RUN_FILES.result), "utf8"))).toMatchObject({
+			outcome: { status: "aborted", by: "lost" },
+		});
+		await run.detach?.();
+	}, 90_000);
+
+	test.each([
+		["shorter", 30_000],
+		["longer", 1_500],
+	])(
+		"the engine is killed, for an outage %s than the lease: nobody is lost",
+		async (_name, leaseMs) => {
+			const gate = createGate();
+			await using world = await natsWorld(works(gate), { leaseMs });
+			const run = remoteRunner(world.options).start(world.spec, () => undefined);
+			await world.server.nextRequest();
+			await world.engine.kill();
+			await passed(4_000);
+			gate.open(); // the agent works on meanwhile
+			await world.engine.start();
+			expect(await run.settled).toEqual(DONE);
+			expect(await timesSettled(world)).toBe(1);
+		},
+		60_000,
+	);
+
+	test("the engine hangs longer than the lease, without its connections ending: nobody is lost", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate), { leaseMs: 8_000 });
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		world.engine.signal("SIGSTOP");
+		await passed(12_000);
+		world.engine.signal("SIGCONT");
+		gate.open();
+		expect(await run.settled).toEqual(DONE);
+	}, 60_000);
+
+	test("the engine loses its store: the worker's files are the truth, and are sent again", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate));
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		await world.engine.kill();
+		await world.engine.loseStore();
+		await world.engine.start();
+		gate.open();
+		expect(await run.settled).toEqual(DONE);
+		expect(await timesSettled(world)).toBe(1);
+		// The next one finds everything as it should be.
+		const next = { ...world.spec, agentId: "a2", artifacts: join(world.env.root, "runs", "a2") };
+		expect(await remoteRunner(world.options).start(next, () => undefined).settled).toEqual(DONE);
+	}, 60_000);
+
+	test("the engine loses an order that no worker had yet: it is sent again", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate), { workers: [["--slots", "1"]] });
+		const start = (agentId: string) =>
+			remoteRunner(world.options).start(
+				{ ...world.spec, agentId, artifacts: join(world.env.root, "runs", agentId) },
+				() => undefined,
+			);
+		const first = start("a1");
+		await world.server.nextRequest();
+		const second = start("a2"); // waits for the slot
+		await passed(1_500);
+		await world.engine.kill();
+		await world.engine.loseStore();
+		await world.engine.start();
+		gate.open();
+		expect(await first.settled).toEqual(DONE);
+		expect(await second.settled).toEqual(DONE);
+		expect(world.server.requests).toHaveLength(4);
+	}, 60_000);
+
+	test("a worker that wakes late is fenced: its run was given up, so it ends, and nothing it did counts", async () => {
+		const gate = createGate();
+		let proxy: Wire | undefined;
+		await using world = await natsWorld(works(gate), {
+			leaseMs: 3_000,
+			through: async (url) => {
+				proxy = await startProxy(url);
+				return proxy.url;
+			},
+		});
+		const [worker] = world.workers;
+		const run = remoteRunner(world.options).start(world.spec, () => undefined);
+		await world.server.nextRequest();
+		const wrapper = await readWrapper(await farDir(world));
+		proxy?.cut();
+		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
+		const result = await readFile(join(world.spec.artifacts, RUN_FILES.result), "utf8");
+		gate.open(); // cut off, the agent works to its end
+		proxy?.mend();
+		await vi.waitFor(() => expect(worker?.said()).toContain("was given up meanwhile, so it is ended here"), {
+			timeout: 20_000,
+		});
+		await vi.waitFor(() => expect(() => process.kill(wrapper?.type === "started" ? wrapper.pid : 0, 0)).toThrow(), {
+			timeout: 20_000,
+		});
+		expect(await readFile(join(world.spec.artifacts, RUN_FILES.result), "utf8")).toBe(result);
+		await proxy?.[Symbol.asyncDispose]();
+	}, 60_000);
+});
