@@ -1,6 +1,9 @@
 /** How packages are built: one ESM file per entry, with source maps. Declarations come from `tsc`. */
 import type { Options } from "tsup";
 
+/** What is bundled comes from the sources of the other packages, so their builds need not come first. */
+const SOURCES = ["@pi-subagents/source", "module"];
+
 export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
 	return {
 		entry,
@@ -17,6 +20,29 @@ export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
 	};
 }
 
+/** Each runs as a file of its own, in a process or a thread of its own, so each holds all that it needs. */
+export function programs(entry: Record<string, string>): Options {
+	return {
+		...library(entry),
+		clean: false,
+		splitting: false,
+		minify: true,
+		noExternal: [/^(?!node:)/],
+		esbuildOptions(options) {
+			options.sourcesContent = false;
+			options.conditions = SOURCES;
+		},
+	};
+}
+
+/** Core's programs, for a package that brings them along. */
+export const coreProgramsBeside = {
+	wrapper: "../core/src/process/wrapper/main.ts",
+	child: "../core/src/process/child/entry.ts",
+	"output-worker": "../core/src/output/worker.ts",
+	"file-worker": "../core/src/files/file-worker.ts",
+};
+
 /**
  * The child extension that needs pi's modules at run time. Compiled, but named as TypeScript: pi's loader would import a
  * `.js` natively, and then `import` would find another installed copy of pi, or none.
@@ -32,7 +58,7 @@ export function childMcp(name: string, source: string): Options {
 		external: ["@earendil-works/pi-coding-agent"],
 		noExternal: [/^(?!node:|@earendil-works\/)/],
 		esbuildOptions(options) {
-			options.conditions = ["@pi-subagents/source", "module"];
+			options.conditions = SOURCES;
 		},
 	};
 }
@@ -52,7 +78,7 @@ export function browserScript(entry: Record<string, string>): Options {
 		esbuildOptions(options) {
 			options.jsx = "automatic";
 			options.jsxImportSource = "preact";
-			options.conditions = ["@pi-subagents/source", "module"];
+			options.conditions = SOURCES;
 		},
 	};
 }

@@ -1,6 +1,6 @@
 /**
- * How every package is tested: on its sources (the `@pi-subagents/source` condition), so no build comes first,
- * with type tests beside the run-time ones. Skipped tests are listed; a test that needs a tool named in `REQUIRE_TOOLS` fails
+ * How every package is tested: on its sources (the `@pi-subagents/source` condition), so no build comes first. Type tests
+ * (`*.test-d.ts`) are checked with all other types. Skipped tests are listed; a test that needs a tool named in `REQUIRE_TOOLS` fails
  * instead of being skipped. In CI a failing test is tried once more, because shared machines stall for seconds. Files share
  * their modules, since importing pi takes longer than most tests: a test undoes what it changes in its process.
  */
@@ -62,7 +62,6 @@ export default defineConfig({
 	ssr: { resolve: { conditions, externalConditions: conditions } },
 	test: {
 		include: ["test/**/*.test.ts"],
-		typecheck: { enabled: true, include: ["test/**/*.test-d.ts"] },
 		reporters: ["default", loudSkips, secondTries],
 		isolate: false,
 		retry: process.env.CI ? 1 : 0,

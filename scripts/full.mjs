@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 
 const node = ["node", "--disable-warning=ExperimentalWarning"];
 const STEPS = [
-	["all tests, every combination", ["turbo", "run", "lint", "typecheck", "build", "test", "--output-logs=new-only"]],
+	["all tests, every combination", ["turbo", "run", "lint", "types", "build", "test", "--output-logs=new-only"]],
 	["storms inside pi", [...node, "e2e/storm/run.ts", "--storms", "20"]],
 	["pi killed at random moments", [...node, "e2e/storm/run.ts", "--kills", "20"]],
 	["storms with processes and kills", [...node, "e2e/storm/run.ts", "--storms", "5", "--full"]],

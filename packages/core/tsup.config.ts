@@ -1,8 +1,7 @@
 import { defineConfig } from "tsup";
-import { childMcp, library } from "../../tsup.base.ts";
+import { childMcp, library, programs } from "../../tsup.base.ts";
 
-/** Each runs as a file of its own, in a process or a thread of its own, so each holds all that it needs. */
-const programs = {
+const running = {
 	"process/wrapper": "src/process/wrapper/main.ts",
 	"process/child": "src/process/child/entry.ts",
 	"output-worker": "src/output/worker.ts",
@@ -28,17 +27,8 @@ export default defineConfig([
 				"worktree/",
 			].map((folder) => `src/${folder}index.ts`),
 		),
-		clean: ["!process/child-mcp.ts", ...Object.keys(programs).map((name) => `!${name}.js*`)], // all are built at the same time
+		clean: ["!process/child-mcp.ts", ...Object.keys(running).map((name) => `!${name}.js*`)], // all are built at the same time
 	},
-	{
-		...library(programs),
-		clean: false,
-		splitting: false,
-		minify: true,
-		noExternal: [/^(?!node:)/],
-		esbuildOptions(options) {
-			options.conditions = ["@pi-subagents/source", "module"];
-		},
-	},
+	programs(running),
 	childMcp("process/child-mcp", "src/process/child/mcp-entry.ts"),
 ]);

@@ -18,7 +18,7 @@ export default mergeConfig(base, {
 			{
 				...base,
 				extends: false,
-				test: { ...shared, name: "measuring", include: MEASURING, isolate: true, typecheck: { enabled: false } },
+				test: { ...shared, name: "measuring", include: MEASURING, isolate: true },
 			},
 		],
 	},

@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
-import { browserScript, childMcp, library } from "../../tsup.base.ts";
+import { browserScript, childMcp, coreProgramsBeside, library } from "../../tsup.base.ts";
 
 const lentByPi = [
 	"@earendil-works/pi-coding-agent",
@@ -182,10 +182,7 @@ export default defineConfig([
 		// Code for other processes and threads is self-contained: it cannot borrow pi's modules.
 		...library({
 			worker: "../remote/src/bin.ts",
-			wrapper: "../core/src/process/wrapper/main.ts",
-			child: "../core/src/process/child/entry.ts",
-			"output-worker": "../core/src/output/worker.ts",
-			"file-worker": "../core/src/files/file-worker.ts",
+			...coreProgramsBeside,
 			"workflow-worker": "../workflow/src/thread/worker.ts",
 		}),
 		clean: false,

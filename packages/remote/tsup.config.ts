@@ -1,31 +1,19 @@
 import { defineConfig } from "tsup";
-import { childMcp, library } from "../../tsup.base.ts";
+import { childMcp, coreProgramsBeside, library, programs } from "../../tsup.base.ts";
 
-/** What runs on the other machine: each file holds all that it needs, so that installing it brings no other package. */
-const programs = {
+/** What runs on the other machine: installing it brings no other package. */
+const running = {
 	worker: "src/bin.ts",
-	wrapper: "../core/src/process/wrapper/main.ts",
-	child: "../core/src/process/child/entry.ts",
-	"output-worker": "../core/src/output/worker.ts",
-	"file-worker": "../core/src/files/file-worker.ts",
+	...coreProgramsBeside,
 };
 
 export default defineConfig([
 	{
 		...library(["src/index.ts", "src/pi/index.ts"]),
 		external: [/^@pi-subagents\/remote$/], // loaded on first use
-		clean: ["!child-mcp.ts", ...[...Object.keys(programs), "nats-client"].map((name) => `!${name}.js*`)],
+		clean: ["!child-mcp.ts", ...[...Object.keys(running), "nats-client"].map((name) => `!${name}.js*`)],
 	},
-	{
-		...library(programs),
-		clean: false,
-		splitting: false,
-		minify: true,
-		noExternal: [/^(?!node:|@nats-io\/)/],
-		esbuildOptions(options) {
-			options.conditions = ["@pi-subagents/source", "module"];
-		},
-	},
+	{ ...programs(running), noExternal: [/^(?!node:|@nats-io\/)/] },
 	// Only a worker of a fleet loads it.
 	{
 		...library({ "nats-client": "src/nats/packages.ts" }),

@@ -55,7 +55,7 @@ export interface Reply {
 	readonly gate?: Promise<unknown>;
 	/** How many chunks are sent before the gate. Default 0: not even the headers. Server only. */
 	readonly chunksBeforeGate?: number;
-	/** Characters per chunk. Server only. Default 32. */
+	/** Characters per chunk. Server only. Default 32, and more for what would be more than 100 chunks. */
 	readonly chunkSize?: number;
 	/** Pause before each chunk. Server only; prefer a gate. */
 	readonly chunkDelayMs?: number;

@@ -3,11 +3,13 @@ import { type Reply, type ReplyUsage, type ToolCallReply, usageOf } from "../scr
 import { type RequestView, toolCallId } from "../script/request.ts";
 
 const DEFAULT_CHUNK_SIZE = 32;
+/** pi reads the arguments of a call again with every chunk, and in JSON mode prints all that was written so far. */
+const MOST_CHUNKS = 100;
 const FINISH_REASONS = { stop: "stop", length: "length", toolUse: "tool_calls" } as const;
 
 /** The events of a whole answer, without the `data: ` framing. */
 export function chunksOf(reply: Reply, request: RequestView): string[] {
-	const size = reply.chunkSize ?? DEFAULT_CHUNK_SIZE;
+	const size = reply.chunkSize;
 	const deltas = [
 		...slices(reply.thinking ?? "", size).map((text) => ({ reasoning_content: text })),
 		...slices(reply.text ?? "", size).map((text) => ({ content: text })),
@@ -24,7 +26,11 @@ export function chunksOf(reply: Reply, request: RequestView): string[] {
 		.concat("[DONE]");
 }
 
-function toolCallDeltas(call: ToolCallReply, index: number, from: { size: number; request: RequestView }): object[] {
+function toolCallDeltas(
+	call: ToolCallReply,
+	index: number,
+	from: { size: number | undefined; request: RequestView },
+): object[] {
 	const id = call.id ?? toolCallId(from.request, index);
 	const opening = { tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] };
 	const rest = slices(JSON.stringify(call.args), from.size);
@@ -32,8 +38,9 @@ function toolCallDeltas(call: ToolCallReply, index: number, from: { size: number
 }
 
 /** By code points, so that no chunk ends inside a surrogate pair. */
-function slices(text: string, size: number): string[] {
+function slices(text: string, given: number | undefined): string[] {
 	const points = Array.from(text);
+	const size = given ?? Math.max(DEFAULT_CHUNK_SIZE, Math.ceil(points.length / MOST_CHUNKS));
 	const count = Math.ceil(points.length / size);
 	return Array.from({ length: count }, (_, index) => points.slice(index * size, (index + 1) * size).join(""));
 }
