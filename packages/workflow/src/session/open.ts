@@ -23,8 +23,10 @@ export async function openPaused<Context extends SessionContext>(
 ): Promise<void> {
 	for (const record of earlier) {
 		if (record.outcome?.status !== "aborted" || record.outcome.by !== "shutdown") continue;
-		const { id, description, launchedBy = "model" } = record;
-		if (!autoResume) {
+		const { id, description, artifacts, launchedBy = "model" } = record;
+		const known = artifacts === undefined ? undefined : workflows.state(record);
+		const hasResult = known?.end?.status === "completed"; // which only has to be delivered
+		if (!autoResume && !hasResult) {
 			notify(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
 			continue;
 		}

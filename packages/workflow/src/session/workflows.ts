@@ -221,7 +221,8 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 			const known = state(record);
 			if (!known) throw new AgentError("wrong_state", `The journal of workflow ${record.id} is gone: start it again.`);
 			const script = (await sourceOf(call, ctx)) ?? known.script;
-			if (known.end?.status === "completed" && script === known.script)
+			// A process that ended right after the script did has left the result in the journal only: that is given again.
+			if (record.outcome.status === "completed" && script === known.script)
 				throw new AgentError("wrong_state", `Workflow ${record.id} has completed: there is nothing to resume.`);
 			const { meta } = checkScript(script);
 			const spec = await specOf(meta, { script }, ctx, dirname(record.artifacts ?? ""));

@@ -1,0 +1,81 @@
+/** Workflows whose process has ended, when their session is opened again. */
+import { join } from "node:path";
+import { type AgentEvent, Manager, systemClock } from "@pi-subagents/core";
+import { fileJournal, runWorkflow } from "@pi-subagents/workflow";
+import { createWorkflows, openPaused } from "@pi-subagents/workflow/session";
+import { createTempDir } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { META } from "./support.ts";
+
+/** A session with a workflow `w1` that was interrupted, and its journal. */
+async function opened(runsDir: string, autoResume: boolean) {
+	const manager: Manager = new Manager({
+		runners: { workflow: { start: (...run) => workflows.runner.start(...run) } },
+		clock: systemClock,
+		newId: () => "unused",
+	});
+	const ctx = { cwd: runsDir };
+	const notices: string[] = [];
+	const notify = (notice: string) => void notices.push(notice);
+	const workflows = createWorkflows({
+		manager,
+		launcher: { settings: async () => ({ workflows: { budgetTokens: 0 } }), placeFor: async () => runsDir } as never,
+		host: {
+			agentDir: runsDir,
+			storedTrust: () => false,
+			packageManifests: () => [],
+			warn: notify,
+			parent: () => ({}),
+			session: () => ctx,
+		} as never,
+	});
+	const envelope = { agentId: "w1", run: 1, at: 1, seq: 1 };
+	const agent = {
+		...{ type: "workflow", description: "test", task: "A test", cwd: runsDir, runner: "workflow" as const, depth: 1 },
+		...{ isBackground: true, artifacts: join(runsDir, "w1") },
+	};
+	const events: AgentEvent[] = [
+		{ ...envelope, type: "agent_queued", agent },
+		{ ...envelope, type: "agent_started" },
+		{ ...envelope, type: "agent_settled", outcome: { status: "aborted", by: "shutdown" } },
+	];
+	manager.restore(events);
+	const silenced: string[] = [];
+	await openPaused(workflows.list(), workflows, ctx as never, {
+		autoResume,
+		notify,
+		warn: notify,
+		silence: ({ id, run }) => void silenced.push(`${id} ${run}`),
+	});
+	return { manager, workflows, notices, silenced, ctx };
+}
+
+async function finished(runsDir: string): Promise<void> {
+	const journal = fileJournal(join(runsDir, "w1.workflow.jsonl"), () => undefined);
+	const ports = {
+		agent: async () => ({ status: "completed" as const, text: "found it", tokens: 1 }),
+		ask: async () => undefined,
+	};
+	const script = `${META}return [await agent("Look."), 42]`;
+	await runWorkflow({ id: "w1", script, journal, ports }).settled;
+}
+
+test.each([true, false])(
+	"one whose result is in the journal, and nowhere else, gives it without an agent (autoResume: %s)",
+	async (autoResume) => {
+		await using dir = await createTempDir();
+		await finished(dir.path);
+		const { manager, notices, silenced } = await opened(dir.path, autoResume);
+		expect(await manager.wait("w1")).toMatchObject({ status: "completed", structured: { data: ["found it", 42] } });
+		expect([notices, silenced]).toEqual([[], ["w1 1"]]);
+	},
+);
+
+test("one that has completed is not resumed again", async () => {
+	await using dir = await createTempDir();
+	await finished(dir.path);
+	const { manager, workflows, ctx } = await opened(dir.path, true);
+	await manager.wait("w1");
+	const again = workflows.resume("w1", {}, ctx as never, { isBackground: true, launchedBy: "user" });
+	await expect(again).rejects.toThrow("has completed: there is nothing to resume");
+});
