@@ -3,13 +3,17 @@
  * never give an agent more. A hook that cannot be run or understood refuses: nobody knows what it would have said.
  */
 import { homedir } from "node:os";
-import { AgentError, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
+import { AgentError, clip, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
 import { type CommandEnd, runCommand } from "@pi-subagents/core/commands";
+import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { Check, Errors } from "typebox/value";
 
 /** Every launch waits for it. */
 const TIMEOUT_MS = 10_000;
+
+/** Of what a hook says. */
+const MAX_REASON = 4_000;
 
 /** What a shell ends with if it cannot start a program. */
 const NOT_EXECUTABLE = 126;
@@ -59,7 +63,7 @@ export async function askLaunchHook(command: readonly string[], spec: RunSpec): 
 }
 
 /** Throws if the hook refused, or failed. */
-function answerOf({ how, code, why, tail, stdout }: CommandEnd): HookAnswer {
+export function answerOf({ how, code, why, tail, stdout }: CommandEnd): HookAnswer {
 	if (how === "timed_out") throw failed(`did not answer within ${TIMEOUT_MS / 1_000} s`);
 	if (how !== "exited") throw failed(`could not be run to its end${why === undefined ? "" : ` (${why})`}`);
 	if (code === NOT_FOUND || code === NOT_EXECUTABLE) throw failed(`could not be started (${tail})`);
@@ -114,12 +118,13 @@ function entriesOf(limits: Limits): [keyof Limits, number][] {
 }
 
 function refused(reason: string): AgentError {
-	return new AgentError("refused", `The launch was refused by \`hooks.before_launch\` of your settings: ${reason}`);
+	const why = clip(sanitizeBlock(reason), MAX_REASON);
+	return new AgentError("refused", `The launch was refused by \`hooks.before_launch\` of your settings: ${why}`);
 }
 
 function failed(what: string): AgentError {
 	return new AgentError(
 		"refused",
-		`\`hooks.before_launch\` of your settings ${what}, so the agent was not launched. Fix the hook, or remove it from your settings.`,
+		`\`hooks.before_launch\` of your settings ${clip(sanitize(what), MAX_REASON)}, so the agent was not launched. Fix the hook, or remove it from your settings.`,
 	);
 }

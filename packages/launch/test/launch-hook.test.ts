@@ -90,3 +90,8 @@ test("a project's settings cannot set one, trusted or not", async () => {
 	await writeFile(join(cwd, ".pi", "subagents.json"), JSON.stringify({ hooks }));
 	expect(await resolve()).toMatchObject({ task: "File it." });
 });
+
+test("what it prints reaches no terminal with control characters", async () => {
+	for (const answer of ['{"\\u001b[31m":1}', '{"refuse":"\\u001b[31mno"}', '{"tools":["\\u009b31m"]}'])
+		await expect((await withHook(answer)).resolve()).rejects.toThrow(/^[^\u0000-\u001f\u007f-\u009f]+$/);
+});

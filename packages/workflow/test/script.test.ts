@@ -52,3 +52,21 @@ test("a mistake in the script has its line", () => {
 		"cannot import",
 	);
 });
+
+test("comments behind meta may be many, and may have blanks between them", () => {
+	const many = "/* a */ /**/".repeat(60);
+	expect(checkScript(withMeta(`{ name: 'a', description: 'x' } ${many} // end`)).meta.name).toBe("a");
+	expect(() => checkScript(withMeta(`{ name: 'a', description: 'x' } ${many} x`))).toThrow("pure literal");
+});
+
+test("an error is one short line, whatever the script has there", () => {
+	for (const word of ["x".repeat(20_000), "\u001b[31m", "\u202e"])
+		for (const meta of [word, `{ ${word}`, `{ ${word}: 1 }`, `{ name: "a", description: "b", "${word}": 1 }`])
+			try {
+				checkScript(withMeta(meta));
+				expect.unreachable();
+			} catch (error) {
+				expect(error).toBeInstanceOf(ScriptError);
+				expect((error as Error).message).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u202e]{10,700}$/);
+			}
+});

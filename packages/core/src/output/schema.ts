@@ -1,5 +1,6 @@
 /** Parses and checks an output schema. Pure. */
-import { AgentError } from "../base/error.ts";
+import { sanitize } from "@pi-subagents/progress";
+import { AgentError, clip } from "../base/error.ts";
 import { isObject } from "../base/values.ts";
 import type { OutputSpec } from "../model/runner.ts";
 import { checkKeywords, SchemaFault, type SchemaNode } from "./keywords.ts";
@@ -10,6 +11,7 @@ type Schema = OutputSpec["schema"];
 /** It is part of the prompt. */
 const MAX_CHARACTERS = 50_000;
 const MAX_DEPTH = 60;
+const MAX_MESSAGE = 2_000;
 const MAX_VALUES = 20_000;
 /** References can chain all of them, one stack frame each. */
 const MAX_SCHEMAS = 1_000;
@@ -152,5 +154,5 @@ function nameOf(value: unknown): string {
 }
 
 function badSchema(message: string): AgentError {
-	return new AgentError("bad_schema", message);
+	return new AgentError("bad_schema", clip(sanitize(message), MAX_MESSAGE)); // it names keys that somebody wrote
 }

@@ -127,3 +127,8 @@ describe("an output schema", () => {
 		expect(parseOutputSchema(schema)).toEqual(schema);
 	});
 });
+
+test("a key that a terminal would obey does not reach one", () => {
+	const hostile = { type: "object", properties: { "\u001b[31m\r": 0 } };
+	expect(() => parseOutputSchema(hostile)).toThrow(/^[^\u0000-\u001f\u007f-\u009f]+$/);
+});

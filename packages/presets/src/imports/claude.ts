@@ -6,7 +6,7 @@
 import type { Entry } from "../frontmatter/simple-frontmatter.ts";
 import { keyword, mappingEntries, splitTools } from "../model/items.ts";
 import { didYouMeanInline } from "../model/suggest.ts";
-import { quote } from "../model/text.ts";
+import { plainText, quote } from "../model/text.ts";
 import type { Rewrite } from "./rewrite.ts";
 import { isAgentTool, isMcpItem, parseToolCall, readAgentTools, warnIfNoToolIsLeft } from "./tools.ts";
 
@@ -87,7 +87,7 @@ function readServers(file: Rewrite, entry: Entry, hasTools: boolean): void {
 	const names = new Set<string>();
 	for (const item of items) {
 		const defined = mappingEntries(item);
-		for (const [name] of defined ?? [[String(item)]]) names.add(name);
+		for (const [name] of defined ?? [[plainText(item)]]) names.add(name);
 		for (const [name] of defined ?? [])
 			file.reportLoss(entry, `mcpServers.${name}`, "servers are defined only in pi's `mcp.json`: add it there");
 	}

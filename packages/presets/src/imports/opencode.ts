@@ -5,7 +5,7 @@
 
 import type { Entry } from "../frontmatter/simple-frontmatter.ts";
 import { mappingEntries } from "../model/items.ts";
-import { quote } from "../model/text.ts";
+import { plainText, quote } from "../model/text.ts";
 import type { Rewrite } from "./rewrite.ts";
 
 /** OpenCode's names for our tools. */
@@ -25,7 +25,7 @@ const noCounterpart = ["temperature", "top_p", "hidden", "options"];
 
 export function readOpencode(file: Rewrite): void {
 	for (const entry of file.take("mode")) {
-		file.note(entry, `mode: ${String(entry.value)}`, entry.value === "primary" ? "enabled: false" : undefined);
+		file.note(entry, `mode: ${plainText(entry.value)}`, entry.value === "primary" ? "enabled: false" : undefined);
 		if (entry.value === "primary") file.disable(entry); // it is made to talk to the user, not to be started by an agent
 	}
 	for (const entry of file.take("tools")) readSwitches(file, entry);
@@ -108,7 +108,7 @@ function readTask(file: Rewrite, entry: Entry, rule: unknown): void {
 	}
 	const names = isOpen ? [] : allowed.filter((name) => !name.includes("*"));
 	file.putSubagents(names, entry);
-	const from = `${entry.key}.task: ${rules.map(([name, answer]) => `${name}=${String(answer)}`).join(", ")}`;
+	const from = `${entry.key}.task: ${rules.map(([name, answer]) => `${name}=${plainText(answer)}`).join(", ")}`;
 	if (!isOpen && names.length === allowed.length) file.note(entry, from, `subagents: ${names.join(", ") || "none"}`);
 	else file.reportLoss(entry, from, "patterns are not supported, so only the names that it allows are kept");
 }

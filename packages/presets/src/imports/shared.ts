@@ -4,7 +4,7 @@ import { findField, squash } from "../fields/spelling.ts";
 import { readValue } from "../fields/values.ts";
 import type { Entry } from "../frontmatter/simple-frontmatter.ts";
 import { mappingEntries, splitItems } from "../model/items.ts";
-import { quote } from "../model/text.ts";
+import { plainText, quote } from "../model/text.ts";
 import { readHooks, readPermissionMode } from "./claude.ts";
 import { readPermission } from "./opencode.ts";
 import type { Rewrite } from "./rewrite.ts";
@@ -43,7 +43,7 @@ export function isForeignLimit(key: string): boolean {
 export function isForeign({ key, value }: Entry): boolean {
 	if (isForeignLimit(key)) return true;
 	const field = findField(key)?.key;
-	if (field === "tools") return /\(|agent|task/i.test(String(value));
+	if (field === "tools") return /\(|agent|task/i.test(plainText(value));
 	if (field === "model") return Array.isArray(value) || (typeof value === "string" && value.includes(","));
 	return field === "memory" && typeof value === "object" && value !== null;
 }
@@ -112,7 +112,7 @@ function readSystemPrompt(file: Rewrite, entry: Entry): void {
 /** A forked session starts with the conversation; any other starts empty. */
 function readContext(file: Rewrite, entry: Entry): void {
 	const isForked = entry.value === "fork";
-	file.note(entry, `${entry.key}: ${String(entry.value)}`, isForked ? "inherit_context: true" : undefined);
+	file.note(entry, `${entry.key}: ${plainText(entry.value)}`, isForked ? "inherit_context: true" : undefined);
 	if (isForked && file.entryOf("inheritContext") === undefined) file.put("inherit_context", true, entry);
 }
 

@@ -31,6 +31,12 @@ export function cut(text: string, max: number): string {
 	return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
+/** A value of a file as text. `String` would call what a mapping names `toString`, and throw. */
+export function plainText(value: unknown): string {
+	if (Array.isArray(value)) return value.map(plainText).join(",");
+	return typeof value === "object" && value !== null ? "a mapping" : String(value);
+}
+
 /** A value inside a message: quoted, short, printable. */
 export function quote(value: unknown): string {
 	if (typeof value === "string") return `"${cut(oneLine(value), 60)}"`;

@@ -24,7 +24,7 @@ import type {
 	Problem,
 } from "../model/preset.ts";
 import { didYouMean, didYouMeanInline } from "../model/suggest.ts";
-import { cut, oneLine, promptText, quote } from "../model/text.ts";
+import { cut, oneLine, plainText, promptText, quote } from "../model/text.ts";
 import { validNames } from "./guess-names.ts";
 
 /** Where a text comes from. */
@@ -88,7 +88,7 @@ export class Reader {
 		if (this.#refused || name === undefined || description === undefined) {
 			const names = entries
 				.filter(({ key }) => findField(key)?.key === "name")
-				.map(({ value }) => String(value ?? "").trim());
+				.map(({ value }) => plainText(value ?? "").trim());
 			const valid = validNames(names.map((each) => usableName(each) ?? each));
 			const reservedNames = valid.length > 0 ? valid : validNames([this.#stem]);
 			return { ...this.refuse(reservedNames), draft: this.#draft(reservedNames[0]) };

@@ -283,3 +283,11 @@ test("a refused file hides only what it names", async () => {
 	expect(presets).toHaveLength(7);
 	expect(problems.map(({ preset }) => preset)).toEqual(["Deep-Plan", "My-Reviewer"]);
 });
+
+test.each([agents, claude, opencode, subagents])("a mapping with a key `toString` is no error: $flavour", (source) => {
+	for (const field of ["name", "tools", "mode", "model", "context", "skills", "permission", "mcpServers"])
+		for (const value of ["{ toString: x }", "[{ toString: x }]", "{ task: { a: { toString: x } } }"]) {
+			const text = `---\n${field}: ${value}\ndescription: b\n---\nBody.\n`;
+			expect(() => parsePreset(text, { path: "/x/sample.md", source })).not.toThrow();
+		}
+});

@@ -85,6 +85,7 @@ export async function copyBlob(path: string, read: (at: number) => Promise<unkno
 		for (let at = 0, isLast = false; !isLast; ) {
 			const chunk = checked<{ data: string; isLast: boolean }>(chunkSchema, await read(at), "a part of a file");
 			const bytes = Buffer.from(chunk.data, "base64");
+			if (bytes.length === 0 && !chunk.isLast) throw new Refused("a part of a file is empty, and not the last one");
 			await handle.write(bytes, 0, bytes.length, at);
 			at += bytes.length;
 			isLast = chunk.isLast;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { handClock } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { StdioLink } from "../../src/stdio/near.ts";
-import { PROTOCOL } from "../../src/stdio/protocol.ts";
+import { copyBlob, PROTOCOL } from "../../src/stdio/protocol.ts";
 
 /** Says hello when the file in its first argument exists, and then often that it lives, until its input ends. */
 const WORKER = `const hello = setInterval(() => {
@@ -47,3 +47,11 @@ test("a connection that nobody needs any more when it is made is closed", async 
 	}
 	expect(isUp()).toBe(false);
 }, 20_000);
+
+test("a file whose parts are empty, and none of them the last, is not waited for", async () => {
+	const dir = await mkdtemp(join(tmpdir(), "pi-remote-blob-"));
+	onTestFinished(() => rm(dir, { recursive: true, force: true }));
+	const parts = [{ data: "AAAA", isLast: false }];
+	const copying = copyBlob(join(dir, "blob"), async () => parts.shift() ?? { data: "", isLast: false });
+	await expect(copying).rejects.toThrow("a part of a file is empty");
+});

@@ -1,5 +1,5 @@
 /** A job: what to run, when, and its history. Plain JSON; only the scheduler creates one. */
-import type { Schedule } from "../rules/schedule.ts";
+import { printable, type Schedule } from "../rules/schedule.ts";
 
 /** What happens when a run is due while an earlier run of the job is still running. */
 export type Overlap = "skip" | "queue" | "allow";
@@ -70,4 +70,8 @@ export class NotBegun extends Error {
 /** A mistake of the caller: an unknown job or an invalid field. */
 export class JobError extends Error {
 	override readonly name = "JobError";
+
+	constructor(message: string) {
+		super(printable(message));
+	}
 }

@@ -12,6 +12,15 @@ export type Schedule =
 /** Says what is wrong with a schedule, with valid examples. */
 export class ScheduleError extends Error {
 	override readonly name = "ScheduleError";
+
+	constructor(message: string) {
+		super(printable(message));
+	}
+}
+
+/** What a caller wrote, without what a terminal would obey. */
+export function printable(text: string): string {
+	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "�");
 }
 
 export interface ParseOptions {
@@ -220,7 +229,9 @@ function checkZone(timeZone: string): void {
 	try {
 		new Intl.DateTimeFormat("en", { timeZone });
 	} catch {
-		throw new ScheduleError(`"${timeZone}" is not a time zone. Examples: "Europe/Berlin", "America/New_York", "UTC".`);
+		throw new ScheduleError(
+			`"${timeZone.slice(0, 60)}" is not a time zone. Examples: "Europe/Berlin", "America/New_York", "UTC".`,
+		);
 	}
 	zones.add(timeZone);
 }

@@ -58,6 +58,14 @@ describe("what a person may write", () => {
 		expect(() => parseSchedule(text, { now })).toThrow(/[^.]\. Examples: /);
 	});
 
+	test("not what a terminal would obey, neither as a time nor as a zone", () => {
+		const hostile = "\u001b[31m\u009b\u202e\u2028 9 * * 1";
+		expect(() => parseSchedule(hostile, { now })).toThrow(/^[^\u0000-\u001f\u007f-\u009f\u2028\u202e]+$/);
+		expect(() => parseSchedule("5m", { now, timeZone: hostile })).toThrow(
+			/^[^\u0000-\u001f\u007f-\u009f\u2028\u202e]+$/,
+		);
+	});
+
 	test("not in a zone that does not exist", () => {
 		expect(() => parseSchedule("@daily", { now, timeZone: "Mars/Base" })).toThrow('"Mars/Base" is not a time zone');
 	});

@@ -2,6 +2,7 @@
  * Reads a pure literal of JavaScript: objects, arrays, strings, numbers, booleans and null, with comments and trailing
  * commas. A script's `meta` must be one, so that a workflow can be listed without running any of it. Pure.
  */
+import { sanitize } from "@pi-subagents/progress";
 
 export interface Literal {
 	value: unknown;
@@ -9,13 +10,17 @@ export interface Literal {
 	end: number;
 }
 
+const MAX_MESSAGE = 600;
+
 /** What is wrong in a script's text, and on which line. */
 export class ScriptError extends Error {
 	override readonly name = "ScriptError";
 	readonly line: number | undefined;
 
+	/** The message may repeat words of the script. */
 	constructor(message: string, line?: number) {
-		super(line === undefined ? message : `line ${line}: ${message}`);
+		const shown = sanitize(message).slice(0, MAX_MESSAGE);
+		super(line === undefined ? shown : `line ${line}: ${shown}`);
 		this.line = line;
 	}
 }

@@ -40,8 +40,9 @@ export function checkScript(source: string): CheckedScript {
 	if (!found) throw new ScriptError(START, lineOf(source, start));
 	const { value, end } = readLiteral(source, STATEMENT.lastIndex);
 	// A line break ends the statement; anything else on its line would continue the expression.
-	const behind = /^[^\S\n]*(?:\/\/[^\n]*|\/\*.*?\*\/)*[^\S\n]*(?=[;\n]|$)/.test(source.slice(end));
-	if (!behind) throw new ScriptError("`meta` must be a pure literal and end with its line.", lineOf(source, end));
+	BEHIND.lastIndex = end;
+	if (!BEHIND.test(source))
+		throw new ScriptError("`meta` must be a pure literal and end with its line.", lineOf(source, end));
 	const meta = checkMeta(value);
 	// With a semicolon: a next line that begins with a parenthesis would call the literal.
 	const body = `${" ".repeat("export".length)}${source.slice(start + "export".length, end)};${source.slice(end)}`;
@@ -50,6 +51,8 @@ export function checkScript(source: string): CheckedScript {
 	return { meta, source, program, hash: createHash("sha256").update(source).digest("hex").slice(0, 16) };
 }
 
+/** Blanks and comments up to the end of the line. Each comment can be read in one way only, or many would take for ever. */
+const BEHIND = /(?:[^\S\n]|\/\/[^\n]*|\/\*(?:[^*\n]|\*(?!\/))*\*\/)*(?=[;\n]|$)/y;
 const STATEMENT = /export\s+const\s+meta\s*=\s*/y;
 
 /** A byte order mark or `"use strict"` may come first. */
