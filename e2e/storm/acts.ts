@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
+import { carryOutExtra } from "./extras-stage.ts";
 import {
 	cutLastLine,
 	kindOf,
@@ -99,6 +100,8 @@ export async function carryOut(act: Act, stage: Stage): Promise<boolean> {
 		case "spoil a file":
 		case "put a full device in place of a log":
 			return harm(stage, does, chance);
+		default:
+			return carryOutExtra(act, does, stage);
 	}
 }
 

@@ -1,7 +1,10 @@
 /** Starts a real pi in which storms take place, one after the other, and looks what they leave. */
 
+import type { PiBinary } from "@pi-subagents-dev/testkit";
 import { watcher } from "../support/extensions/watcher.ts";
 import { scene } from "../support/scene.ts";
+import type { Extra } from "./extras.ts";
+import { extraFiles } from "./extras-stage.ts";
 import { stormModel } from "./model.ts";
 import { leftProcesses } from "./oracle.ts";
 import type { Plan } from "./plan.ts";
@@ -26,9 +29,21 @@ ${more}
 You are in a storm.
 `;
 
-export async function startStorms({ join = "async" }: { join?: "async" | "smart" } = {}): Promise<Storms> {
+/** What works on another machine for a pi that is gone may do so for a minute. */
+const AFTER_ALL_MS = 90_000;
+
+export interface StormsOptions {
+	join?: "async" | "smart";
+	/** What storms may have besides agents. */
+	extras?: readonly Extra[];
+	/** Default: the pi that the workspace depends on. MCP servers need a newer one. */
+	pi?: PiBinary | undefined;
+}
+
+export async function startStorms({ join = "async", extras = [], pi }: StormsOptions = {}): Promise<Storms> {
 	const model = stormModel();
-	const settings = { maxConcurrent: 6, maxDepth: 3, idleTimeoutMinutes: 10, join };
+	const more = extraFiles(preset, extras);
+	const settings = { maxConcurrent: 6, maxDepth: 3, idleTimeoutMinutes: 10, join, ...more.settings };
 	const it = await scene([model.rule], {
 		files: {
 			".pi/subagents/storm.md": preset("storm", 'subagents: "*"'),
@@ -40,11 +55,12 @@ export async function startStorms({ join = "async" }: { join?: "async" | "smart"
 			// The user's own: a project that nobody trusts has no say in how agents run.
 			"agents/storm-process.md": preset("storm-process", "runner: process"),
 			"subagents.json": JSON.stringify(settings),
+			...more.agentFiles,
 		},
 		variables: weatherVariables,
 	});
 	const repository = await createRepository(it.env);
-	const world = new World(it, model, repository);
+	const world = new World(it, { model, repository, pi });
 	return {
 		run: (plan) => world.run(plan),
 		async end() {
@@ -55,7 +71,7 @@ export async function startStorms({ join = "async" }: { join?: "async" | "smart"
 					...report.left.map((stack) => `A timer was left: ${stack}`),
 					...report.errors.map((error) => `Nobody caught: ${error}`),
 					...(await repository.changes()),
-					...(await leftProcesses(it.env.root, undefined)),
+					...(await leftProcesses(it.env.root, undefined, AFTER_ALL_MS)),
 				],
 				heapMegabytes: report.heapMegabytes,
 			};

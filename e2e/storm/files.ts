@@ -41,7 +41,8 @@ export async function ownFiles({ agentDir, cwd }: PiEnv): Promise<string[]> {
 	const state = join(agentDir, "state", "subagents");
 	const all = [...(await filesBelow(state)), ...(await filesBelow(join(cwd, ".pi", "subagents", "runs")))];
 	const checkouts = join(state, "worktrees");
-	const kept = all.filter((path) => basename(path) !== ".gitignore"); // without it git would rightly speak of runs
+	const there = join(state, "worker"); // the other machine's
+	const kept = all.filter((path) => basename(path) !== ".gitignore" && !path.startsWith(there)); // without it git would rightly speak of runs
 	return kept.filter((path) => !path.startsWith(checkouts) || join(checkouts, basename(path)) === path).sort();
 }
 
@@ -52,6 +53,7 @@ const KINDS = [
 	[/\/runs\/.*\/result\.json$/, "result"],
 	[/\/runs\/.*\/control\.jsonl$/, "control"],
 	[/\/runs\/.*\/(?:owner-\d+|wrapper)\.json$/, "owner"],
+	[/\.workflow\.jsonl$/, "journal of a workflow"],
 	[/\/runs\//, "another file of a run"],
 	[/\/sessions\//, "conversation"],
 	[/\/schedules\//, "journal of jobs"],

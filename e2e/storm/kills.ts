@@ -106,7 +106,7 @@ export async function startKills(): Promise<Kills> {
 			await end(pi, plan.way);
 			for (const gate of [...answers.values(), held.turn]) gate.open();
 			const before = accountOf(await tolerantLinesOf(file));
-			pi = new StormPi(it.env, ["--session", file]);
+			pi = new StormPi(it.env, { args: ["--session", file] });
 			const report = await judge(plan, { it, pi, file }, before.settled);
 			rounds.delete(plan.seed);
 			it.server.forget();

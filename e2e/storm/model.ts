@@ -13,6 +13,7 @@ import {
 	rateLimited,
 	say,
 } from "@pi-subagents-dev/testkit";
+import { scriptOf, taskOf, type WorkflowPlan } from "./extras.ts";
 import { answerOf } from "./kill-plan.ts";
 import type { AgentPlan, Plan, Reaction, Step } from "./plan.ts";
 
@@ -22,6 +23,8 @@ export interface StormModel {
 	readonly asked: number;
 	/** The agents that were told that a file of theirs, named after them, was written. */
 	readonly written: ReadonlySet<string>;
+	/** What agents saw that must not be: one outside of its launcher, a server that gave a wrong answer. */
+	readonly wrongs: readonly string[];
 	begin(plan: Plan): void;
 	/** Whoever waits goes on. */
 	calm(): void;
@@ -43,12 +46,14 @@ export function stormModel(): StormModel {
 	let gate = Promise.withResolvers<void>();
 	const failed = new Set<string>();
 	const written = new Set<string>();
+	const wrongs: string[] = [];
 	const rule: Rule = (request) => {
 		asked++;
 		if (!plan) return say("There is no storm.");
 		if (isSession(request)) return sessionSays(plan, request, () => reactions.shift() ?? "listens");
 		const agent = plan.agents.get(keyIn(request));
 		if (agent && request.lastToolResults.some(hasWritten)) written.add(agent.key);
+		if (agent) wrongs.push(...wrongsIn(agent, request));
 		return agent ? agentSays(agent, request, failed, gate.promise) : say("I am nobody.");
 	};
 	return {
@@ -57,6 +62,7 @@ export function stormModel(): StormModel {
 			return asked;
 		},
 		written,
+		wrongs,
 		begin(next) {
 			plan = next;
 			asked = 0;
@@ -64,6 +70,7 @@ export function stormModel(): StormModel {
 			gate = Promise.withResolvers();
 			failed.clear();
 			written.clear();
+			wrongs.length = 0;
 		},
 		calm: () => gate.resolve(),
 	};
@@ -72,7 +79,8 @@ export function stormModel(): StormModel {
 function sessionSays(plan: Plan, request: RequestView, react: () => Reaction): Reply {
 	const { lastUserText, turn } = request;
 	if (lastUserText.includes("The storm begins.")) {
-		return turn === 1 ? callTools(...plan.roots.map(launch)) : say("They are on their way.");
+		if (turn > 1) return say("They are on their way.");
+		return callTools(...plan.roots.map(launch), ...plan.workflows.map(startWorkflow));
 	}
 	if (turn > 1) return say("So be it.");
 	const askers = [...lastUserText.matchAll(/<subagent-question agent="([\w-]+)"/g)].map(([, id]) => id);
@@ -100,9 +108,40 @@ function reaction(kind: Reaction, id: string): Reply {
 const hasWritten = ({ name, text }: RequestView["lastToolResults"][number]): boolean =>
 	name === "write" && text.startsWith("Successfully wrote");
 
-function launch({ key, tool, isProcess, hasWorktree, isScheduled }: AgentPlan): Reply {
-	const task = `Weather it. [${key}]`;
-	const preset = isProcess ? "storm-process" : "storm";
+/** What an agent adds up by a tool of an MCP server. */
+const SUM = { a: 19, b: 23, is: "42" };
+
+function wrongsIn({ key, isBoxed }: AgentPlan, { lastToolResults }: RequestView): string[] {
+	const texts = (tool: string) => lastToolResults.filter(({ name }) => name === tool).map(({ text }) => text.trim());
+	return [
+		...(isBoxed && texts("bash").includes("boxed=") ? [`${key} ran outside of its launcher.`] : []),
+		...texts(ADD)
+			.filter((text) => /^\d+$/.test(text) && text !== SUM.is)
+			.map((text) => `${key} was told by its MCP server that ${SUM.a} and ${SUM.b} are ${text}.`),
+	];
+}
+
+const ADD = "mcp__storm__add";
+
+function presetOf({ isProcess, isBoxed, isRemote, usesMcp }: AgentPlan): string {
+	if (isRemote) return "storm-remote";
+	if (isBoxed) return "storm-boxed";
+	if (isProcess) return "storm-process";
+	return usesMcp ? "storm-mcp" : "storm";
+}
+
+const verifyOf = ({ key, verify }: AgentPlan) =>
+	verify ? { verify: `sh "$PI_CODING_AGENT_DIR/check.sh" ${key} ${verify.passesAt}` } : {};
+
+function startWorkflow(plan: WorkflowPlan): Reply {
+	const script = scriptOf(plan, (agent) => ({ agentType: presetOf(agent), ...verifyOf(agent) }));
+	return callTool("workflow", { script, background: !plan.isWaitedFor });
+}
+
+function launch(agent: AgentPlan): Reply {
+	const { key, tool, hasWorktree, isScheduled } = agent;
+	const task = taskOf(agent);
+	const preset = presetOf(agent);
 	switch (tool) {
 		case "subagent":
 		case "background_agent":
@@ -114,6 +153,7 @@ function launch({ key, tool, isProcess, hasWorktree, isScheduled }: AgentPlan): 
 				name: key,
 				subagent_type: preset,
 				...(hasWorktree ? { isolation: "worktree" } : {}),
+				...verifyOf(agent),
 				...(isScheduled ? { schedule: "+1s; missed=latest" } : {}),
 				...(tool === "waited Agent" ? { run_in_background: false } : {}),
 			});
@@ -146,14 +186,16 @@ const FAULTS: Record<NonNullable<Step["fault"]>, Reply> = {
 	overloaded: httpError(503, { error: { message: "overloaded" } }),
 };
 
-function playing({ does }: Step, { key, children }: AgentPlan, calm: Promise<void>): Reply {
+function playing({ does }: Step, { key, children, isBoxed }: AgentPlan, calm: Promise<void>): Reply {
 	switch (does) {
 		case "talks":
 			return { ...callTool("read", { path: "notes.txt" }), text: `I am ${key}.` };
 		case "reads":
 			return callTool("read", { path: key.endsWith("3") ? "nothing.txt" : "notes.txt" });
 		case "runs":
-			return callTool("bash", { command: "true" });
+			return callTool("bash", { command: isBoxed ? "echo boxed=$STORM_BOXED" : "true" });
+		case "adds":
+			return callTool(ADD, { a: SUM.a, b: SUM.b });
 		case "writes":
 			return callTool("write", { path: `${key}.txt`, content: `Written by ${key}.\n` });
 		case "waits":

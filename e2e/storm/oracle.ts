@@ -1,10 +1,11 @@
 /** What must hold when a storm is over, whatever happened in it. Each violation is a sentence. */
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { textOf } from "../support/detached.ts";
+import { WORKER } from "./extras-stage.ts";
 import { tolerantLinesOf } from "./files.ts";
 import { stormAnswer } from "./model.ts";
+import { type Named, processesNaming } from "./processes.ts";
 import type { Fault } from "./weather.ts";
 import { cutAnswer, toldResults } from "./wholeness.ts";
 
@@ -110,7 +111,7 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 	const { launched, stray, settled, told, closed } = account;
 	const { spoiled, wasKilled, hasLostEntries } = harm;
 	const found: string[] = [];
-	for (const { runId, isBackground, artifacts, run } of launched.values()) {
+	for (const { runId, isBackground, artifacts, run, runner, description } of launched.values()) {
 		const ends = settled.get(runId) ?? [];
 		if (ends.length !== 1) found.push(`${runId} has settled ${ends.length} times.`);
 		const times = told.get(runId) ?? 0;
@@ -122,7 +123,9 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 		if (end?.status === "aborted" && LIMITS.includes(end.by ?? ""))
 			found.push(`${runId} was stopped by a limit (${end.by}) that it cannot have reached.`);
 		const isWhole = artifacts !== undefined && !spoiled.has(artifacts);
-		if (isWhole && end && run === 1) found.push(...(await differences(artifacts, end, wasKilled)));
+		if (isWhole && end && run === 1)
+			for (const difference of await differences(artifacts, end, wasKilled))
+				found.push(`${difference} (${description}, ${runner}, ${end.status} ${end.by ?? ""} ${end.reason ?? ""})`);
 	}
 	found.push(...(await cutAnswers(account, spoiled)));
 	if (!hasLostEntries)
@@ -210,36 +213,31 @@ function takeOne(list: string[], one: unknown): boolean {
 
 const ENDING_MS = 20_000;
 
-/** Whatever names the world of a storm, and is not its pi. A result is known a moment before those who wrote it have ended. */
-export async function leftProcesses(root: string, pi: number | undefined): Promise<string[]> {
-	for (const deadline = Date.now() + ENDING_MS; ; await delay(50)) {
-		const left = (await processesNaming(root)).filter(({ pid }) => pid !== pi);
+/**
+ * Whatever names the world of a storm, and is not its pi or what that keeps while it is open. A result is known a moment
+ * before those who wrote it have ended.
+ */
+export async function leftProcesses(root: string, pi: number | undefined, patienceMs = ENDING_MS): Promise<string[]> {
+	for (const deadline = Date.now() + patienceMs; ; await delay(50)) {
+		const all = await processesNaming(root);
+		const left = all.filter(({ pid }) => pid !== pi && !keptBy(pi, all).has(pid));
 		if (left.length === 0 || Date.now() > deadline)
 			return left.map(({ pid, command }) => `Process ${pid} was left: ${command}.`);
 	}
 }
 
-async function processesNaming(root: string): Promise<{ pid: number; command: string }[]> {
-	if (process.platform !== "linux") return [];
-	const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-	const found = await Promise.all(
-		pids.map(async (pid) => {
-			const stat = (await textOf(`/proc/${pid}/stat`)) ?? "";
-			const [state = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-			if (stat === "" || /^[ZX]/.test(state)) return []; // it has ended, and its parent has not looked yet
-			const command = (await textOf(`/proc/${pid}/cmdline`)) ?? "";
-			const surroundings = (await textOf(`/proc/${pid}/environ`)) ?? "";
-			const isOurs = command.includes(root) || surroundings.includes(root);
-			return isOurs ? [{ pid: Number(pid), command: command.replaceAll("\0", " ").slice(0, 200) }] : [];
-		}),
-	);
-	return found.flat();
+/** One MCP server of the session, and the connection to the other machine, which stays open for a while. */
+function keptBy(pi: number | undefined, all: readonly Named[]): Set<number> {
+	const own = all.filter(({ parent }) => parent === pi);
+	const server = own.find(({ command }) => command.includes("mcp/server.mjs"));
+	const workers = own.filter(({ command }) => WORKER.test(command));
+	return new Set([...(server ? [server] : []), ...workers].map(({ pid }) => pid));
 }
 
 /** The events that a run kept give what the session remembers of it. */
 async function differences(
 	artifacts: string,
-	{ runId, turns, toolUses }: Settled,
+	{ runId, turns, toolUses, by }: Settled,
 	mayLack: boolean,
 ): Promise<string[]> {
 	if ((await textOf(join(artifacts, "events.jsonl"))) === undefined) return [];
@@ -248,6 +246,7 @@ async function differences(
 	const kept = { turns: count("turn"), toolUses: count("tool_call") };
 	const isSame = kept.turns === turns && kept.toolUses === toolUses;
 	if (isSame || (mayLack && kept.turns <= turns && kept.toolUses <= toolUses)) return [];
+	if (mayLack && by === "shutdown") return []; // a pi that ends does not wait for the last lines of a process that it stops
 	return [`${runId} kept ${JSON.stringify(kept)}, but the session says ${JSON.stringify({ turns, toolUses })}.`];
 }
 

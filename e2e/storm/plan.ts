@@ -1,9 +1,18 @@
 /** What will happen in a storm, as data: who is launched by whom, what each model turn does, and who interferes when. */
 import { type Random, randomFrom } from "../support/rounds.ts";
+import {
+	type AgentExtras,
+	type Extra,
+	type ExtraDeed,
+	extraDeeds,
+	planExtras,
+	possibleExtras,
+	type WorkflowPlan,
+} from "./extras.ts";
 
 /** One turn of an agent's model. */
 export interface Step {
-	does: "talks" | "reads" | "runs" | "writes" | "launches" | "asks" | "waits";
+	does: "talks" | "reads" | "runs" | "writes" | "launches" | "asks" | "waits" | "adds";
 	/** What goes wrong when it is first asked for; the second time it does not. */
 	fault?: "cut" | "429" | "500" | "garbage" | "overloaded";
 }
@@ -11,11 +20,11 @@ export interface Step {
 /** How a run ends that nobody stops. */
 type End = "answers" | "fails" | "says nothing" | "is cut off";
 
-export interface AgentPlan {
+export interface AgentPlan extends AgentExtras {
 	/** Stands in its task, so that the model knows whose turn it is. */
 	key: string;
-	/** Which tool launches it. */
-	tool: "Agent" | "waited Agent" | "subagent" | "background_agent";
+	/** Which tool launches it, or a call of a workflow's script. */
+	tool: "Agent" | "waited Agent" | "subagent" | "background_agent" | "call";
 	/** In a process of its own, whatever launches it. */
 	isProcess: boolean;
 	/** In a checkout of its own. */
@@ -36,7 +45,7 @@ export interface Act {
 	chance: number;
 }
 
-type Deed = (typeof DEEDS)[number] | (typeof FULL_DEEDS)[number] | Weather | "reload";
+type Deed = (typeof DEEDS)[number] | (typeof FULL_DEEDS)[number] | Weather | ExtraDeed | "reload";
 
 const DEEDS = ["stop", "stop", "stop", "abort turn", "say something"] as const;
 /** Those need processes, or a pi that may be lost. */
@@ -65,6 +74,7 @@ export interface Plan {
 	roots: readonly AgentPlan[];
 	/** All of them, also those within others. */
 	agents: ReadonlyMap<string, AgentPlan>;
+	workflows: readonly WorkflowPlan[];
 	acts: readonly Act[];
 	/** What the session's model does when it hears of results, in this order. */
 	reactions: readonly Reaction[];
@@ -76,11 +86,13 @@ export interface StormOptions {
 	agents: number;
 	/** With processes of their own, and kills. */
 	isFull: boolean;
+	/** What it may have besides agents. */
+	extras?: readonly Extra[];
 }
 
 const DEEPEST = 3;
 
-export function planStorm(seed: number, { agents: count, isFull }: StormOptions): Plan {
+export function planStorm(seed: number, { agents: count, isFull, extras: wanted = [] }: StormOptions): Plan {
 	const chance = randomFrom(seed);
 	const agents = new Map<string, AgentPlan>();
 	const roots: AgentPlan[] = [];
@@ -111,14 +123,31 @@ export function planStorm(seed: number, { agents: count, isFull }: StormOptions)
 		return plan;
 	};
 	while (agents.size < count) roots.push(grow(1, { hasWorktree: false, isProcess: false }));
-	return { seed, roots, agents, acts: actsOf(chance, count, agents, isFull), reactions: reactionsOf(chance, count) };
+	const acts = actsOf(chance, count, agents, isFull);
+	const reactions = reactionsOf(chance, count);
+	const extras = possibleExtras(isFull, wanted);
+	const more = extraDeeds(seed, extras).map(({ does, at, chance }): Act => {
+		return { does, chance, afterRequests: Math.floor(at * count * 3), key: "" };
+	});
+	return {
+		seed,
+		roots,
+		agents,
+		workflows: planExtras({ seed, isFull, extras, agents, roots }),
+		acts: [...acts, ...more].sort((one, other) => one.afterRequests - other.afterRequests),
+		reactions,
+	};
 }
 
 /** As lines, for whoever wants to know what a seed stands for. */
-export function describePlan({ seed, roots, acts }: Plan): string[] {
+export function describePlan({ seed, roots, workflows, acts }: Plan): string[] {
 	const lines = (agent: AgentPlan, indent: string): string[] => {
 		const { key, tool, isProcess, hasWorktree, isScheduled, steps, end, children } = agent;
-		const kind = [tool, isProcess && "process", hasWorktree && "worktree", isScheduled && "scheduled"];
+		const { verify, usesMcp, isBoxed, isRemote } = agent;
+		const kind = [
+			...[tool, isProcess && "process", hasWorktree && "worktree", isScheduled && "scheduled"],
+			...[verify && `verify ${verify.passesAt}`, usesMcp && "MCP", isBoxed && "launcher", isRemote && "remote"],
+		];
 		const does = [...steps.map(({ does, fault }) => (fault ? `${fault}, ${does}` : does)), end];
 		return [
 			`${indent}${key} (${kind.filter(Boolean).join(", ")}): ${does.join("; ")}`,
@@ -128,6 +157,10 @@ export function describePlan({ seed, roots, acts }: Plan): string[] {
 	return [
 		`seed ${seed}`,
 		...roots.flatMap((root) => lines(root, "  ")),
+		...workflows.flatMap(({ key, calls, first, concurrency, isWaitedFor }) => [
+			`  ${key} (workflow${isWaitedFor ? ", waited for" : ""}): ${first} first, ${concurrency} at once`,
+			...calls.flatMap((call) => lines(call, "    ")),
+		]),
 		...acts.map(
 			({ afterRequests, does, key, chance }) =>
 				`  after ${afterRequests} requests: ${does} (${key}, ${chance.toFixed(3)})`,

@@ -20,6 +20,8 @@ export interface Repository {
 interface Expected {
 	/** Names of files that agents have written. */
 	written: readonly string[];
+	/** Those that must have come back from the other machine on a branch. */
+	returned: readonly string[];
 	/** Somebody was killed, or a file that says whose a checkout is was spoiled: one may be left without a word. */
 	wasHarmed: boolean;
 }
@@ -27,11 +29,13 @@ interface Expected {
 /** With work that is not committed: staged, not staged, and new. */
 export async function createRepository(env: PiEnv): Promise<Repository> {
 	const { cwd, agentDir } = env;
-	const git = async (...args: string[]): Promise<string> => {
+	const gitIn = async (dir: string, ...args: string[]): Promise<string> => {
 		const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "--no-optional-locks"];
-		return (await promisify(execFile)("git", [...who, ...args], { cwd })).stdout;
+		return (await promisify(execFile)("git", [...who, ...args], { cwd: dir })).stdout;
 	};
+	const git = (...args: string[]) => gitIn(cwd, ...args);
 	const checkouts = join(agentDir, "state", "subagents", "worktrees");
+	const far = join(agentDir, "state", "subagents", "worker");
 	await git("init", "--quiet", "--initial-branch=main");
 	await git("add", ".");
 	await git("commit", "--quiet", "-m", "first");
@@ -42,7 +46,7 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 
 	const branches = async (): Promise<string[]> =>
 		(await git("for-each-ref", "--format=%(refname)", "refs/heads")).split("\n").filter((name) => name !== "");
-	const isAgents = (ref: string) => /^refs\/heads\/pi-subagents[/-]/.test(ref);
+	const isAgents = (ref: string) => /^refs\/heads\/(?:pi-subagents[/-]|pi\/)/.test(ref);
 	/** What the user would miss or wonder about. */
 	const look = async (): Promise<Map<string, string>> => {
 		const seen = new Map<string, string>();
@@ -83,18 +87,26 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 			const changed = all.filter((what) => before.get(what) !== after.get(what));
 			return changed.map((what) => `${what} was changed, from ${before.get(what)} to ${after.get(what)}.`);
 		},
-		async leftovers({ written, wasHarmed }) {
+		async leftovers({ written, returned, wasHarmed }) {
 			let left = await unexplained(wasHarmed);
 			// The commit of one that was stopped follows after it has settled.
 			for (const deadline = Date.now() + ENDING_MS; left.length > 0 && Date.now() < deadline; ) {
 				await delay(50);
 				left = await unexplained(wasHarmed);
 			}
-			const kept = new Set((await filesBelow(checkouts)).map((path) => path.split("/").at(-1)));
+			const onBranches = new Set<string>();
 			for (const ref of (await branches()).filter(isAgents))
-				for (const name of (await git("ls-tree", "-r", "--name-only", ref)).split("\n")) kept.add(name);
+				for (const name of (await git("ls-tree", "-r", "--name-only", ref)).split("\n")) onBranches.add(name);
+			const elsewhere = [...(await filesBelow(checkouts)), ...(await filesBelow(far))];
+			const there = await committedIn(far, gitIn);
+			const kept = new Set([...onBranches, ...there, ...elsewhere.map((path) => path.split("/").at(-1) ?? "")]);
 			const lost = written.filter((name) => !kept.has(name));
-			return [...left, ...lost.map((name) => `${name} was written by an agent, and is nowhere.`)];
+			const missing = returned.filter((name) => !onBranches.has(name));
+			return [
+				...left,
+				...lost.map((name) => `${name} was written by an agent, and is nowhere.`),
+				...missing.map((name) => `${name} was written on the other machine, and has not come back.`),
+			];
 		},
 		async reset() {
 			await rm(checkouts, { recursive: true, force: true });
@@ -102,6 +114,18 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 			for (const ref of (await branches()).filter(isAgents)) await git("update-ref", "-d", ref);
 		},
 	};
+}
+
+/** What is on branches of the other machine: it keeps the commits of a run that nobody fetched. */
+async function committedIn(far: string, git: (dir: string, ...args: string[]) => Promise<string>): Promise<string[]> {
+	const found: string[] = [];
+	for (const key of await readdir(join(far, "checkouts")).catch(() => [])) {
+		const main = join(far, "checkouts", key, "main");
+		const refs = (await git(main, "for-each-ref", "--format=%(refname)", "refs/heads").catch(() => "")).split("\n");
+		for (const ref of refs.filter((name) => name !== ""))
+			found.push(...(await git(main, "ls-tree", "-r", "--name-only", ref)).split("\n"));
+	}
+	return found;
 }
 
 const ENDING_MS = 30_000;

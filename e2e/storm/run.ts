@@ -1,10 +1,15 @@
 /**
- * `node storm/run.ts [--storms 20] [--agents 20] [--seed 1] [--full] [--plan]`: storms in bulk, with figures at the end.
+ * `node storm/run.ts [--storms 20] [--agents 20] [--seed 1] [--full] [--with none] [--pi 1.5.0] [--lanes 1]
+ * [--plan]`: storms in bulk,
+ * with figures at the end. `--with` names what they have besides agents; by default all, but MCP servers only where the
+ * pi can have some.
  * With `--kills 100` it is the kill loop instead: pi ends so many times, at moments and in ways that the seed gives.
  */
 import { parseArgs } from "node:util";
+import { availablePis } from "@pi-subagents-dev/testkit";
 import { inLanes } from "../support/rounds.ts";
 import { startStorms } from "./driver.ts";
+import { EXTRAS, type Extra } from "./extras.ts";
 import { describeKill, planKill } from "./kill-plan.ts";
 import { type KillReport, startKills } from "./kills.ts";
 import { describePlan, planStorm } from "./plan.ts";
@@ -15,6 +20,10 @@ const { values } = parseArgs({
 		agents: { type: "string", default: "20" },
 		seed: { type: "string", default: "1" },
 		full: { type: "boolean", default: false },
+		with: { type: "string" },
+		/** So many at once. */
+		lanes: { type: "string", default: "1" },
+		pi: { type: "string" },
 		kills: { type: "string" },
 		/** Only says what would happen. */
 		plan: { type: "boolean", default: false },
@@ -26,10 +35,14 @@ const violations =
 process.exitCode = violations > 0 ? 1 : 0;
 
 async function runStorms(count: number): Promise<number> {
-	const planOf = (seed: number) => planStorm(seed, { agents: Number(values.agents), isFull: values.full });
+	const pi = (await availablePis()).find(({ version }) => version === values.pi);
+	if (values.pi !== undefined && !pi) throw new Error(`There is no pi ${values.pi} here.`);
+	const extras = extrasFrom(values.with, { hasMcp: pi !== undefined && !pi.version.startsWith("0.") });
+	const planOf = (seed: number) => planStorm(seed, { agents: Number(values.agents), isFull: values.full, extras });
 	const totals: Record<string, number> = {};
 	const faults: Record<string, number> = {};
-	let [agents, violations] = [0, 0];
+	const had: Record<string, number> = {};
+	let [agents, violations, done] = [0, 0, 0];
 	const heaps: number[] = [];
 	/** A pi that lives for ever would hide what it loses at its end; one for each storm would hide what it gathers. */
 	const STORMS_PER_PI = 50;
@@ -38,28 +51,49 @@ async function runStorms(count: number): Promise<number> {
 		for (const seed of seedsFor(count)) console.log(describePlan(planOf(seed)).join("\n"));
 		return 0;
 	}
-	for (let seed = first; seed < first + count; ) {
-		const storms = await startStorms({ join: heaps.length % 4 === 3 ? "smart" : "async" });
-		for (let round = 0; round < STORMS_PER_PI && seed < first + count; round++, seed++) {
+	const seeds = seedsFor(count);
+	const batches = seeds
+		.filter((_, index) => index % STORMS_PER_PI === 0)
+		.map((start) => seeds.filter((seed) => seed >= start && seed < start + STORMS_PER_PI));
+	await inLanes(Number(values.lanes), batches, async (batch) => {
+		const isFourth = batches.indexOf(batch) % 4 === 3;
+		const storms = await startStorms({ join: isFourth ? "smart" : "async", extras, pi });
+		for (const seed of batch) {
 			const report = await storms.run(planOf(seed));
 			agents += report.agents;
 			add(totals, report.acts);
 			add(faults, report.faults);
+			add(had, report.extras);
 			for (const violation of report.violations) console.log(`seed ${seed}: ${violation}`);
 			violations += report.violations.length;
-			if ((seed - first + 1) % 10 === 0)
-				console.log(`${seed - first + 1} storms, ${agents} agents, ${violations} violations`);
+			if (++done % 10 === 0) console.log(`${done} storms, ${agents} agents, ${violations} violations`);
 		}
 		const end = await storms.end();
 		await storms[Symbol.asyncDispose]();
-		for (const violation of end.violations) console.log(`up to seed ${seed - 1}: ${violation}`);
+		for (const violation of end.violations) console.log(`up to seed ${batch.at(-1)}: ${violation}`);
 		violations += end.violations.length;
 		heaps.push(Math.round(end.heapMegabytes));
-	}
+	});
 	console.log(
-		JSON.stringify({ storms: count, agents, violations, acts: totals, failedWrites: faults, heapMegabytes: heaps }),
+		JSON.stringify({
+			storms: count,
+			agents,
+			violations,
+			acts: totals,
+			extras: had,
+			failedWrites: faults,
+			heapMegabytes: heaps,
+		}),
 	);
 	return violations;
+}
+
+function extrasFrom(wanted: string | undefined, { hasMcp }: { hasMcp: boolean }): Extra[] {
+	if (wanted === undefined) return EXTRAS.filter((extra) => extra !== "mcp" || hasMcp);
+	const names = wanted.split(",").filter((name) => name !== "none");
+	const unknown = names.find((name) => !EXTRAS.includes(name as Extra));
+	if (unknown !== undefined) throw new Error(`--with ${unknown}: there are ${EXTRAS.join(", ")}, and none.`);
+	return names as Extra[];
 }
 
 async function runKills(count: number): Promise<number> {

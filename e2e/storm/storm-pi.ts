@@ -1,7 +1,7 @@
 /** The pi of a storm, over RPC: what it is asked, and what it answers. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type PiEnv, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
+import { type PiBinary, type PiEnv, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../support/detached.ts";
 import type { Watched } from "../support/extensions/watcher.ts";
 import type { SpiedRecord } from "./spy.ts";
@@ -12,10 +12,16 @@ export class StormPi {
 	/** How many of its events were looked at. */
 	#handled = 0;
 
-	constructor(env: PiEnv, args: readonly string[] = []) {
+	constructor(env: PiEnv, { args = [], pi }: { args?: readonly string[]; pi?: PiBinary | undefined } = {}) {
 		const all = ["--session-dir", join(env.root, "sessions"), ...args];
 		this.#env = env;
-		this.rpc = startRpc({ env, extensions: ["watcher.ts", "spy.ts"], args: all, timeoutMs: 60_000 });
+		this.rpc = startRpc({
+			env,
+			extensions: ["watcher.ts", "spy.ts"],
+			args: all,
+			timeoutMs: 60_000,
+			...(pi ? { pi } : {}),
+		});
 	}
 
 	async close({ isKill = false } = {}): Promise<void> {

@@ -3,10 +3,20 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { PiBinary } from "@pi-subagents-dev/testkit";
 import { until } from "../support/detached.ts";
 import type { Watched } from "../support/extensions/watcher.ts";
 import type { Scene } from "../support/scene.ts";
 import { type Course, carryOut, newCourse, type Stage, spoil } from "./acts.ts";
+import {
+	checksIn,
+	extraFigures,
+	leftThere,
+	remoteWrites,
+	verifyViolations,
+	workflowViolations,
+} from "./extras-oracle.ts";
+import { calmExtras } from "./extras-stage.ts";
 import { tolerantLinesOf } from "./files.ts";
 import { Gathering, lyingAbout } from "./leftovers.ts";
 import type { StormModel } from "./model.ts";
@@ -35,6 +45,8 @@ export interface StormReport {
 	acts: Record<string, number>;
 	/** How many writes failed because of the disk, by the error. */
 	faults: Record<string, number>;
+	/** What it had besides agents. */
+	extras: Record<string, number>;
 	heapMegabytes: number;
 }
 
@@ -46,6 +58,7 @@ export class World {
 	readonly #model: StormModel;
 	readonly #weather: Weather;
 	readonly #repository: Repository;
+	readonly #binary: PiBinary | undefined;
 	readonly #lying = new Set<string>();
 	#gathering = new Gathering();
 	#pi: StormPi;
@@ -53,18 +66,22 @@ export class World {
 	#askedBefore = 0;
 	#course: Course = newCourse();
 
-	constructor(it: Scene, model: StormModel, repository: Repository) {
+	constructor(
+		it: Scene,
+		{ model, repository, pi }: { model: StormModel; repository: Repository; pi?: PiBinary | undefined },
+	) {
 		this.#it = it;
+		this.#binary = pi;
 		this.#model = model;
 		this.#weather = new Weather(it.env);
 		this.#repository = repository;
-		this.#pi = new StormPi(it.env);
+		this.#pi = new StormPi(it.env, { pi });
 	}
 
 	async run(plan: Plan): Promise<StormReport> {
 		await this.#weather.begin();
 		await this.#pi.rpc.send({ type: "new_session" });
-		for (const name of ["bus.jsonl", "jobs.jsonl"]) await rm(this.#at(name), { force: true });
+		for (const name of ["bus.jsonl", "jobs.jsonl", "checks.log"]) await rm(this.#at(name), { force: true });
 		this.#course = newCourse();
 		this.#pi.skip();
 		this.#model.begin(plan);
@@ -78,11 +95,12 @@ export class World {
 		}
 		await this.#weather.clear();
 		this.#model.calm();
+		await calmExtras(this.#stage());
 		await this.#pi.saySomething(); // after a turn that was broken off nothing begins before the user speaks
 		const account = await this.#untilOver();
 		const faults: Record<string, number> = {};
 		for (const { code } of await this.#weather.faults()) faults[code] = (faults[code] ?? 0) + 1;
-		const violations = account ? await this.#judge(account) : await this.#neverEnded();
+		const violations = account ? await this.#judge(account, plan) : await this.#neverEnded();
 		const report = await this.report();
 		await this.#repository.reset();
 		return {
@@ -91,6 +109,7 @@ export class World {
 			agents: account?.launched.size ?? 0,
 			acts,
 			faults,
+			extras: account ? extraFigures(plan, account, await checksIn(this.#it.env)) : {},
 			heapMegabytes: report.heapMegabytes,
 		};
 	}
@@ -103,15 +122,18 @@ export class World {
 		await this.#pi.close();
 	}
 
-	async #judge(account: Account): Promise<string[]> {
+	async #judge(account: Account, plan: Plan): Promise<string[]> {
 		const { wasKilled, hasLostEntries, isOnlyInMemory, spoiled, acts } = this.#course;
 		const faults = await this.#weather.faults();
 		const failed = [...account.launched.values()].filter(
 			({ artifacts }) => artifacts && faults.some(({ path }) => path.startsWith(artifacts)),
 		);
 		const unwhole = new Set([...spoiled, ...failed.flatMap(({ artifacts }) => artifacts ?? [])]);
-		const wasHarmed = wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts;
+		const wasHarmed =
+			wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts || "kill a worker" in acts;
 		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
+		/** What works on another machine for a pi that is gone may do so for a minute. */
+		const patienceMs = wasHarmed && [...plan.agents.values()].some(({ isRemote }) => isRemote) ? 90_000 : undefined;
 		const written = [...this.#model.written].map((key) => `${key}.txt`);
 		return [
 			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
@@ -121,8 +143,16 @@ export class World {
 			})),
 			...(await this.#wrongJobs()),
 			...(wasKilled ? [] : await patiently(() => unsaid(faults, account, this.#notices()))),
-			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid)),
-			...(await this.#repository.leftovers({ written, wasHarmed })),
+			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid, patienceMs)),
+			...(await this.#repository.leftovers({
+				written,
+				returned: remoteWrites(plan, account, this.#model.written),
+				wasHarmed,
+			})),
+			...this.#model.wrongs,
+			...(await workflowViolations(plan, account, unwhole)),
+			...verifyViolations(plan, account.entries, await checksIn(this.#it.env)),
+			...(wasHarmed ? [] : await patiently(() => leftThere(this.#it.env, account))),
 			...(await this.#repository.changes()),
 			...(isOnlyInMemory ? [] : await this.#differsAgain()),
 			...(await lyingAbout(this.#it.env, { wasHarmed, sessionId, known: this.#lying })),
@@ -170,7 +200,10 @@ export class World {
 		course.wasKilled = true;
 		course.hasLostEntries ||= course.isOnlyInMemory;
 		this.#gathering = new Gathering();
-		this.#pi = new StormPi(this.#it.env, existsSync(this.#session) ? ["--session", this.#session] : []);
+		this.#pi = new StormPi(this.#it.env, {
+			args: existsSync(this.#session) ? ["--session", this.#session] : [],
+			pi: this.#binary,
+		});
 		this.#session = await this.#pi.sessionFile();
 		return true;
 	}

@@ -3,8 +3,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPiEnv, startModelServer } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
+import { journalViolations, verifyViolations } from "../../storm/extras-oracle.ts";
 import { ownFiles } from "../../storm/files.ts";
 import { accountOf, unbalanced, unsaid } from "../../storm/oracle.ts";
+import { type AgentPlan, planStorm } from "../../storm/plan.ts";
 import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
 
 const entry = (data: object) => ({ id: "x", customType: "subagents:record", data });
@@ -71,4 +73,29 @@ test("an answer that a message cuts is whole only where the message says that th
 	expect(await judge(told(answer.slice(0, 500)))).toContain("does not say that there is more");
 	expect(await judge(told(answer.slice(0, 500), rest))).toContain("the session holds less");
 	expect(await judge(told("", rest), entry(settled("a", { preview: "All", text: answer })))).toBeUndefined();
+});
+
+test("a call of a workflow that had its answer is launched again only if the user asked for that", () => {
+	const [launched, answered, retried] = ["launched", "answered", "retried"].map((type) => ({ type, path: "0" }));
+	const skipped = { type: "answered", path: "0", answer: { ok: false, status: "skipped" } };
+	const lines = (...all: (object | undefined)[]) => all as Record<string, unknown>[];
+	expect(journalViolations("w", lines(launched, launched, answered, retried, launched, answered))).toEqual([]);
+	expect(journalViolations("w", lines(launched, answered, skipped))).toEqual([]);
+	expect(journalViolations("w", lines(answered, launched))).toEqual(["w: 0 had answered, and was launched again."]);
+	expect(journalViolations("w", lines(answered, answered))).toEqual(["w: 0 was answered twice."]);
+});
+
+test("a run whose work must be checked is completed only if its command has passed", () => {
+	const plan = planStorm(1, { agents: 1, isFull: false });
+	const agents = new Map([["a1", { ...plan.roots[0], key: "a1", verify: { passesAt: 1 } } as AgentPlan]]);
+	const ends = (verification?: object) =>
+		[
+			{ ...launch(1), task: "Weather it. [a1]" },
+			{ ...settled("a", { status: "completed" }), verification },
+		].map(entry);
+	expect(verifyViolations({ agents }, ends({ ok: true }), "a1 began\na1 passed\n")).toEqual([]);
+	expect(verifyViolations({ agents }, ends({ ok: true }), "a1 began\na1 failed\n")).toEqual([
+		"a1 was verified 1 times, and its command passed 0 times.",
+	]);
+	expect(verifyViolations({ agents }, ends(), "a1 passed\n")).toEqual(["a (a1) was completed without its check."]);
 });
