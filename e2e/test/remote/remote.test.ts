@@ -10,6 +10,11 @@ import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/
 const git = async (cwd: string, ...args: string[]) =>
 	(await promisify(execFile)("git", ["-C", cwd, "-c", "user.name=A", "-c", "user.email=a@b", ...args])).stdout.trim();
 
+interface Parameter {
+	description?: string;
+	items?: { properties: Record<string, Parameter> };
+}
+
 describe.each(await gatePis())("pi $version", (pi) => {
 	test("an agent works on another machine: the tree names it, and its branch comes back", async () => {
 		await using it = await scene(
@@ -42,16 +47,25 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		test("the model is asked for a machine only where the user defined some", async () => {
 			for (const [machines, expected] of [
 				[{}, undefined],
-				[{ box: { ssh: "me@box.invalid" } }, "Where it runs: here, box"],
+				[{ box: { ssh: "me@box.invalid" } }, "here, box"],
 			] as const) {
 				await using it = await scene([parentSays(say("Hello."))], {
 					agentFiles: { "subagents.json": JSON.stringify({ machines }) },
 				});
 				await using rpc = await startRpc({ env: it.env, pi });
 				await rpc.prompt("Do not delegate.");
-				const tool = it.server.requests[0]?.tools.find(({ name }) => name === "Agent");
-				const parameters = tool?.parameters as { properties: Record<string, { description?: string }> } | undefined;
-				expect(parameters?.properties.machine?.description).toBe(expected);
+				const propertiesOf = (tool: string) => {
+					const found = it.server.requests[0]?.tools.find(({ name }) => name === tool);
+					return (found?.parameters as { properties: Record<string, Parameter> } | undefined)?.properties ?? {};
+				};
+				const { properties: ofTask = {} } = propertiesOf("subagent").tasks?.items ?? {};
+				const isOffered = expected !== undefined;
+				expect([propertiesOf("Agent").machine?.description, "retry" in propertiesOf("Agent")]).toEqual([
+					expected,
+					isOffered,
+				]);
+				for (const offered of [propertiesOf("subagent"), ofTask, propertiesOf("background_agent")])
+					expect("machine" in offered).toBe(isOffered);
 			}
 		});
 });

@@ -15,15 +15,21 @@ const OTHERS = { workflows: ["workflow"] };
 interface World {
 	models?: number;
 	presets?: number;
+	machines?: number;
 	toolsets?: readonly (keyof typeof TOOLSETS | keyof typeof OTHERS)[];
 }
 
 /** What pi sends to the model first. */
-async function firstRequest({ models = 60, presets = 100, toolsets }: World, extensions?: readonly string[]) {
+async function firstRequest(
+	{ models = 60, presets = 100, machines = 0, toolsets }: World,
+	extensions?: readonly string[],
+) {
 	const files = Object.fromEntries(Array.from({ length: presets }, (_, index) => [presetPath(index), preset(index)]));
+	const names = Array.from({ length: machines }, (_, index) => `machine-${index}`);
+	const named = Object.fromEntries(names.map((name) => [name, { ssh: `me@${name}` }]));
 	await using it = await scene([otherwise(say("Hello."))], {
 		models: Array.from({ length: models }, (_, index) => ({ id: `model-${index}` })),
-		agentFiles: { ...files, "subagents.json": JSON.stringify(toolsets ? { toolsets } : {}) },
+		agentFiles: { ...files, "subagents.json": JSON.stringify({ ...(toolsets && { toolsets }), machines: named }) },
 		...(extensions ? { extensions } : {}),
 	});
 	const { code, stderr } = await runJson({ env: it.env, args: ["--no-session"] }, "Hello?");
@@ -50,7 +56,7 @@ async function added(world: World) {
 
 describe("the tools cost at most 6,500 characters of a request", () => {
 	test.each([
-		{ models: 60, presets: 1_000 },
+		{ models: 60, presets: 1_000, machines: 3 }, // which adds parameters
 		{ models: 12, presets: 100 }, // few enough to be named
 	])("with $models models and $presets presets", async (world) => {
 		const { tools, characters } = await added(world);

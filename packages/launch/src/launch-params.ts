@@ -42,6 +42,8 @@ export interface LaunchParams {
 	launcher?: string | undefined;
 	/** The machine to run on: one that the user defined, `local`, or `here`. */
 	machine?: string | undefined;
+	/** `lost`: it is run again, once and from the start, if that machine loses it. */
+	retry?: "lost" | "off" | undefined;
 	/** The run continues when the session ends, in its own process whatever the preset says. */
 	outlives?: boolean;
 	/** Only for a preview: nothing is created on disk, and the spec must not be run. */

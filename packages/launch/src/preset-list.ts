@@ -5,7 +5,7 @@
 import type { Preset } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
 
-const MAX_CHARACTERS = 1_200;
+const MAX_CHARACTERS = 1_100;
 const DESCRIPTION_CHARACTERS = 80;
 
 export function presetList(presets: readonly Preset[]): string {

@@ -86,6 +86,10 @@ export interface SpawnOptions {
 	isolated?: boolean | null;
 	/** `worktree`: in its own git worktree. */
 	isolation?: "worktree" | "off" | null;
+	/** Where it runs: a machine of the user's settings, `local` or `here`. */
+	machine?: string | null;
+	/** `lost`: it is run again, once and from the start, if that machine loses it. */
+	retry?: "lost" | "off" | null;
 	/** Start with the conversation of the session. */
 	inheritContext?: boolean | null;
 	/** Deliver the result to the session. Otherwise only the caller gets it, by events or requests. */

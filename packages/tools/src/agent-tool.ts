@@ -21,7 +21,7 @@ import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/repo
 import { DEFAULT_PRESET, type LaunchParams } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
-import { type ModelParameter, modelParameter, verifyOffered } from "./parameters/model-parameter.ts";
+import { type ModelParameter, machinesListed, modelParameter, verifyOffered } from "./parameters/model-parameter.ts";
 import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
@@ -75,10 +75,6 @@ const schedule = {
 
 const isolation = { isolation: Type.Optional(Type.Literal("worktree")) };
 
-const machineOf = (names: readonly string[]) => ({
-	machine: Type.Optional(Type.String({ description: `Where it runs: here, ${names.join(", ")}` })),
-});
-
 interface Offered {
 	machines: readonly string[];
 	isBackground: boolean;
@@ -108,7 +104,7 @@ const parametersFor = (
 		...(hasWorktrees ? isolation : ({} as typeof isolation)),
 		...verifyOffered({ hasVerify }),
 		inherit_context: Type.Optional(Type.Boolean({ description: "Share this conversation" })),
-		...(machines.length > 0 ? machineOf(machines) : ({} as ReturnType<typeof machineOf>)),
+		...machinesListed(machines),
 		...(hasSchedule ? schedule : ({} as typeof schedule)),
 	});
 
@@ -227,7 +223,11 @@ async function launch(
 	return { record, warnings: spec.warnings };
 }
 
-function callOf(params: Params, { hasVerify = false }: AgentToolDeps, resumed?: AgentRecord): LaunchParams {
+function callOf(
+	params: Params,
+	{ hasVerify = false, machines = [] }: AgentToolDeps,
+	resumed?: AgentRecord,
+): LaunchParams {
 	const { thinking } = params;
 	if (thinking !== undefined && !isThinkingLevel(thinking))
 		throw new AgentError(
@@ -253,7 +253,7 @@ function callOf(params: Params, { hasVerify = false }: AgentToolDeps, resumed?: 
 		verify: hasVerify ? params.verify : undefined,
 		isolation: params.isolation ?? resumed?.isolation,
 		inheritContext: params.inherit_context,
-		machine: params.machine,
+		...(machines.length > 0 ? { machine: params.machine, retry: params.retry } : {}),
 		...(resumed ? placeOf(resumed) : {}),
 	};
 }

@@ -1,13 +1,15 @@
 /** `background_agent`: start a run that outlives this session, and go on at once. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Text } from "@earendil-works/pi-tui";
-import { runIdOf } from "@pi-subagents/core";
+import { defined, runIdOf } from "@pi-subagents/core";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { countsText } from "./background-status-tool.ts";
 import {
+	type MachineParameter,
 	type ModelParameter,
+	machineOffered,
 	modelParameter,
 	type VerifyParameter,
 	verifyOffered,
@@ -16,13 +18,14 @@ import type { AgentSpawner, BackgroundRuns, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { bounded } from "./waiting/bounded.ts";
 
-const parametersFor = (model: ModelParameter, verify: VerifyParameter) =>
+const parametersFor = (model: ModelParameter, verify: VerifyParameter, place: MachineParameter) =>
 	Type.Object({
 		preset: Type.String(),
 		task: Type.String({ description: "Self-contained" }),
 		model,
 		cwd: Type.Optional(Type.String()),
 		...verify,
+		...place,
 	});
 
 export interface BackgroundAgentToolDeps {
@@ -34,6 +37,8 @@ export interface BackgroundAgentToolDeps {
 	model?: ModelParameter;
 	/** Whether a call may name a command that checks the work. Absent: no. */
 	hasVerify?: boolean;
+	/** The machines that an agent can run on besides this one. Absent or empty: the model is not asked. */
+	machines?: readonly string[];
 }
 
 interface BackgroundHandle {
@@ -50,6 +55,7 @@ export function createBackgroundAgentTool({
 	runs,
 	model = modelParameter([], { hasList: false }),
 	hasVerify = false,
+	machines = [],
 }: BackgroundAgentToolDeps): ToolDefinition<ReturnType<typeof parametersFor>, BackgroundHandle> {
 	return bounded(
 		defineTool({
@@ -57,10 +63,14 @@ export function createBackgroundAgentTool({
 			label: "Background agent",
 			description: "Start a preset agent that outlives this session; a message says when it is done.",
 			promptSnippet: "Start an agent that outlives this session",
-			parameters: parametersFor(model, verifyOffered({ hasVerify })),
-			async execute(callId, { verify, ...params }, signal, _onUpdate, ctx) {
-				const checked = hasVerify && verify !== undefined ? { verify } : {};
-				const spec = await resolve({ ...params, ...checked, requiresModel: true, outlives: true }, ctx);
+			parameters: parametersFor(model, verifyOffered({ hasVerify }), machineOffered(machines)),
+			async execute(callId, { verify, machine, ...params }, signal, _onUpdate, ctx) {
+				// A parameter that was not offered does not count.
+				const offered = {
+					...(hasVerify ? defined({ verify }) : {}),
+					...(machines.length > 0 ? defined({ machine }) : {}),
+				};
+				const spec = await resolve({ ...params, ...offered, requiresModel: true, outlives: true }, ctx);
 				signal?.throwIfAborted();
 				const { id: agentId, run, status, artifacts } = agents.spawn(spec, { isBackground: true, callId });
 				const runId = runIdOf({ agentId, run });

@@ -13,17 +13,20 @@ interface NestedToolsDeps {
 	scope: ManagerScope;
 	store: Store;
 	resolve: ResolveSpec;
+	/** The machines that an agent can run on besides this one. */
+	machines: readonly string[];
 	/** Resolves when the logs hold what has happened so far. */
 	flushLogs: () => Promise<void>;
 }
 
-export function createNestedTools({ scope, store, resolve, flushLogs }: NestedToolsDeps): ToolDefinition[] {
+export function createNestedTools({ scope, store, resolve, machines, flushLogs }: NestedToolsDeps): ToolDefinition[] {
 	const agents = ownAgents(scope);
 	return [
 		createAgentTool({
 			agents,
 			store,
 			resolve,
+			machines,
 			caller: "agent",
 			onGivenUp: () => "parent",
 		}),

@@ -5,7 +5,9 @@ import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/repo
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import {
+	type MachineParameter,
 	type ModelParameter,
+	machineOffered,
 	modelParameter,
 	type VerifyParameter,
 	verifyOffered,
@@ -25,13 +27,13 @@ import {
 import { givesData, scriptResultOf, scriptResultOfAll, settledResult } from "./waiting/script-result.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
-const parametersFor = (model: ModelParameter, verify: VerifyParameter) =>
+const parametersFor = (model: ModelParameter, offered: VerifyParameter & MachineParameter) =>
 	Type.Object({
 		preset: Type.Optional(Type.String()),
 		task: Type.Optional(Type.String({ description: "Self-contained" })),
 		model,
 		cwd: Type.Optional(Type.String()),
-		...verify,
+		...offered,
 		tasks: Type.Optional(
 			Type.Array(
 				Type.Object({
@@ -39,7 +41,7 @@ const parametersFor = (model: ModelParameter, verify: VerifyParameter) =>
 					task: Type.String(),
 					model: Type.Optional(Type.String()),
 					cwd: Type.Optional(Type.String()),
-					...verify,
+					...offered,
 				}),
 				{ description: "Several at once" },
 			),
@@ -68,6 +70,8 @@ export interface SubagentToolDeps {
 	onGivenUp?: OnGivenUp;
 	/** Whether a call may name a command that checks the work. Absent: no. */
 	hasVerify?: boolean;
+	/** The machines that an agent can run on besides this one. Absent or empty: the model is not asked. */
+	machines?: readonly string[];
 	/** What `model` may be. Absent: any text. */
 	model?: ModelParameter;
 	/** Text listing the presets to choose from, as `presetList` of launch makes it. Absent: not listed here. */
@@ -85,7 +89,8 @@ export interface SubagentToolDeps {
 export function createSubagentTool(
 	deps: SubagentToolDeps,
 ): ToolDefinition<ReturnType<typeof parametersFor>, SubagentDetails> {
-	const { agents, store, resolve, usage, onGivenUp = () => "user", presets = "", hasVerify = false } = deps;
+	const { agents, store, resolve, usage, onGivenUp = () => "user", presets = "" } = deps;
+	const { hasVerify = false, machines = [] } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
 	const tool = bounded(
 		defineTool({
@@ -93,9 +98,13 @@ export function createSubagentTool(
 			label: "Subagent",
 			description: `Run a preset agent on a self-contained task and wait for its answer.${presets}`,
 			promptSnippet: "Run an agent on a task and wait for its answer",
-			parameters: parametersFor(modelOffered, verifyOffered({ hasVerify })),
+			parameters: parametersFor(modelOffered, { ...verifyOffered({ hasVerify }), ...machineOffered(machines) }),
 			async execute(callId, params, signal, onUpdate, ctx) {
-				const specs = await resolveAll(tasksIn(params).map(hasVerify ? (each) => each : unverified), resolve, ctx);
+				const specs = await resolveAll(
+					tasksIn(params).map((each) => offeredOf(each, deps)),
+					resolve,
+					ctx,
+				);
 				signal?.throwIfAborted();
 				const launched = launchAll(agents, specs, callId);
 				const finished = await finish(launched, {
@@ -129,21 +138,25 @@ export function createSubagentTool(
 }
 
 /** A parameter that was not offered does not count. */
-function unverified({ verify: _, ...asked }: Asked): Asked {
-	return asked;
+function offeredOf({ verify, machine, ...asked }: Asked, { hasVerify, machines = [] }: SubagentToolDeps): Asked {
+	return {
+		...asked,
+		...(hasVerify ? defined({ verify }) : {}),
+		...(machines.length > 0 ? defined({ machine }) : {}),
+	};
 }
 
-function tasksIn({ preset, task, model, cwd, verify, tasks }: Params): Asked[] {
+function tasksIn({ preset, task, tasks, ...rest }: Params): Asked[] {
 	const isSingle = preset !== undefined || task !== undefined;
 	if (isSingle && tasks !== undefined)
 		throw new AgentError("bad_request", "Give either preset and task, or tasks; not both.");
-	if (tasks !== undefined && (model !== undefined || cwd !== undefined || verify !== undefined))
+	if (tasks !== undefined && Object.values(rest).some((value) => value !== undefined))
 		throw new AgentError("bad_request", "With tasks, give model, cwd and the like in each of them.");
 	if (tasks?.length === 0) throw new AgentError("bad_request", "tasks is empty. Give at least one {preset, task}.");
 	if (tasks) return tasks;
 	if (preset === undefined || task === undefined)
 		throw new AgentError("bad_request", "Give preset and task, or tasks: [{preset, task}].");
-	return [{ preset, task, ...defined({ model, cwd, verify }) }];
+	return [{ preset, task, ...defined(rest) }];
 }
 
 /** Nothing is launched if one of them cannot be: the caller fixes the call and repeats all of it. */

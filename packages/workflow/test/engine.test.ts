@@ -35,6 +35,8 @@ describe("calls", () => {
 			"agent('x', { gate: 7 })": "`verify` of agent() must be a command",
 			"agent('  ')": "takes a prompt",
 			"agent('x', { isolation: 'vm' })": "`isolation`",
+			"agent('x', { retry: 'always' })": '`retry` of agent() must be "lost"',
+			"agent('x', { machine: 7 })": "`machine`",
 			"agent('x', { schema: 'object' })": "`schema`",
 			"ask('x', { defualt: 1 })": "does not know the option `defualt`",
 			"map([1], (x) => x, { concurency: 2 })": "does not know the option concurency",

@@ -165,6 +165,8 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	thinkingLevel: { type: "string", meaning: "`off` to `max`" },
 	isolated: { type: "boolean", meaning: "without extensions and skills" },
 	isolation: { type: '"worktree" | "off"', meaning: "in its own checkout" },
+	machine: { type: "string", meaning: "where it runs: a machine of the settings, `local` or `here`" },
+	retry: { type: '"lost" | "off"', meaning: "`lost`: run again, once and from the start, if that machine loses it" },
 	inheritContext: { type: "boolean", meaning: "it begins with the conversation of the session" },
 	isBackground: {
 		type: "boolean",

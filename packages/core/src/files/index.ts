@@ -1,7 +1,7 @@
 export { codeOf, isMissing } from "../base/error-code.ts";
 export { leadsInto } from "../guards/path-guard.ts";
 export { createWhole, jsonText } from "./create.ts";
-export { appendPlain, openPlain, readPlain } from "./plain-file.ts";
-export { editSmallFile, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";
+export { openPlain, readPlain } from "./plain-file.ts";
+export { editSmallFile, isThere, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";
 export { isWithin } from "./within.ts";
 export { workerFile } from "./worker-file.ts";

@@ -122,6 +122,16 @@ function textOf(bytes: Uint8Array): string {
 	}
 }
 
+export async function isThere(path: string): Promise<boolean> {
+	try {
+		await stat(path);
+		return true;
+	} catch (error) {
+		if (isMissing(error)) return false;
+		throw error;
+	}
+}
+
 /** The names in a directory; none if it does not exist. */
 export async function namesIn(dir: string): Promise<string[]> {
 	try {

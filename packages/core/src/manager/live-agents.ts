@@ -21,6 +21,8 @@ export interface LiveAgent {
 	readonly abort: AbortController;
 	/** Messages from before there was a run. */
 	readonly early: ((run: Run) => void)[];
+	/** All messages, if it may be started over: then it hears them again. */
+	readonly messages: ((run: Run) => void)[];
 	/** The child's last non-blank text, for partial output. */
 	said?: string;
 	/** Running tools, by call. */
@@ -88,6 +90,7 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 		limits: spec.limits,
 		abort: new AbortController(),
 		early: [],
+		messages: [],
 		tools: new Map(),
 		waiters: new Set(),
 		beganAt: 0,

@@ -194,6 +194,7 @@ export class RunLifecycle {
 
 	/** Now, or as soon as the run has started. */
 	whenRunning(live: LiveAgent, say: (run: Run) => void): void {
+		if (live.spec.retry) live.messages.push(say);
 		if (live.run) say(live.run);
 		else live.early.push(say);
 	}
@@ -252,13 +253,35 @@ export class RunLifecycle {
 		this.#watchdog.watch(live);
 		const isOver = (outcome: Outcome) => {
 			if (!this.#liveAgents.has(live)) return;
-			this.#settle(live, outcome);
-			// Its children report to it alone, so their results would reach no one.
-			const reason = "the agent that launched it has ended";
-			for (const { id } of this.tree.childrenOf(live.id)) this.stop(id, { by: "parent", reason });
+			if (live.spec.retry) void this.#startOver(live, outcome).then((isAgain) => isAgain || this.#end(live, outcome));
+			else this.#end(live, outcome);
 		};
 		// By contract this cannot reject; a runner that breaks it must not leave its agent running forever.
 		live.run.settled.then(isOver, (error) => isOver({ status: "aborted", by: "lost", reason: messageOf(error) }));
+	}
+
+	#end(live: LiveAgent, outcome: Outcome): void {
+		this.#settle(live, outcome);
+		// Its children report to it alone, so their results would reach no one.
+		const reason = "the agent that launched it has ended";
+		for (const { id } of this.tree.childrenOf(live.id)) this.stop(id, { by: "parent", reason });
+	}
+
+	/** Whether it runs again: then this was not its end. Its limits and budgets count on. */
+	async #startOver(live: LiveAgent, outcome: Outcome): Promise<boolean> {
+		const { spec, run } = live;
+		const runner = this.#options.runners[spec.runner];
+		if (!runner || !(await run?.startOver?.(outcome).catch(() => false))) return false;
+		if (!this.#liveAgents.has(live)) return true; // it was stopped meanwhile
+		live.tools.clear();
+		live.early.push(...live.messages);
+		const again = (emit: Emit, checkpoint: Checkpoint) => {
+			const next = runner.start(spec, emit, checkpoint);
+			if (run?.granted) next.granted = run.granted;
+			return next;
+		};
+		this.#follow(live, { begin: again, onError: (error) => ({ status: "failed", error }) });
+		return true;
 	}
 
 	#stopOne(live: LiveAgent, stop: Stop): void {

@@ -20,6 +20,8 @@ export interface RunSpec {
 	runner: RunnerName;
 	/** The name of the machine that it runs on, for runner `remote`. */
 	machine?: string;
+	/** It is run again, once and from the start, if its machine loses it. Only for runner `remote`. */
+	retry?: "lost";
 	/** The name of the program, from the user's settings, that the child and its checks run inside. */
 	launcher?: string;
 	/** `provider/id` of an available model. */
@@ -157,6 +159,7 @@ export type ResolvedField =
 	| "promptMode"
 	| "runner"
 	| "machine"
+	| "retry"
 	| "launcher"
 	| "cwd"
 	| keyof Limits;
@@ -253,6 +256,11 @@ export interface Run {
 	readonly session?: ChildSession | undefined;
 	/** Tells what the child is writing until the returned function is called. Absent if that is not known here. */
 	watch?(listener: PieceListener): () => void;
+	/**
+	 * Called once it has settled, if its spec has `retry`. Resolves with true if the runner may start it again: nothing of
+	 * it is alive, and its files are out of the way. Absent if it never may.
+	 */
+	startOver?(outcome: Outcome): Promise<boolean>;
 	/**
 	 * Detaches from a child that continues without us: nothing is emitted any more, and `settled` stays pending.
 	 * Resolves when nothing is left to do here.

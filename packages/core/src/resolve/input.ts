@@ -40,6 +40,8 @@ export interface Tunable extends Partial<Nullish<Limits>> {
 	runner?: RunnerName | undefined;
 	/** The machine to run on; `here` is this one, whatever weaker layers say. */
 	machine?: string | undefined;
+	/** Whether it is run again if its machine loses it. */
+	retry?: "lost" | "off" | undefined;
 }
 
 /** What a preset contributes. A `Preset` of `@pi-subagents/presets` is one. */

@@ -46,6 +46,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	const thinking = layers.pick("thinking", model.thinking);
 	const chosen = layers.pick("runner") ?? "session";
 	const machine = resolveMachine(layers.pick("machine"), chosen, facts.machines ?? []);
+	const retry = resolveRetry(machine, layers);
 	const launcher = resolveLauncher(given, machine, layers);
 	const runner = machine !== undefined ? "remote" : launcher !== undefined ? "process" : chosen;
 	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
@@ -85,7 +86,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		task,
 		cwd: resolveCwd(facts.cwd, layers),
 		runner,
-		...defined({ machine, launcher }),
+		...defined({ machine, retry, launcher }),
 		model: model.name,
 		presetSource: preset.path,
 		...defined({ requestedModel: request.model, thinking }),
@@ -118,6 +119,15 @@ function resolveMachine(
 		"bad_request",
 		`There is no machine ${quoted(name)}. There is ${others}. Machines are defined in your own settings (\`machines\`).`,
 	);
+}
+
+/** Agents of other machines work in a checkout of their own, so what a lost one did counts for nothing. */
+function resolveRetry(machine: string | undefined, { pick, origins, warnings }: Layers): RunSpec["retry"] {
+	if (pick("retry") !== "lost") return undefined;
+	if (machine !== undefined) return "lost";
+	if (origins.retry === "call")
+		warnings.push("`retry: lost` is for agents on other machines; this one runs here, so it was not used.");
+	return undefined;
 }
 
 /**

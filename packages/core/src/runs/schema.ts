@@ -180,6 +180,7 @@ export const specSchema = once(() =>
 		cwd: text,
 		runner: oneOf("session", "process", "tmux", "remote", "workflow"),
 		machine: maybeText,
+		retry: Type.Optional(Type.Literal("lost")),
 		launcher: maybeText,
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),

@@ -128,6 +128,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		},
 		steer: (message) => void steers.push(message),
 		wrapUp: (reason) => void wrapUps.push(reason),
+		startOver: async () => false,
 		async detach() {
 			isDetached = true;
 		},

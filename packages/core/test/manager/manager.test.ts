@@ -48,6 +48,57 @@ describe("a launch", () => {
 	});
 });
 
+describe("a run that may start over", () => {
+	const lost = { status: "aborted", by: "lost" } as const;
+
+	test("is the same run: it hears again what it was told, and settles once", async () => {
+		const { manager, runner, spawn, heard } = setUp();
+		const { id, run: first, status } = spawn({ retry: "lost" });
+		first.startOver = async () => true;
+		manager.steer(id, "Be brief.");
+		const written: string[] = [];
+		manager.watch(id, ({ text }) => void written.push(text));
+		first.granted = { budgetTokens: 7 };
+		first.emit(reading("a.ts"));
+		first.settle(lost);
+		await heard();
+		expect([runner.runs.length, status()]).toEqual([2, "running"]);
+		const second = runner.runs[1];
+		expect([second?.steers, second?.granted, second?.spec]).toEqual([["Be brief."], { budgetTokens: 7 }, first.spec]);
+		second?.write({ block: 0, kind: "text", offset: 0, text: "Hm" });
+		expect(written).toEqual(["Hm"]);
+		second?.answer("Found it.");
+		expect(await manager.wait(id)).toEqual({ status: "completed", text: "Found it." });
+	});
+
+	test("does so only if its spec asks for it and its runner agrees", async () => {
+		const { manager, runner, spawn } = setUp();
+		for (const [retry, agrees] of [
+			[undefined, true],
+			["lost", false],
+		] as const) {
+			const { id, run } = spawn(retry ? { retry } : {});
+			run.startOver = async () => agrees;
+			run.settle(lost);
+			expect(await manager.wait(id)).toEqual(lost);
+		}
+		expect(runner.runs).toHaveLength(2);
+	});
+
+	test("does not once it was stopped", async () => {
+		const { manager, runner, spawn, heard } = setUp();
+		const { id, run } = spawn({ retry: "lost" });
+		const ready = Promise.withResolvers<boolean>();
+		run.startOver = () => ready.promise;
+		run.settle(lost);
+		await heard();
+		manager.abort(id, { by: "user" });
+		ready.resolve(true);
+		await heard();
+		expect([runner.runs.length, await manager.wait(id)]).toEqual([1, { status: "aborted", by: "user" }]);
+	});
+});
+
 describe("waiting", () => {
 	test("gives the outcome to everybody who waits, and to those who ask later", async () => {
 		const { manager, spawn } = setUp();

@@ -459,6 +459,27 @@ describe("the machine", () => {
 		});
 	});
 
+	test.each([
+		["the call asks for it", { request: { machine: "local", retry: "lost" as const } }, "lost"],
+		["the preset does", { preset: { machine: "local", retry: "lost" as const } }, "lost"],
+		["the settings do", { request: { machine: "local" }, defaults: { retry: "lost" as const } }, "lost"],
+		[
+			"the call wants none",
+			{ request: { machine: "local", retry: "off" as const }, preset: { retry: "lost" as const } },
+			undefined,
+		],
+		["nobody asks for it", { request: { machine: "local" } }, undefined],
+		["it runs here", { preset: { retry: "lost" as const } }, undefined],
+	])("may lose an agent that is then run again, if %s", (_name, change, expected) => {
+		const { retry, warnings } = resolve(change);
+		expect([retry, warnings]).toEqual([expected, []]);
+	});
+
+	test("is needed by a call that asks to be run again", () => {
+		const { retry, warnings } = resolve({ request: { retry: "lost" } });
+		expect([retry, warnings]).toEqual([undefined, [expect.stringMatching(/^`retry: lost` is for agents on other/)]]);
+	});
+
 	test("is not chosen by a preset of a project that the user does not trust", () => {
 		const { runner, warnings } = resolve({ ...machines, preset: { machine: "box" } }, preset);
 		expect([runner, warnings]).toEqual([

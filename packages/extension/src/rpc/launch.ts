@@ -93,23 +93,12 @@ function stopOn(signal: AbortSignal, id: string, manager: Manager): void {
 
 function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
 	const { description, model, maxTurns, isolated, isolation, inheritContext, cwd, outputSchema } = options;
+	const { fallbackSubagent: fallbackPreset, machine, retry, verify } = options;
 	if (cwd !== undefined && !isAbsolute(cwd))
 		throw new AgentError("bad_request", `cwd must be an absolute path, not ${quoted(cwd)}.`);
 	return {
-		preset: type,
-		fallbackPreset: options.fallbackSubagent,
-		task: prompt,
-		description,
-		model,
-		maxTurns,
-		thinking: thinkingOf(options),
-		isolated,
-		isolation,
-		inheritContext,
-		outputSchema,
-		verify: options.verify,
-		runsCommands: true,
-		cwd,
+		...{ preset: type, fallbackPreset, task: prompt, description, model, maxTurns, thinking: thinkingOf(options) },
+		...{ isolated, isolation, machine, retry, inheritContext, outputSchema, verify, runsCommands: true, cwd },
 	};
 }
 

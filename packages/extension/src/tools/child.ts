@@ -24,5 +24,7 @@ export function childTools(
 		if (!session) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
 		return (await launcher.resolve(params, session, { spec, ctx })).spec;
 	};
-	return [ask, ...createNestedTools({ scope: manager.scope(spec.agentId), store: manager.store, resolve, flushLogs })];
+	const { scope, store } = { scope: manager.scope(spec.agentId), store: manager.store };
+	const machines = Object.keys(launcher.latest().machines);
+	return [ask, ...createNestedTools({ scope, store, resolve, machines, flushLogs })];
 }

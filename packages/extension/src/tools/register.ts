@@ -135,7 +135,7 @@ function toolsFor(
 	const list = presetList(presets);
 	const named = modelParameter(models, { hasList: has("agents") });
 	const unnamed = modelParameter([], { hasList: has("agents") });
-	const waiting = { agents, store, resolve, usage, onGivenUp, hasVerify };
+	const waiting = { agents, store, resolve, usage, onGivenUp, hasVerify, machines: Object.keys(machines) };
 	const keep = scheduling ? createScheduleCall(schedules) : undefined;
 	const tools = [
 		...(has("agents")
@@ -146,7 +146,6 @@ function toolsFor(
 						caller: "session",
 						isBackgroundByDefault: backgroundByDefault,
 						hasWorktrees: worktrees,
-						machines: Object.keys(machines),
 						presets: list,
 						description: deps.ownText,
 						schedule: keep,
@@ -166,7 +165,7 @@ function toolsFor(
 		...(has("presets")
 			? [
 					createSubagentTool({ ...waiting, ...(has("agents") ? { model: unnamed } : { model: named, presets: list }) }),
-					createBackgroundAgentTool({ agents, resolve, runs, model: unnamed, hasVerify }),
+					createBackgroundAgentTool({ ...waiting, runs, model: unnamed }),
 					createBackgroundStatusTool({ runs }),
 				]
 			: []),

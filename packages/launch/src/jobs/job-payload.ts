@@ -16,6 +16,8 @@ const callSchema = Type.Object({
 	maxTurns: Type.Optional(Type.Integer({ minimum: 1 })),
 	isolated: Type.Optional(Type.Boolean()),
 	isolation: Type.Optional(Type.Enum(["worktree", "off"])),
+	machine: Type.Optional(Type.String()),
+	retry: Type.Optional(Type.Enum(["lost", "off"])),
 	outputSchema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
 	verify: Type.Optional(Type.Unknown()),
 	/** A workflow instead of an agent: what the call of its tool says. */

@@ -217,6 +217,14 @@ export const settingsSchema = Type.Object({
 			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`, or a fleet with `nats`. Only in your own settings; see docs/remote.md.',
 		default: {},
 	}),
+	retry: choice(
+		{ off: "it is reported as lost", lost: "it is run again from the start, once" },
+		{
+			title: "Retry",
+			description: "What happens to an agent on another machine if that machine loses it and nothing of it is alive.",
+			default: "off",
+		},
+	),
 	launchers: Type.Record(Type.String(), launcher, {
 		title: "Launchers",
 		description:

@@ -23,6 +23,7 @@ test("without files everything is at its default", () => {
 			runner: "session",
 			machine: "",
 			machines: {},
+			retry: "off",
 			launchers: {},
 			join: "smart",
 			notify: "turn",

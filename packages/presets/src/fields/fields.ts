@@ -183,6 +183,10 @@ export const fields: readonly Field[] = [
 		doc: "The machine that it runs on: one from your settings (`machines`), `local` (a worker on this one) or `here`.",
 		absent: "the setting, else this machine",
 	}),
+	refuse("retry", "retry", choice(["lost", "off"], ["none:off", "no:off", "false:off"]), {
+		doc: "Whether it is run again from the start, once, if the machine that it runs on loses it (`lost`). Only on other machines.",
+		absent: "the setting",
+	}),
 	refuse("launcher", "launcher", kind("name"), {
 		doc: "The program that it runs inside, such as a sandbox: one from your settings (`launchers`). It then has its own process.",
 		absent: "none",

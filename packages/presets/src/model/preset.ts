@@ -70,6 +70,8 @@ export interface PresetFields {
 	readonly runner?: "session" | "process" | "tmux";
 	/** The machine that it runs on, by its name in the user's settings. */
 	readonly machine?: string;
+	/** Whether it is run again if that machine loses it. */
+	readonly retry?: "lost" | "off";
 	/** The program that it runs inside, by its name in the user's settings. */
 	readonly launcher?: string;
 	readonly color?: string;

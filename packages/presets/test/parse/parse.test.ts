@@ -179,6 +179,7 @@ describe("values", () => {
 		["allowed_subagents: true", "subagents", "*"],
 		["runner: tmux", "runner", "tmux"],
 		["machine: box", "machine", "box"],
+		["retry: lost", "retry", "lost"],
 		["launcher: net", "launcher", "net"],
 		["color: Blue", "color", "blue"],
 		['color: "#ff8800"', "color", "#ff8800"],

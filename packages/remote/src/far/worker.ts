@@ -2,7 +2,7 @@
  * The far side of a link: takes orders, starts the usual wrapper for each in a directory of its own, and lets the near
  * side follow and control it. Knows no transport. Uses this machine's pi and this machine's credentials.
  */
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
@@ -14,12 +14,13 @@ import {
 	startDetached,
 	withCwd,
 } from "@pi-subagents/core/detached";
-import { appendPlain, codeOf } from "@pi-subagents/core/files";
-import { isAlive, isWatched, RUN_FILES, readMeta, readResult, readWrapper } from "@pi-subagents/core/runs";
+import { isThere, namesIn } from "@pi-subagents/core/files";
+import { claimRun, isAlive, isWatched, RUN_FILES, readMeta, readResult, readWrapper } from "@pi-subagents/core/runs";
 import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
 import { openRepository } from "../git/far-repository.ts";
 import { type ControlMessage, type Marks, type Piece, Refused } from "../link/link.ts";
 import { type Order, parseOrder, WORKSPACE } from "../link/order.ts";
+import { writeAt } from "../link/write-at.ts";
 import { FarRun } from "./far-run.ts";
 import { requireModel } from "./models.ts";
 
@@ -62,12 +63,13 @@ export class Worker {
 		this.#runsDir = join(options.home, "runs");
 	}
 
-	async accept(value: unknown, fetch: FetchBlob): Promise<void> {
+	/** Nothing is started after the signal fired: then the near side no longer waits for it, and may have asked another worker. */
+	async accept(value: unknown, fetch: FetchBlob, signal: AbortSignal = new AbortController().signal): Promise<void> {
 		const order = parseOrder(value);
 		if (!order) throw new Refused("The order is not understood; the versions may differ, or it is forged");
 		const known = this.#accepting.get(order.key);
 		if (known) return known;
-		const accepting = this.#accept(order, fetch).finally(() => this.#accepting.delete(order.key));
+		const accepting = this.#accept(order, fetch, signal).finally(() => this.#accepting.delete(order.key));
 		this.#accepting.set(order.key, accepting);
 		return accepting;
 	}
@@ -152,25 +154,30 @@ export class Worker {
 		});
 	}
 
-	async #accept(order: Order, fetch: FetchBlob): Promise<void> {
+	async #accept(order: Order, fetch: FetchBlob, signal: AbortSignal): Promise<void> {
 		const { key } = order;
 		const dir = join(this.#runsDir, key);
-		if (await isThere(join(dir, RUN_FILES.meta))) return; // sent again after an outage
-		await requireModel(this.#options, order.spec);
-		await this.#forget(key); // what an interrupted attempt left
+		const isLaunched = () => isThere(join(dir, RUN_FILES.meta));
+		if (await isLaunched()) return; // sent again after an outage
+		const incoming = join(this.#options.home, "in", key);
+		await mkdir(incoming, { recursive: true, mode: 0o700 });
+		// One that was asleep meanwhile may wake up in the middle of the same work.
+		if (!(await claimRun(incoming)).isOurs) throw new Error("another worker there is preparing it");
 		try {
+			if (await isLaunched()) return;
+			await requireModel(this.#options, order.spec);
+			await this.#forget(key); // what an interrupted attempt left
 			await mkdir(this.#runsDir, { recursive: true, mode: 0o700 });
-			await mkdir(join(this.#options.home, "in", key), { recursive: true, mode: 0o700 });
-			await this.#launch(order, dir, (id, to) => fetch(id, join(this.#options.home, "in", key, to)));
+			await this.#launch(order, dir, (id, to) => fetch(id, join(incoming, to)), signal);
 		} catch (error) {
 			await this.#forget(key);
 			throw error instanceof AgentError ? new Refused(error.message) : error;
 		} finally {
-			await rm(join(this.#options.home, "in", key), { recursive: true, force: true });
+			await rm(incoming, { recursive: true, force: true });
 		}
 	}
 
-	async #launch(order: Order, dir: string, fetch: FetchBlob): Promise<void> {
+	async #launch(order: Order, dir: string, fetch: FetchBlob, signal: AbortSignal): Promise<void> {
 		const { home, trustsProjects, clock } = this.#options;
 		const spec = await this.#localSpec(order, fetch);
 		const conversation = order.conversation && (await this.#conversation(order, spec, fetch));
@@ -187,7 +194,7 @@ export class Worker {
 		};
 		await makeRunDir(dir);
 		const launcher = { start: startDetached, showsProgress: false };
-		const started = await launchRun(host, launcher, spec, dir, new AbortController().signal);
+		const started = await launchRun(host, launcher, spec, dir, signal);
 		if (!started) throw new Error(`the run could not be started in ${home}`);
 		const kept: Kept = { started, isOver: false };
 		this.#kept.set(order.key, kept);
@@ -222,8 +229,10 @@ export class Worker {
 		return found;
 	}
 
+	/** Not at the end, but where they belong: a worker that wakes late repeats what is there. */
 	async #append(path: string, { at, text }: { at: number; text: string }): Promise<void> {
-		if (((await isThere(path)) ? (await stat(path)).size : 0) === at) await appendPlain(path, text);
+		const size = (await isThere(path)) ? (await stat(path)).size : 0;
+		if (size >= at) await writeAt(path, at, Buffer.from(text), { isEnd: false });
 	}
 
 	async #keepFor(key: string, kept: Kept, leaseMs: number): Promise<void> {
@@ -281,18 +290,4 @@ async function isOver(dir: string): Promise<boolean> {
 	if (await readResult(dir).catch(() => undefined)) return true;
 	const wrapper = await readWrapper(dir).catch(() => undefined);
 	return wrapper?.type !== "started" || !(await isAlive(wrapper));
-}
-
-async function isThere(path: string): Promise<boolean> {
-	try {
-		await stat(path);
-		return true;
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return false;
-		throw error;
-	}
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-	return readdir(dir).catch(() => []);
 }

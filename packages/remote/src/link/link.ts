@@ -58,7 +58,7 @@ export interface Work {
 }
 
 export type ControlMessage =
-	/** Appends to `control.jsonl`. Ignored unless the file has exactly this size. */
+	/** Lines of `control.jsonl`, and where they begin. Ignored if the file ends before. */
 	| { type: "lines"; at: number; text: string }
 	/** Ends the wrapper's process. */
 	| { type: "kill" }

@@ -3,8 +3,7 @@
  * that are written here, and puts the result there last. The usual watcher reads the copy and does not know.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report } from "@pi-subagents/core";
 import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
@@ -12,6 +11,7 @@ import { createWhole, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { ByteTail } from "../link/byte-tail.ts";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
+import { writeAt } from "../link/write-at.ts";
 
 export interface MirrorOptions {
 	dir: string;
@@ -22,6 +22,8 @@ export interface MirrorOptions {
 	link: Link;
 	/** Takes over what the agent committed. */
 	finish: (piece: Piece & { type: "result" }) => Promise<Finished>;
+	/** Called before its end is told: nothing of the run is alive on the other machine. */
+	onOver: () => void;
 	clock: Clock;
 	report: Report;
 }
@@ -118,6 +120,7 @@ export class Mirror implements StartedWrapper {
 			case "control":
 				return this.#sendControl(piece.size);
 			case "gone":
+				if (piece.isOver) this.#options.onOver();
 				return this.#finish({ how: `on ${machine}, ${piece.why}` });
 			case "result":
 				return this.#conclude(piece);
@@ -128,7 +131,7 @@ export class Mirror implements StartedWrapper {
 		const size = this.#sizes.get(name) ?? 0;
 		const startsOver = at === 0 && size > 0;
 		if (at !== size && !startsOver) return; // a piece was lost: the next connection sends from our marks
-		await write(this.#path(name), at, bytes);
+		await writeAt(this.#path(name), at, bytes, { isEnd: true });
 		this.#sizes.set(name, at + bytes.length);
 	}
 
@@ -159,12 +162,13 @@ export class Mirror implements StartedWrapper {
 	}
 
 	async #conclude(piece: Piece & { type: "result" }): Promise<void> {
-		const { dir, key, link, report, finish } = this.#options;
+		const { dir, key, link, report, finish, onOver } = this.#options;
 		if (piece.session !== undefined && !this.#wasSentAgain && !(await this.#hasSession(piece.session))) {
 			this.#wasSentAgain = true;
-			await write(this.#path("session"), 0, Buffer.alloc(0));
+			await writeAt(this.#path("session"), 0, Buffer.alloc(0), { isEnd: true });
 			return this.#followAgain();
 		}
+		onOver();
 		const finished = await finish(piece).catch((error: unknown) => {
 			if (error instanceof Disconnected) return undefined;
 			throw error;
@@ -188,16 +192,4 @@ export class Mirror implements StartedWrapper {
 
 async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => undefined))?.size ?? 0;
-}
-
-/** At this place, which becomes the end. Never through a link. */
-async function write(path: string, at: number, bytes: Buffer): Promise<void> {
-	const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0 } = constants;
-	const file: FileHandle = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
-	try {
-		await file.truncate(at);
-		await file.write(bytes, 0, bytes.length, at);
-	} finally {
-		await file.close();
-	}
 }

@@ -8,6 +8,7 @@ import {
 	type Clock,
 	defined,
 	isObject,
+	type Outcome,
 	quoted,
 	type Report,
 	type RunIdentity,
@@ -31,6 +32,7 @@ import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } fr
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
 import { type Finished, Mirror } from "./mirror.ts";
+import { keepFirst, mayRunAgain, setAside, wasRunAgain } from "./retry.ts";
 
 export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRepositoryOptions, "allows"> {
 	/** The link to a machine; undefined if no machine has this name. */
@@ -70,6 +72,7 @@ export function remoteRunner(options: RemoteRunnerOptions): RemoteRunner {
 	const launcher: Required<DetachedLauncher> = {
 		launch: (spec, dir, signal) => near.launch(spec, dir, signal),
 		rejoin: (spec, dir) => near.rejoin(spec, dir),
+		startOver: (spec, dir, outcome) => near.startOver(spec, dir, outcome),
 	};
 	return { ...detachedRunner(options, launcher), ...launcher };
 }
@@ -81,6 +84,10 @@ type NearOptions = RemoteRunnerOptions & { clock: Clock; report: Report };
 
 class Near {
 	readonly #options: NearOptions;
+	/** The directories of runs of which nothing is alive on their machine. */
+	readonly #over = new Set<string>();
+	/** The runs that were launched a second time: those without kept files cannot tell. */
+	readonly #again = new Set<string>();
 
 	constructor(options: NearOptions) {
 		this.#options = options;
@@ -100,6 +107,7 @@ class Near {
 		const { machine = "local", cwd } = spec;
 		const link = this.link(spec);
 		const key = `${runIdOf(spec)}-${randomBytes(6).toString("hex")}`;
+		await keepFirst(dir);
 		await describeRun({ clock, ...defined({ parentSessionId }) }, { ...spec, machine }, dir);
 		const prepared = await prepareRepository(spec, key, this.#repository(), signal);
 		const file: RemoteFile = { format: 1, machine, key, ...defined({ sent: prepared?.sent }) };
@@ -135,15 +143,32 @@ class Near {
 		return this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
 	}
 
+	/** See `Run.startOver`. */
+	async startOver(spec: RunSpec & RunIdentity, dir: string, outcome: Outcome): Promise<boolean> {
+		const isOver = this.#over.delete(dir);
+		if (!mayRunAgain({ spec, outcome, isOver, wasRunAgain: await this.#wasRunAgain(spec, dir) })) return false;
+		this.#again.add(runIdOf(spec));
+		if (spec.artifacts !== undefined) await setAside(dir);
+		const { machine = "local" } = spec;
+		this.#options.report(`Agent ${spec.agentId} was lost on ${machine}, and starts again from the beginning.`);
+		return true;
+	}
+
+	async #wasRunAgain(spec: RunIdentity, dir: string): Promise<boolean> {
+		return this.#again.has(runIdOf(spec)) || (await wasRunAgain(dir));
+	}
+
 	#mirror(spec: RunSpec & RunIdentity, dir: string, file: RemoteFile, link: Link): Mirror {
 		const { clock, report } = this.#options;
-		const finish = (piece: Piece & { type: "result" }) => this.#finish(spec, file, piece, link);
-		return new Mirror({ dir, key: file.key, machine: file.machine, link, finish, clock, report });
+		const finish = (piece: Piece & { type: "result" }) => this.#finish(spec, dir, file, piece, link);
+		const onOver = () => void this.#over.add(dir);
+		return new Mirror({ dir, key: file.key, machine: file.machine, link, finish, onOver, clock, report });
 	}
 
 	/** Paths of the other machine's checkout mean nothing here: the report names the branch. */
 	async #finish(
 		spec: RunSpec & RunIdentity,
+		dir: string,
 		{ machine, key, sent }: RemoteFile,
 		{ text, work }: Piece & { type: "result" },
 		link: Link,
@@ -151,6 +176,10 @@ class Near {
 		const result = parseResult(text);
 		const report = result?.outcome.worktree;
 		if (!result || !report) return { text, isAllHere: result !== undefined };
+		const { outcome } = result;
+		// The second attempt makes the branch. What the first one did stays there until it is old.
+		if (mayRunAgain({ spec, outcome, isOver: true, wasRunAgain: await this.#wasRunAgain(spec, dir) }))
+			return { text, isAllHere: false };
 		const { branch, path, merge: _merge, ...rest } = report;
 		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to);
 		const options = { ...this.#repository(), spec, machine };

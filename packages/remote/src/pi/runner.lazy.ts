@@ -38,5 +38,6 @@ export function lazyRemoteRunner(options: LazyRemoteOptions): Runner {
 	return detachedRunner(options, {
 		launch: async (spec, dir, signal) => (await load()).launch(spec, dir, signal),
 		rejoin: async (spec, dir) => (await load()).rejoin(spec, dir),
+		startOver: async (spec, dir, outcome) => (await load()).startOver(spec, dir, outcome),
 	});
 }

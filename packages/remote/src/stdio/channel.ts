@@ -15,7 +15,7 @@ export interface ChannelOptions {
 	output: Writable;
 	/** What the other side may ask for. A rejection is its answer. */
 	handlers: Readonly<Record<string, Handler>>;
-	/** Called with every line that arrives, even if it is of no use. */
+	/** Called with every line that arrives, even if it is of no use. One that closes the channel is not obeyed. */
 	onSign?: () => void;
 	/** Called once, when nothing can be sent or heard any more. */
 	onClosed: () => void;
@@ -38,7 +38,7 @@ export class Channel {
 		const splitter = createLineSplitter({
 			onLine: (line) => {
 				onSign?.();
-				this.#hear(line);
+				if (!this.#isClosed) this.#hear(line);
 			},
 		});
 		input.on("data", (bytes: Buffer) => splitter.push(bytes));

@@ -70,7 +70,6 @@ export class StdioLink implements Link {
 	#connecting: Promise<Connection> | undefined;
 	/** Work that needs the connection besides the runs that are followed. */
 	#busy = 0;
-	#attempt = 0;
 	#cancelTimer = (): void => undefined;
 	#cancelBeat = (): void => undefined;
 
@@ -85,7 +84,7 @@ export class StdioLink implements Link {
 
 	async submit(order: Order, signal: AbortSignal): Promise<void> {
 		await this.#whileNeeded(async () => {
-			for (;;) {
+			for (let failures = 0; ; failures++) {
 				signal.throwIfAborted();
 				try {
 					const { channel } = await this.#connected();
@@ -93,9 +92,9 @@ export class StdioLink implements Link {
 					return;
 				} catch (error) {
 					if (error instanceof Refused || signal.aborted) throw error;
-					if (this.#attempt >= RETRY_MS.length) throw error; // a launch does not wait for ever
+					if (failures >= RETRY_MS.length) throw error; // a launch does not wait for ever
 				}
-				await this.#pause(signal);
+				await this.#pause(RETRY_MS[failures] ?? 0, signal);
 			}
 		});
 	}
@@ -169,7 +168,6 @@ export class StdioLink implements Link {
 	}
 
 	async #connect(): Promise<Connection> {
-		this.#attempt++;
 		const { command, args, env = process.env } = this.#options;
 		const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"], detached: true, windowsHide: true });
 		await untilSpawned(child).catch((error) => {
@@ -213,7 +211,6 @@ export class StdioLink implements Link {
 		} finally {
 			cancel();
 		}
-		this.#attempt = 0;
 		this.#connection = connection;
 		this.#beat(connection);
 		for (const listener of this.#listeners) listener(true);
@@ -303,8 +300,7 @@ export class StdioLink implements Link {
 		});
 	}
 
-	#pause(signal: AbortSignal): Promise<void> {
-		const delay = RETRY_MS[Math.min(this.#attempt, RETRY_MS.length) - 1] ?? 0;
+	#pause(delay: number, signal: AbortSignal): Promise<void> {
 		return new Promise((resolve) => {
 			const cancel = this.#clock.after(delay, resolve);
 			const stop = () => {

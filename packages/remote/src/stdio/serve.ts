@@ -1,7 +1,7 @@
 /** The worker's end of a pipe or an ssh connection. */
 import type { Readable, Writable } from "node:stream";
 import { type Clock, steadyClock } from "@pi-subagents/core";
-import type { Worker } from "../far/worker.ts";
+import type { FetchBlob, Worker } from "../far/worker.ts";
 import { Channel } from "./channel.ts";
 import {
 	BEAT_MS,
@@ -31,17 +31,32 @@ export interface ServeOptions {
 export async function serve({ worker, version, input, output, clock }: ServeOptions): Promise<void> {
 	const closed = Promise.withResolvers<void>();
 	const steady = steadyClock(clock);
-	let lastSignAt = steady.now();
+	const abandoned = new AbortController();
+	/** Timers of a process that was stopped, or of a machine that slept, are late; one of the two clocks shows it. */
+	const moment = () => ({ steady: steady.now(), wall: clock.now() });
+	let lastSign = moment();
+	const silentMs = () => {
+		const now = moment();
+		return Math.max(now.steady - lastSign.steady, now.wall - lastSign.wall);
+	};
 	const channel: Channel = new Channel({
 		input,
 		output,
 		onSign: () => {
-			lastSignAt = steady.now();
+			// What waited that long is not obeyed: the near side has given us up, and may have asked another worker.
+			if (silentMs() > SILENCE_MS - BEAT_MS) return channel.close();
+			lastSign = moment();
 		},
-		onClosed: closed.resolve,
+		onClosed: () => {
+			abandoned.abort();
+			closed.resolve();
+		},
 		handlers: {
 			beat: () => undefined,
-			submit: (body) => worker.accept(body, (id, path) => copyBlob(path, (at) => channel.request("blob", { id, at }))),
+			submit: (body) => {
+				const fetch: FetchBlob = (id, path) => copyBlob(path, (at) => channel.request("blob", { id, at }));
+				return worker.accept(body, fetch, abandoned.signal);
+			},
 			follow: (body) => {
 				const { key, marks } = checked<FollowBody>(followSchema, body, "the request to follow a run");
 				return worker.follow(key, marks, (piece) => channel.notify("piece", { key, piece }));
@@ -64,7 +79,7 @@ export async function serve({ worker, version, input, output, clock }: ServeOpti
 	await channel.notify("hello", hello).catch(() => channel.close());
 	const beat = () => {
 		cancel = steady.after(BEAT_MS, () => {
-			if (steady.now() - lastSignAt > SILENCE_MS) return channel.close();
+			if (silentMs() > SILENCE_MS) return channel.close();
 			void channel.notify("beat", {}).catch(() => channel.close());
 			beat();
 		});

@@ -40,7 +40,16 @@ async function mirrored({ isAllHere = true, finishing = async () => undefined as
 		return { text, isAllHere };
 	};
 	const report = () => undefined;
-	const mirror = new Mirror({ dir, key: "k", machine: "box", link, finish, clock: systemClock, report });
+	const mirror = new Mirror({
+		dir,
+		key: "k",
+		machine: "box",
+		link,
+		finish,
+		onOver: report,
+		clock: systemClock,
+		report,
+	});
 	onTestFinished(async () => {
 		mirror.letGo();
 		await rm(dir, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Manager, systemClock } from "@pi-subagents/core";
 import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
 import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
 import { expect, test, vi } from "vitest";
@@ -45,6 +46,41 @@ if (isFullRun)
 		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
 		expect(world.server.requests).toHaveLength(1); // nothing is tried again
 	}, 60_000);
+
+const losses = [
+	["once", 1, { status: "completed", text: "Done." }],
+	["twice", 2, { status: "aborted", by: "lost" }],
+] as const;
+if (isFullRun)
+	test.each(losses)(
+		"the wrapper on the other machine is killed %s: a run that asks for it starts again from the start, but only once",
+		async (_name, times, expected) => {
+			const gate = createGate();
+			await using world = await remoteWorld(works(gate));
+			const runsDir = join(world.env.root, "runs");
+			const manager = new Manager({
+				runners: { remote: remoteRunner(world.options) },
+				clock: systemClock,
+				newId: () => "a1",
+			});
+			const { artifacts: _none, ...spec } = world.spec;
+			const { id } = manager.spawn({ ...spec, retry: "lost", runsDir });
+			const killed = new Set<string>();
+			while (killed.size < times) {
+				await world.server.nextRequest(({ number }) => number === killed.size + 1);
+				const key = (await readdir(join(world.home, "runs"))).find((each) => !killed.has(each)) ?? "";
+				const wrapper = await readWrapper(join(world.home, "runs", key));
+				if (wrapper?.type === "started") process.kill(wrapper.pid, "SIGKILL");
+				killed.add(key);
+			}
+			gate.open();
+			expect(await manager.wait(id)).toMatchObject(expected);
+			expect(world.server.requests).toHaveLength(times === 1 ? 3 : 2);
+			expect(world.reports).toEqual(["Agent a1 was lost on local, and starts again from the beginning."]);
+			expect((await readEvents(join(runsDir, id, "lost"))).length, "the first attempt's files").toBeGreaterThan(0);
+		},
+		60_000,
+	);
 
 if (isFullRun)
 	test("the wrapper on the other machine is killed: the run is lost", async () => {
@@ -105,6 +141,30 @@ test.each([
 	},
 	60_000,
 );
+
+if (isFullRun)
+	test("a worker sleeps through the end of its connection: another one goes on, and nothing that it then does counts", async () => {
+		const gate = createGate();
+		await using world = await remoteWorld(works(gate));
+		const worker = await shimmed(world);
+		const { spec, options, server } = world;
+		const run = remoteRunner(options).start(spec, () => undefined);
+		await server.nextRequest();
+		worker.signal("SIGSTOP");
+		run.steer("Only once."); // lies in the sleeper's input
+		await vi.waitFor(() => expect(worker.starts()).toBe(2), { timeout: 40_000 });
+		await vi.waitFor(
+			async () => expect(await readFile(join(await farDir(world), RUN_FILES.control), "utf8")).toContain("Only"),
+			20_000,
+		);
+		worker.signal("SIGCONT", 0);
+		gate.open();
+		expect(await run.settled).toEqual({ status: "completed", text: "Done." });
+		const heard = server.requests.at(-1)?.messages.filter(({ text }) => text.includes("Only once."));
+		expect(heard).toHaveLength(1);
+		const lines = (await readFile(join(spec.artifacts, RUN_FILES.events), "utf8")).trim().split("\n");
+		expect(new Set(lines).size, "no line twice").toBe(lines.length);
+	}, 90_000);
 
 test("a model that the other machine lacks is a launch error that says so", async () => {
 	await using world = await remoteWorld(() => say("Never."));

@@ -1,27 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
-import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
-import { expect, test, vi } from "vitest";
+import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
-import { remoteWorld, teeing } from "../fixtures/remote-world.ts";
+import { leaks, SECRETS } from "../fixtures/leaks.ts";
+import { type RemoteWorld, remoteWorld, teeing } from "../fixtures/remote-world.ts";
 
 const run = promisify(execFile);
-const KEY = "sk-near-0123456789";
-const IGNORED = "only-in-an-ignored-file";
-
-test("an agent edits a repository that exists only near; its branch comes back, secrets and paths stay", async () => {
-	const gate = createGate();
-	await using world = await remoteWorld(({ messages }) =>
-		messages.some(({ role }) => role === "tool")
-			? say("Done.")
-			: callTool("bash", { command: "cat draft.txt > copy.txt; echo more >> tracked.txt" }, { gate }),
-	);
-	const { env, options, spec, home } = world;
-	const wire = await teeing(world);
-	const repo = join(env.root, "their-project");
+/** A repository with uncommitted work, and secrets beside it: in a variable, in pi's own directory and in an ignored file. */
+async function nearOnly(world: RemoteWorld) {
+	const repo = join(world.env.root, "their-project");
 	const git = async (...args: string[]) => (await run("git", ["-C", repo, ...args])).stdout.trim();
 	await mkdir(join(repo, "sub"), { recursive: true });
 	await git("init", "-q", "-b", "main");
@@ -32,24 +23,43 @@ test("an agent edits a repository that exists only near; its branch comes back, 
 	await git("add", "-A");
 	await git("commit", "-qm", "first");
 	await writeFile(join(repo, "draft.txt"), "not committed\n");
-	await writeFile(join(repo, "secret.env"), `${IGNORED}\n`);
+	await writeFile(join(repo, "secret.env"), `TOKEN=${SECRETS.ignored}\n`);
+	const agentDir = join(world.env.root, "near-agent");
+	await mkdir(agentDir);
+	await writeFile(join(agentDir, "auth.json"), JSON.stringify({ anthropic: { type: "api_key", key: SECRETS.login } }));
+	vi.stubEnv("ANTHROPIC_API_KEY", SECRETS.variable);
+	onTestFinished(() => void vi.unstubAllEnvs());
+	return { repo, git, agentDir };
+}
+
+/** The agent shows all its variables, works, and waits. */
+function working(gate: Promise<unknown>) {
+	const command = "env > env.txt; cat draft.txt > copy.txt; echo more >> tracked.txt; rm env.txt";
+	return ({ messages }: RequestView) => {
+		const isDone = messages.some(({ role }) => role === "tool");
+		return isDone ? { ...say("Done."), gate } : callTool("bash", { command: `${command}; env` });
+	};
+}
+
+test("an agent edits a repository that exists only near; its branch comes back, secrets and paths stay", async () => {
+	const gate = createGate();
+	await using world = await remoteWorld(working(gate));
+	const { env, options, spec } = world;
+	const wire = await teeing(world);
+	const { repo, git, agentDir } = await nearOnly(world);
 	const before = [await git("status", "--porcelain"), await git("rev-parse", "HEAD"), await git("branch")];
 
-	const runner = remoteRunner({ ...options, sessionCwd: () => repo });
+	const runner = remoteRunner({ ...options, agentDir, sessionCwd: () => repo });
 	const given = {
 		...spec,
 		cwd: repo,
 		task: `Copy ${join(repo, "draft.txt")}.`,
 		systemPrompt: { mode: "append" as const, text: `Work in ${repo}.` },
 	};
-	process.env.NEAR_ONLY_KEY = KEY;
 	const child = runner.start(given, () => undefined);
-	await world.server.nextRequest();
-	delete process.env.NEAR_ONLY_KEY;
-	const far = await run("grep", ["-rlE", [KEY, IGNORED, "their-project"].join("|"), home]).catch(({ stdout }) => ({
-		stdout,
-	}));
-	expect(far.stdout, "nothing of this on the other machine").toBe("");
+	await world.server.nextRequest(({ number }) => number === 2);
+	const hidden = [...Object.values(SECRETS), "their-project"];
+	expect(await leaks(hidden, { far: env.agentDir }), "nothing of this on the other machine").toEqual([]);
 	gate.open();
 	const outcome = await child.settled;
 
@@ -71,19 +81,49 @@ test("an agent edits a repository that exists only near; its branch comes back, 
 		await git("branch", "--list", "main"),
 	]).toEqual([before[0], before[1], before[2]]);
 	expect(await git("for-each-ref", "refs/pi-subagents")).toBe("");
-	const listed = await listWorktrees({ dir: worktreesDir(env.agentDir) });
+	const listed = await listWorktrees({ dir: worktreesDir(agentDir) });
 	expect(listed.map(({ record, state }) => [record.branch, state])).toEqual([["pi/a1", "kept"]]);
 	const task = world.server.requests[0]?.messages.find(({ role }) => role === "user")?.text ?? "";
 	expect(task).toMatch(/^Copy \/.*\/checkouts\/a1-[0-9a-f]+\/trees\/a1\/draft\.txt\.$/);
 	const sent = await wire();
 	expect(sent).toContain("/pi-workspace/draft.txt");
-	for (const secret of [KEY, IGNORED, "their-project", env.agentDir, env.root])
-		expect(sent, secret).not.toContain(secret);
+	expect(await leaks([...hidden, agentDir, env.root], { wire: sent })).toEqual([]);
 	expect(JSON.parse(await readFile(join(spec.artifacts, "meta.json"), "utf8"))).toMatchObject({
 		machine: "local",
 		spec: { runner: "remote" },
 	});
 }, 60_000);
+
+/** What the test above would see if one of them were shipped. */
+if (isFullRun)
+	test.each([
+		["a variable", SECRETS.variable, "child-session.jsonl"],
+		["a login", SECRETS.login, "what was sent"],
+		["an ignored file", SECRETS.ignored, "git of "],
+	] as const)(
+		"%s that is shipped on purpose is found",
+		async (what, secret, where) => {
+			const gate = createGate();
+			await using world = await remoteWorld(working(gate));
+			const wire = await teeing(world);
+			const { repo, agentDir } = await nearOnly(world);
+			const isVariable = what === "a variable";
+			if (isVariable) Object.assign(world.machinesOptions, { env: { ...world.env.variables, KEY: secret } });
+			if (what === "an ignored file") await rm(join(repo, ".gitignore"));
+			const task = what === "a login" ? `Use ${await readFile(join(agentDir, "auth.json"), "utf8")}.` : "Copy it.";
+			const child = remoteRunner({ ...world.options, agentDir }).start(
+				{ ...world.spec, cwd: repo, task },
+				() => undefined,
+			);
+			await world.server.nextRequest(({ number }) => number === 2);
+			const found = await leaks(Object.values(SECRETS), { wire: await wire(), far: world.env.agentDir });
+			expect(found.filter((each) => each.startsWith(secret)).join("\n")).toContain(where);
+			expect(found.filter((each) => !each.startsWith(secret))).toEqual([]);
+			gate.open();
+			await child.settled;
+		},
+		60_000,
+	);
 
 test("a second order for the same repository brings only what changed", async () => {
 	await using world = await remoteWorld(({ messages }) =>

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { runnerConformance } from "@pi-subagents/core/testing";
 import { callTool, createGate, piUnderTest, requireTool, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
+import { type WorldOptions, wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
 import { remoteRunner } from "../../src/index.ts";
-import { type RemoteWorld, remoteWorld, type WorldOptions } from "../fixtures/remote-world.ts";
+import { type RemoteWorld, remoteWorld } from "../fixtures/remote-world.ts";
 import { type Sshd, startSshd } from "../fixtures/sshd.ts";
 
 type SshWorld = RemoteWorld & { sshd: Sshd };
 
 async function sshWorld(reply: Parameters<typeof remoteWorld>[0], options?: WorldOptions): Promise<SshWorld> {
 	const world = await remoteWorld(reply, options);
-	const pi = (options?.pi ?? piUnderTest()).command.flatMap((word) => ["--pi", word]);
+	const pi = [world.pi.command, ...world.pi.args].flatMap((word) => ["--pi", word]);
 	const sshd = await startSshd(
 		join(world.env.root, "sshd"),
 		[process.execPath, world.program, ...pi],

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { handClock } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Order } from "../../src/link/order.ts";
 import { StdioLink } from "../../src/stdio/near.ts";
 import { copyBlob, PROTOCOL } from "../../src/stdio/protocol.ts";
 
@@ -14,6 +15,38 @@ const WORKER = `const hello = setInterval(() => {
 	console.log('{"does":"hello","body":{"protocol":${PROTOCOL},"version":"1"}}');
 }, 10);
 process.stdin.on("end", () => process.exit()).resume();`;
+
+test("an order that the worker cannot take is sent a few times, later and later, and then the launch fails", async () => {
+	const dir = await mkdtemp(join(tmpdir(), "near-"));
+	onTestFinished(() => rm(dir, { recursive: true, force: true }));
+	const log = join(dir, "submits");
+	const worker = `setInterval(() => console.log('{"does":"beat"}'), 10);
+console.log('{"does":"hello","body":{"protocol":${PROTOCOL},"version":"1"}}');
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+	const { id, does } = JSON.parse(line);
+	if (does !== "submit") return;
+	require("node:fs").appendFileSync(process.argv[1], "submit\\n");
+	console.log(JSON.stringify({ id, ok: false, error: "no space left" }));
+}).on("close", () => process.exit());`;
+	const clock = handClock();
+	const args = ["-e", worker, log];
+	const link = new StdioLink({
+		name: "box",
+		version: "1",
+		command: process.execPath,
+		args,
+		clock,
+		report: () => undefined,
+	});
+	onTestFinished(() => link.close());
+	const submitted = link.submit({} as Order, new AbortController().signal).catch((error: Error) => error.message);
+	const submits = async () => (await readFile(log, "utf8")).trim().split("\n").length;
+	await vi.waitFor(async () => expect(await submits()).toBe(1), { timeout: 10_000 });
+	const passing = setInterval(() => clock.advance(500), 10);
+	onTestFinished(() => clearInterval(passing));
+	expect(await submitted).toBe("no space left");
+	expect(await submits()).toBe(6);
+}, 20_000);
 
 test("a connection that nobody needs any more when it is made is closed", async () => {
 	const dir = await mkdtemp(join(tmpdir(), "near-"));

@@ -26,7 +26,9 @@ export function readOptions(get: Fields): CheckedOptions {
 		...option("maxTurns", optionalInteger),
 		...option("thinkingLevel", (from, key) => optionalText(from, key, MAX_ID)),
 		...option("isolated", optionalBoolean),
-		...option("isolation", isolation),
+		...option("isolation", oneOf("worktree", "off")),
+		...option("machine", (from, key) => optionalText(from, key, MAX_ID)),
+		...option("retry", oneOf("lost", "off")),
 		...option("inheritContext", optionalBoolean),
 		...option("isBackground", optionalBoolean),
 		...option("cwd", shortText),
@@ -49,10 +51,14 @@ function optionalModel(get: Fields, key: string): string | undefined {
 	return optionalText(() => `${provider}/${id}`, key, MAX_ID);
 }
 
-function isolation(get: Fields, key: string): "worktree" | "off" | undefined {
-	const value = optional(get, key);
-	if (value === undefined || value === "worktree" || value === "off") return value;
-	throw new Error(`${key} must be "worktree" or "off"`);
+function oneOf<const Word extends string>(...words: Word[]) {
+	return (get: Fields, key: string): Word | undefined => {
+		const value = optional(get, key);
+		const word = words.find((each) => each === value);
+		if (value !== undefined && word === undefined)
+			throw new Error(`${key} must be ${words.map((each) => `"${each}"`).join(" or ")}`);
+		return word;
+	};
 }
 
 /** A signal that went through JSON is not one any more, and is ignored. */

@@ -27,6 +27,27 @@ export function modelParameter(names: readonly string[], { hasList }: { hasList:
 	);
 }
 
+/** Of their names together. An unknown one gets an error that lists them all. */
+const MAX_MACHINES = 60;
+
+const machine = { machine: Type.Optional(Type.String()) };
+const retry = { retry: Type.Optional(Type.Literal("lost")) };
+
+export type MachineParameter = typeof machine;
+
+/** Where an agent runs, only if the user has other machines. */
+export function machineOffered(names: readonly string[]): MachineParameter {
+	return names.length > 0 ? machine : ({} as MachineParameter);
+}
+
+/** The same for the tool that says what there is, and what happens if a machine loses the agent. */
+export function machinesListed(names: readonly string[]): MachineParameter & typeof retry {
+	if (names.length === 0) return {} as MachineParameter & typeof retry;
+	const text = ["here", ...names].join(", ");
+	const description = text.length > MAX_MACHINES ? `${text.slice(0, MAX_MACHINES - 1)}…` : text;
+	return { machine: Type.Optional(Type.String({ description })), ...retry };
+}
+
 const verify = {
 	verify: Type.Optional(
 		Type.Unsafe<unknown>({

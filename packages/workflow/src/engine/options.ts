@@ -13,6 +13,10 @@ export interface AgentRequest {
 	model?: string;
 	effort?: string;
 	isolation?: "worktree";
+	/** Where it runs: a machine of the user's settings, `local` or `here`. */
+	machine?: string;
+	/** It is run again, once and from the start, if that machine loses it. */
+	retry?: "lost";
 	/** An earlier agent that continues: its label, or its id. */
 	resume?: string;
 	/** The JSON Schema of the answer. */
@@ -34,8 +38,8 @@ export interface WorkflowRequest {
 	args: unknown;
 }
 
-const TEXTS = ["label", "phase", "agentType", "model", "effort", "resume"] as const;
-const KNOWN = [...TEXTS, "isolation", "schema", "maxTurns", "verify", "gate", "onError"];
+const TEXTS = ["label", "phase", "agentType", "model", "effort", "machine", "resume"] as const;
+const KNOWN = [...TEXTS, "isolation", "retry", "schema", "maxTurns", "verify", "gate", "onError"];
 const MAX_PROMPT = 1_000_000;
 const MAX_SHORT = 500;
 
@@ -50,7 +54,7 @@ export function agentRequest(input: unknown): AgentRequest {
 		if (!KNOWN.includes(key))
 			throw new Error(`agent() does not know the option \`${key}\`. Known: ${KNOWN.join(", ")}.`);
 	}
-	const { isolation, schema, maxTurns, verify, gate, onError } = options.values;
+	const { isolation, retry, schema, maxTurns, verify, gate, onError } = options.values;
 	const request: AgentRequest = { prompt };
 	for (const key of TEXTS) {
 		const text = options.values[key];
@@ -62,6 +66,10 @@ export function agentRequest(input: unknown): AgentRequest {
 	if (isolation !== undefined && isolation !== null) {
 		if (isolation !== "worktree") throw new Error('`isolation` of agent() must be "worktree".');
 		request.isolation = isolation;
+	}
+	if (retry !== undefined && retry !== null) {
+		if (retry !== "lost") throw new Error('`retry` of agent() must be "lost".');
+		request.retry = retry;
 	}
 	if (schema !== undefined && schema !== null) {
 		if (!isObject(schema)) throw new Error("`schema` of agent() must be a JSON Schema: an object.");

@@ -106,23 +106,35 @@ async function launch(request: AgentRequest, call: AgentCall, deps: AgentPortDep
 }
 
 async function resume(
-	{ id, cwd, runner, launcher, isolation, type, isBackground }: AgentRecord,
+	{ id, cwd, runner, machine, launcher, isolation, type, isBackground }: AgentRecord,
 	request: AgentRequest,
 	call: AgentCall,
 	deps: AgentPortDeps,
 ): Promise<AgentRecord> {
-	const spec = await specFor({ agentType: type, ...request }, call, deps, { cwd, runner, launcher, isolation });
+	const place = { cwd, runner, machine, launcher, isolation };
+	const spec = await specFor({ agentType: type, ...request }, call, deps, place);
 	return deps.manager.resume(id, spec, { isBackground });
 }
 
-/** Where an agent runs in a process of its own, that continues when pi ends: the workflow rejoins it. */
+/** An agent in a process of its own, here or elsewhere, continues when pi ends: the workflow rejoins it. */
 async function specFor(
 	request: AgentRequest,
 	{ label }: AgentCall,
 	{ resolve }: AgentPortDeps,
-	earlier: Pick<LaunchParams, "cwd" | "runner" | "launcher" | "isolation"> = {},
+	earlier: Pick<LaunchParams, "cwd" | "runner" | "machine" | "launcher" | "isolation"> = {},
 ): Promise<RunSpec> {
-	const { prompt, agentType = DEFAULT_PRESET, model, effort, maxTurns, schema, isolation, verify } = request;
+	const {
+		prompt,
+		agentType = DEFAULT_PRESET,
+		model,
+		effort,
+		maxTurns,
+		schema,
+		isolation,
+		machine,
+		retry,
+		verify,
+	} = request;
 	if (effort !== undefined && !isThinkingLevel(effort))
 		throw new AgentError(
 			"bad_request",
@@ -137,11 +149,13 @@ async function specFor(
 		maxTurns,
 		outputSchema: parseOutputSchema(schema),
 		verify,
+		machine,
+		retry,
 		...earlier,
 		isolation: isolation ?? earlier.isolation,
 	};
 	const spec = await resolve(params);
-	return spec.runner === "process" ? resolve({ ...params, outlives: true }) : spec;
+	return spec.runner === "process" || spec.runner === "remote" ? resolve({ ...params, outlives: true }) : spec;
 }
 
 function continued(prompt: string): string {

@@ -84,7 +84,7 @@ export function remember(
 ): void {
 	const { agentId, run, createdAt: at, spec } = meta;
 	if (manager.store.record(agentId)) return;
-	const { type, description, task, cwd, runner, launcher, model, isolation } = spec;
+	const { type, description, task, cwd, runner, machine, launcher, model, isolation } = spec;
 	const agent: AgentIdentity = {
 		...placing,
 		type,
@@ -94,7 +94,7 @@ export function remember(
 		runner,
 		model,
 		artifacts,
-		...defined({ launcher }),
+		...defined({ machine, launcher }),
 		...(isolation ? { isolation: isolation.kind } : {}),
 	};
 	const envelope = { agentId, run, at, seq: manager.store.seq + 1 };

@@ -25,12 +25,18 @@ Limits: 1,000 agents, 4,096 items, 10 s of computing between two waits.`;
 /** More would bury the guide. */
 const MAX_LISTED = 30;
 
-export function guideText({ workflows, problems }: SavedWorkflows): string {
+/** `machines`: those that an agent can run on besides this one. */
+export function guideText({ workflows, problems }: SavedWorkflows, machines: readonly string[] = []): string {
 	const listed = workflows
 		.slice(0, MAX_LISTED)
 		.map(({ name, description, whenToUse }) => `- ${sanitize(name)}: ${sanitize(whenToUse ?? description)}`);
 	return [
 		GUIDE,
+		...(machines.length > 0
+			? [
+					`agent() also takes machine (here, ${machines.join(", ")}) and retry: "lost" (run it again if its machine dies).`,
+				]
+			: []),
 		listed.length > 0 ? `Saved workflows (name):\n${listed.join("\n")}` : "No workflow is saved (.pi/workflows/*.js).",
 		...problems.slice(0, 5).map((problem) => `Not used: ${sanitize(problem)}`),
 	].join("\n\n");

@@ -207,7 +207,8 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		find,
 		state,
 		saved: (ctx) => savedWorkflows(placesOf(ctx)),
-		guide: async (ctx) => guideText(await savedWorkflows(placesOf(ctx))),
+		guide: async (ctx) =>
+			guideText(await savedWorkflows(placesOf(ctx)), Object.keys((await launcher.settings(ctx)).machines)),
 		start: async (call, ctx, options) => manager.spawn(await prepare(call, ctx), options),
 		async resume(wanted, call, ctx, options) {
 			const isResumable = (record: AgentRecord) =>

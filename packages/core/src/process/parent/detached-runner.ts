@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Outcome } from "@pi-subagents/progress";
 import type { Report } from "../../base/best-effort.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
@@ -34,6 +35,8 @@ export interface DetachedLauncher {
 	launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
 	/** Reconnects to a run that an earlier process started. Absent if its files say everything. */
 	rejoin?(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> | StartedWrapper;
+	/** Moves the files of a run that ended this way aside, if it may be launched again in the same directory. */
+	startOver?(spec: RunSpec & RunIdentity, dir: string, outcome: Outcome): Promise<boolean>;
 }
 
 /**
@@ -60,16 +63,21 @@ export function detachedRunner(options: DetachedRunnerOptions, launcher: Detache
 		clock,
 		report,
 	});
+	const startOver = (spec: RunSpec & RunIdentity): Pick<RunSource, "startOver"> => ({
+		startOver: async (dir, outcome) => (await launcher.startOver?.(spec, dir, outcome)) ?? false,
+	});
 	return {
 		keepsTime: true, // the wrapper does, even while no one watches
 		start: (spec, emit, checkpoint) =>
 			new DetachedRun(contextOf(spec, emit, checkpoint), {
 				...runDirOf(spec),
+				...startOver(spec),
 				start: (dir, signal) => launcher.launch(spec, dir, signal),
 			}),
 		attach: (spec, emit, checkpoint) =>
 			new DetachedRun(contextOf(spec, emit, checkpoint), {
 				openDir: async () => spec.artifacts,
+				...startOver(spec),
 				rejoin: (dir) => launcher.rejoin?.(spec, dir),
 			}),
 	};

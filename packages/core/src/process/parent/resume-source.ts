@@ -2,11 +2,10 @@
  * The conversation a run starts with, as the content of its session file: a later run gets a copy of the previous
  * run's, and a first run, if its spec says so, the launching agent's.
  */
-import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { codeOf } from "../../base/error-code.ts";
 import { readPlain } from "../../files/plain-file.ts";
+import { isThere } from "../../files/small-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { RUN_FILES } from "../../runs/layout.ts";
 import { goneMessage } from "../../session/history/conversation.ts";
@@ -38,13 +37,4 @@ export async function startingConversation(
 		if (!(await isThere(before))) throw new Error(goneMessage(agentId));
 	}
 	return undefined;
-}
-
-async function isThere(path: string): Promise<boolean> {
-	try {
-		return (await stat(path)).isDirectory();
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return false;
-		throw error;
-	}
 }

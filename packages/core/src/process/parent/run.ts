@@ -27,6 +27,8 @@ export interface RunSource {
 	closeDir?(dir: string): Promise<void>;
 	/** Starts the wrapper, unless the signal has fired. Absent for a run that another process started. */
 	start?(dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
+	/** See `Run.startOver`. */
+	startOver?(dir: string, outcome: Outcome): Promise<boolean>;
 	/** Reconnects to the wrapper of a run that another process started. */
 	rejoin?(dir: string): Promise<StartedWrapper> | StartedWrapper | undefined;
 }
@@ -110,6 +112,10 @@ export class DetachedRun implements Run {
 
 	watch(listener: PieceListener): () => void {
 		return this.#isOver ? () => undefined : this.#live.watch(listener);
+	}
+
+	async startOver(outcome: Outcome): Promise<boolean> {
+		return this.#dir !== undefined && ((await this.#source.startOver?.(this.#dir, outcome)) ?? false);
 	}
 
 	/** One that is being started must start first: no one else would do it. */

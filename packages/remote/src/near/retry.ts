@@ -1,0 +1,44 @@
+/** A run that its machine lost, and that asked to be run again (`retry: lost`): whether it may be, and making room for it. */
+import { rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { INHERITED, type Outcome, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { isThere } from "@pi-subagents/core/files";
+
+export interface LostRun {
+	spec: Pick<RunSpec, "retry" | "inheritsContext" | typeof INHERITED> & Pick<RunIdentity, "run">;
+	outcome: Outcome;
+	/** The other machine says that nothing of it is alive. A run that may still work must not get a twin. */
+	isOver: boolean;
+	/** It is the second attempt already. */
+	wasRunAgain: boolean;
+}
+
+/** Pure. */
+export function mayRunAgain({ spec, outcome, isOver, wasRunAgain }: LostRun): boolean {
+	const isLost = outcome.status === "aborted" && outcome.by === "lost";
+	// Only the process that launched it has the conversation that it began with.
+	const hasItsStart = !spec.inheritsContext || spec.run > 1 || spec[INHERITED] !== undefined;
+	return spec.retry === "lost" && isLost && isOver && !wasRunAgain && hasItsStart;
+}
+
+/** In the directory of the second attempt: the files of the first. */
+const FIRST = "lost";
+
+/** Where they are between the two. */
+function betweenAt(dir: string): string {
+	return join(dirname(dir), `.${basename(dir)}.lost`);
+}
+
+export async function wasRunAgain(dir: string): Promise<boolean> {
+	return isThere(join(dir, FIRST));
+}
+
+/** The directory is free afterwards. */
+export async function setAside(dir: string): Promise<void> {
+	await rename(dir, betweenAt(dir));
+}
+
+/** Puts the files of the first attempt, if there was one, into the new directory of the second. */
+export async function keepFirst(dir: string): Promise<void> {
+	if (await isThere(betweenAt(dir))) await rename(betweenAt(dir), join(dir, FIRST));
+}

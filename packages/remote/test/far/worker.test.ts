@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@pi-subagents/core";
+import { identityOf, RUN_FILES } from "@pi-subagents/core/runs";
+import { sampleSpec } from "@pi-subagents/core/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { Worker } from "../../src/far/worker.ts";
+import { buildOrder } from "../../src/link/order.ts";
+
+async function idle() {
+	const home = await mkdtemp(join(tmpdir(), "worker-"));
+	onTestFinished(() => rm(home, { recursive: true, force: true }));
+	const pi = { command: "false", args: [] };
+	const files = { wrapper: "none", childEntry: "none" };
+	const rest = { trustsProjects: false, leaseMs: 0, clock: systemClock, report: () => undefined };
+	return { home, worker: new Worker({ home, agentDir: home, pi, ...files, ...rest }) };
+}
+
+const key = "a1-0123";
+const spec = { ...sampleSpec, cwd: "/project", agentId: "a1", run: 1 };
+const order = buildOrder(spec, { key, isTrusted: false, aliases: ["/project"] });
+const noBlob = async () => undefined;
+
+test("an order that another worker is preparing is left to it, with all that it has made", async () => {
+	const { home, worker } = await idle();
+	await mkdir(join(home, "in", key), { recursive: true });
+	await mkdir(join(home, "checkouts", key), { recursive: true });
+	const other = { type: "owned", at: Date.now(), ...(await identityOf(process.ppid)) };
+	await writeFile(join(home, "in", key, "owner-1.json"), JSON.stringify(other));
+	await expect(worker.accept(order, noBlob)).rejects.toThrow("another worker there is preparing it");
+	expect([await readdir(join(home, "in")), await readdir(join(home, "checkouts"))]).toEqual([[key], [key]]);
+});
+
+test("an order that nobody waits for any more starts nothing and leaves nothing", async () => {
+	const { home, worker } = await idle();
+	await expect(worker.accept(order, noBlob, AbortSignal.abort())).rejects.toThrow("could not be started");
+	for (const name of ["in", "runs", "work"]) expect([name, await readdir(join(home, name))]).toEqual([name, []]);
+});
+
+test("control lines that come again, from a worker that was asleep, change nothing; none leaves a hole", async () => {
+	const { home, worker } = await idle();
+	const dir = join(home, "runs", key);
+	await mkdir(dir, { recursive: true });
+	const say = (at: number, text: string) => worker.control(key, { type: "lines", at, text });
+	await say(0, "one\n");
+	await say(4, "two\n");
+	await say(0, "one\n");
+	await say(99, "too far\n");
+	expect(await readFile(join(dir, RUN_FILES.control), "utf8")).toBe("one\ntwo\n");
+});
