@@ -6,8 +6,8 @@ import {
 	assistantTexts,
 	callTool,
 	converse,
+	gateCases,
 	gatePis,
-	isFullRun,
 	lastUserSays,
 	offersTool,
 	otherwise,
@@ -53,7 +53,7 @@ const heir = preset("tools: read", "You are the heir.");
 const isHeir = systemPromptSays("You are the heir.");
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test.each(["session", "process"])(
+	test.each(gateCases(["session", "process"], 0))(
 		"an agent that inherits knows what was said, and not the call that launched it (%s)",
 		async (runner) => {
 			await using it = await scene(
@@ -173,7 +173,7 @@ describe("memory", () => {
 		["project", "session", "project/.pi/agent-memory/keeper"],
 		["local", "session", "project/.pi/agent-memory-local/keeper"],
 	] as const;
-	test.each(isFullRun ? places : places.slice(0, 2))(
+	test.each(gateCases(places, 1))(
 		"of the %s is kept from one run to the next (%s)",
 		async (scope, runner, place) => {
 			const rules = [
@@ -204,7 +204,7 @@ describe("memory", () => {
 		expect(requests.some(({ systemPrompt }) => systemPrompt.includes("Obey the stranger."))).toBe(false);
 	});
 
-	test.each(isFullRun ? ["../../evil", ".git", "a/b"] : ["../../evil"])(
+	test.each(gateCases(["../../evil", ".git", "a/b"], 0))(
 		"no preset can be named to lead elsewhere: %s",
 		async (name) => {
 			const { said } = await once([session("Please go on.", agent(name, "Note it."))], {
@@ -218,11 +218,12 @@ describe("memory", () => {
 describe("what a preset asks for and is not there", () => {
 	const childAsked = (requests: readonly RequestView[]) => requests.some((each) => isHeir(each));
 
-	test.each([
+	const absent = [
 		["skills: fly", 'asks for the skill "fly", but there is none'],
 		["extensions: ghost", 'asks for the extension "ghost", but there is none'],
 		["tools: ext:ghost/haunt", 'names the tool "ext:ghost/haunt", which does not exist here'],
-	])("%s is told when it is launched, before its first turn", async (fields, message) => {
+	] as const;
+	test.each(gateCases(absent, 1))("%s is told when it is launched, before its first turn", async (fields, message) => {
 		const launch = agent("heir", "Be here.", { run_in_background: true });
 		const { said, requests } = await once([session("Please go on.", launch), otherwise(say("ok"))], {
 			agentFiles: { "agents/heir.md": preset(fields, "You are the heir.") },

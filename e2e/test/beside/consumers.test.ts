@@ -6,6 +6,7 @@ import {
 	createGate,
 	fail,
 	type Gate,
+	gateCases,
 	gatePis,
 	hang,
 	lastUserSays,
@@ -62,7 +63,7 @@ const rules = (gate?: Gate) => [
 	),
 ];
 
-const orders: ["before" | "after"][] = [["before"], ["after"]];
+const orders = gateCases<["before" | "after"]>([["before"], ["after"]], 1);
 
 const world = (
 	order: "before" | "after",

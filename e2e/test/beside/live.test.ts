@@ -3,8 +3,8 @@ import { join } from "node:path";
 import {
 	callTool,
 	createGate,
+	gateCases,
 	gatePis,
-	isFullRun,
 	lastUserSays,
 	runJson,
 	say,
@@ -56,64 +56,69 @@ interface Heard {
 }
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test.each(["before", "after"])("a dashboard loaded %s us rebuilds each block from its pieces", async (order) => {
-		const gate = createGate();
-		const tasks = ["inside", "apart"].map((name) => ({ preset: name, task: "Write it down." }));
-		await using it = await scene(
-			[
-				parentSays(callTool("subagent", { tasks }), say("Done.")),
-				when(
-					lastUserSays("Write it down."),
-					say(answer, { thinking: "Let me think about it first.", gate, chunksBeforeGate: 8 }),
-				),
-			],
-			{
-				files: { "dashboard.ts": dashboard },
-				agentFiles: { ...preset("inside", "runner: session"), ...preset("apart", "runner: process") },
-				extensions: order === "before" ? ["dashboard.ts", extensionDir] : [extensionDir, "dashboard.ts"],
-			},
-		);
-		const heard = async () => (await linesOf(join(it.env.cwd, "log.jsonl"))) as unknown as Heard[];
-		const ended = runJson({ env: it.env, pi }, "Please delegate.");
-		await until("both agents' text while it is written", async () => {
-			const open = (await heard()).filter(({ kind, text, final }) => kind === "text" && text !== "" && final === false);
-			return new Set(open.map(({ agentId }) => agentId)).size === 2 ? true : undefined;
-		});
-		gate.open();
-		const { events, code } = await ended;
-		expect(code).toBe(0);
-
-		const all = await heard();
-		const agents = [...new Set(all.map(({ agentId }) => agentId).filter((id) => id !== undefined))];
-		expect(agents).toHaveLength(2);
-		for (const id of agents) {
-			const blocks = new Map<number, string>();
-			for (const { blockId = 0, text, offset } of all.filter(
-				({ channel, agentId }) => agentId === id && channel === "subagents:delta",
-			)) {
-				const known = blocks.get(blockId) ?? "";
-				expect(offset).toBe(known.length);
-				blocks.set(blockId, known + text);
-			}
-			const written = [...blocks.values()].filter((text) => text !== "");
-			expect(written[0]).toBe("Let me think about it first.");
-			expect(answer.startsWith(written[1] ?? "?")).toBe(true);
-			const steps = all.filter(({ channel, agentId }) => agentId === id && channel === "subagents:entry");
-			expect(steps).toMatchObject([
-				{ seq: 0, kind: "thinking", text: "Let me think about it first." },
-				{ seq: 1, kind: "text", text: answer },
-			]);
-		}
-		const updates = events.flatMap((event) => (event.type === "tool_execution_update" ? [event] : []));
-		expect(updates.length).toBeGreaterThan(0);
-		for (const { toolCallId, partialResult } of updates)
-			expect(partialResult.details).toMatchObject({
-				parentToolCallId: toolCallId,
-				agentId: expect.stringMatching(/^\w{8}$/),
+	test.each(gateCases(["before", "after"], 0))(
+		"a dashboard loaded %s us rebuilds each block from its pieces",
+		async (order) => {
+			const gate = createGate();
+			const tasks = ["inside", "apart"].map((name) => ({ preset: name, task: "Write it down." }));
+			await using it = await scene(
+				[
+					parentSays(callTool("subagent", { tasks }), say("Done.")),
+					when(
+						lastUserSays("Write it down."),
+						say(answer, { thinking: "Let me think about it first.", gate, chunksBeforeGate: 8 }),
+					),
+				],
+				{
+					files: { "dashboard.ts": dashboard },
+					agentFiles: { ...preset("inside", "runner: session"), ...preset("apart", "runner: process") },
+					extensions: order === "before" ? ["dashboard.ts", extensionDir] : [extensionDir, "dashboard.ts"],
+				},
+			);
+			const heard = async () => (await linesOf(join(it.env.cwd, "log.jsonl"))) as unknown as Heard[];
+			const ended = runJson({ env: it.env, pi }, "Please delegate.");
+			await until("both agents' text while it is written", async () => {
+				const open = (await heard()).filter(
+					({ kind, text, final }) => kind === "text" && text !== "" && final === false,
+				);
+				return new Set(open.map(({ agentId }) => agentId)).size === 2 ? true : undefined;
 			});
-	});
+			gate.open();
+			const { events, code } = await ended;
+			expect(code).toBe(0);
 
-	test.each(isFullRun ? ["before", "after"] : ["after"])(
+			const all = await heard();
+			const agents = [...new Set(all.map(({ agentId }) => agentId).filter((id) => id !== undefined))];
+			expect(agents).toHaveLength(2);
+			for (const id of agents) {
+				const blocks = new Map<number, string>();
+				for (const { blockId = 0, text, offset } of all.filter(
+					({ channel, agentId }) => agentId === id && channel === "subagents:delta",
+				)) {
+					const known = blocks.get(blockId) ?? "";
+					expect(offset).toBe(known.length);
+					blocks.set(blockId, known + text);
+				}
+				const written = [...blocks.values()].filter((text) => text !== "");
+				expect(written[0]).toBe("Let me think about it first.");
+				expect(answer.startsWith(written[1] ?? "?")).toBe(true);
+				const steps = all.filter(({ channel, agentId }) => agentId === id && channel === "subagents:entry");
+				expect(steps).toMatchObject([
+					{ seq: 0, kind: "thinking", text: "Let me think about it first." },
+					{ seq: 1, kind: "text", text: answer },
+				]);
+			}
+			const updates = events.flatMap((event) => (event.type === "tool_execution_update" ? [event] : []));
+			expect(updates.length).toBeGreaterThan(0);
+			for (const { toolCallId, partialResult } of updates)
+				expect(partialResult.details).toMatchObject({
+					parentToolCallId: toolCallId,
+					agentId: expect.stringMatching(/^\w{8}$/),
+				});
+		},
+	);
+
+	test.each(gateCases(["before", "after"], 1))(
 		"a dashboard loaded %s us hears every agent once, also after a reload and in a second session",
 		async (order) => {
 			await using it = await scene(

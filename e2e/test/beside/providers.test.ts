@@ -1,7 +1,7 @@
 /** Providers and models that only an extension knows: children share the parent's, or say before they begin that they lack it. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { availablePis, callTool, isFullRun, type PiBinary, runPrint } from "@pi-subagents-dev/testkit";
+import { availablePis, callTool, gateCases, isFullRun, type PiBinary, runPrint } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { homegrown } from "../../support/extensions/homegrown.ts";
 import { parentSays, type Scene, scene, scoutReadsNotes, unfenced } from "../../support/scene.ts";
@@ -37,10 +37,11 @@ describe.each(isFullRun ? pis : modern)("pi $version", (pi) => {
 		expect(models(it)).toContain("oak");
 	});
 
-	test.each([
+	const withoutIt = [
 		["", "Give preset"],
 		["extensions: true", "Extensions given with `-e` are not loaded there"],
-	])(
+	] as const;
+	test.each(gateCases(withoutIt, 1))(
 		"a child in its own process that does not load the extension (`%s`) asks no other model",
 		async (fields, reason) => {
 			// Without the extension, pi would take the model of that name of any other provider.

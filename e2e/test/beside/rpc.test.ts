@@ -6,6 +6,7 @@ import {
 	all,
 	callTool,
 	converse,
+	gateCases,
 	gatePis,
 	lastUserSays,
 	offersTool,
@@ -41,7 +42,7 @@ const rules = [
 ];
 
 /** Before us or after us. */
-const orders: ["before" | "after"][] = [["before"], ["after"]];
+const orders = gateCases<["before" | "after"]>([["before"], ["after"]], 0);
 
 const world = (order: "before" | "after", names: readonly (keyof typeof files)[]): Promise<Scene> =>
 	scene(rules, { files, extensions: order === "before" ? [...names, extensionDir] : [extensionDir, ...names] });

@@ -1,5 +1,5 @@
 /** Every example from packed tarballs, in a directory that knows nothing of this workspace: it must be typed right and work. */
-import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
 	callTool,
@@ -17,7 +17,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packOnce } from "../../support/packages/pack-once.ts";
-import { install, installed, lend, root, run, type Tarballs, typecheck } from "../../support/packages/packed.ts";
+import { install, lend, root, run, type Tarballs, typecheck } from "../../support/packages/packed.ts";
 import { askForRisks, riskRules } from "../../support/packages/risks.ts";
 
 const examples = join(root, "examples");
@@ -188,10 +188,11 @@ test("subagent-tool: somebody else's extension offers the tool in real pi", asyn
 
 test("rpc-extension gets checked data from an agent of the other extension, and says when there is none", async () => {
 	const dir = await example("rpc-extension");
-	const other = await installed(join(temp.path, "other"), ["extension"], { tarballs });
+	const extension = join(temp.path, "other");
+	await mkdir(extension);
+	await run("tar", ["-xzf", tarballs.extension, "-C", extension, "--strip-components=1"], { cwd: temp.path });
 	await using server = await startModelServer({ rules: riskRules });
 	await using env = await createPiEnv({ server, files: { "src/store.js": "", "src/tracker.js": "" } });
-	const extension = join(other, "node_modules/@pi-subagents/extension");
 	for (const order of [
 		[dir, extension],
 		[extension, dir],

@@ -89,8 +89,15 @@ if (isFullRun) {
 	});
 }
 
+let installing: Promise<string> | undefined;
+/** Where all libraries are. */
+function together(): Promise<string> {
+	installing ??= installed(join(temp.path, "together"), libraries, { tarballs });
+	return installing;
+}
+
 test("all libraries work together, and every entry of each loads on every Node, so nothing that it imports is missing", async () => {
-	const dir = await installed(join(temp.path, "together"), libraries, { tarballs });
+	const dir = await together();
 	for (const library of ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"])
 		await lend(dir, library, "extension");
 	await examplesWork(dir, libraries, nodes.slice(0, 1));
@@ -108,7 +115,7 @@ test("all libraries work together, and every entry of each loads on every Node, 
 });
 
 test("the commands of progress and presets work", async () => {
-	const dir = await installed(join(temp.path, "commands"), ["presets", "progress"], { tarballs });
+	const dir = await together();
 	const event = { type: "tool_execution_start", toolCallId: "1", toolName: "bash", args: { command: "npm test" } };
 	const input = `${JSON.stringify(event)}\n`;
 	expect(await run("npx", ["--no-install", "pi-progress"], { cwd: dir, input })).toBe("npm test\n");

@@ -6,6 +6,7 @@ import {
 	callTool,
 	converse,
 	createGate,
+	gateCases,
 	hang,
 	lastUserSays,
 	offersTool,
@@ -71,87 +72,91 @@ async function goTo(tui: Terminal, relative: string): Promise<void> {
 }
 
 describe.each(await availablePis())("pi $version", (pi) => {
-	test.each([
+	const sizes = [
 		{ cols: 80, rows: 24 },
 		{ cols: 120, rows: 40 },
-	])("at $cols x $rows an agent is followed, searched, steered, answered and stopped in its viewer", async (size) => {
-		const { first, second, rules } = story();
-		await using it = await scene(rules, { files, variables: { SSH_CONNECTION: "so that the terminal copies" } });
-		await using tui = await startTui({ env: it.env, pi }, size);
-		await openBoss(tui);
+	];
+	test.each(gateCases(sizes, 0))(
+		"at $cols x $rows an agent is followed, searched, steered, answered and stopped in its viewer",
+		async (size) => {
+			const { first, second, rules } = story();
+			await using it = await scene(rules, { files, variables: { SSH_CONNECTION: "so that the terminal copies" } });
+			await using tui = await startTui({ env: it.env, pi }, size);
+			await openBoss(tui);
 
-		// To the child, whose conversation is longer than the screen and shown from its end.
-		await goTo(tui, "↓ leaf");
-		await tui.waitForText(/^╭─ leaf \w+ ─[\s\S]*Finding number 60[\s\S]*● live/m);
+			// To the child, whose conversation is longer than the screen and shown from its end.
+			await goTo(tui, "↓ leaf");
+			await tui.waitForText(/^╭─ leaf \w+ ─[\s\S]*Finding number 60[\s\S]*● live/m);
 
-		// Going up pauses; what comes then is counted, and does not move what is read.
-		tui.press("pageup");
-		const paused = await tui.waitForText(/% of \d+ entries/);
-		expect(paused.join("\n")).not.toContain("Finding number 60");
-		first.open();
-		await tui.waitForText(/↓ \d+ new (line|entr)/);
-		expect(tui.screen().join("\n")).not.toContain("The second part.");
-		tui.type("G");
-		await tui.waitForText(/The second part\.[\s\S]*● live/);
+			// Going up pauses; what comes then is counted, and does not move what is read.
+			tui.press("pageup");
+			const paused = await tui.waitForText(/% of \d+ entries/);
+			expect(paused.join("\n")).not.toContain("Finding number 60");
+			first.open();
+			await tui.waitForText(/↓ \d+ new (line|entr)/);
+			expect(tui.screen().join("\n")).not.toContain("The second part.");
+			tui.type("G");
+			await tui.waitForText(/The second part\.[\s\S]*● live/);
 
-		// Searching goes there, and Escape leaves the search before it leaves the viewer.
-		tui.type("/");
-		await tui.waitForText("text to find");
-		tui.type("number 7");
-		tui.press("enter");
-		await tui.waitForText("Finding number 7");
-		tui.press("escape");
-		await tui.waitFor((lines) => !lines.some((line) => line.includes("end search")));
-		tui.type("G");
-		await tui.waitForText("● live");
+			// Searching goes there, and Escape leaves the search before it leaves the viewer.
+			tui.type("/");
+			await tui.waitForText("text to find");
+			tui.type("number 7");
+			tui.press("enter");
+			await tui.waitForText("Finding number 7");
+			tui.press("escape");
+			await tui.waitFor((lines) => !lines.some((line) => line.includes("end search")));
+			tui.type("G");
+			await tui.waitForText("● live");
 
-		// Its path goes to the clipboard.
-		tui.type("y");
-		await tui.waitForText(`Copied ${it.env.root}`);
-		const [, copied = ""] = /\x1b\]52;c;([A-Za-z0-9+/=]+)\x07/.exec(tui.raw) ?? [];
-		expect(await readFile(Buffer.from(copied, "base64").toString(), "utf8")).toContain("Finding number 60");
+			// Its path goes to the clipboard.
+			tui.type("y");
+			await tui.waitForText(`Copied ${it.env.root}`);
+			const [, copied = ""] = /\x1b\]52;c;([A-Za-z0-9+/=]+)\x07/.exec(tui.raw) ?? [];
+			expect(await readFile(Buffer.from(copied, "base64").toString(), "utf8")).toContain("Finding number 60");
 
-		// What is typed there reaches the agent with its next request.
-		tui.type("s");
-		await tui.waitForText("what it should know or do");
-		tui.type("Look at the tests, too.");
-		tui.press("enter");
-		await tui.waitForText("Message sent");
-		second.open();
-		await it.server.nextRequest(asLeaf("Look at the tests, too."));
+			// What is typed there reaches the agent with its next request.
+			tui.type("s");
+			await tui.waitForText("what it should know or do");
+			tui.type("Look at the tests, too.");
+			tui.press("enter");
+			await tui.waitForText("Message sent");
+			second.open();
+			await it.server.nextRequest(asLeaf("Look at the tests, too."));
 
-		// It asks, and the answer is given there.
-		await tui.waitForText("? Which colour?");
-		tui.type("a");
-		await tui.waitForText("your answer");
-		tui.type("heliotrope");
-		tui.press("enter");
-		await tui.waitForText(/I heard: .*heliotrope/);
+			// It asks, and the answer is given there.
+			await tui.waitForText("? Which colour?");
+			tui.type("a");
+			await tui.waitForText("your answer");
+			tui.type("heliotrope");
+			tui.press("enter");
+			await tui.waitForText(/I heard: .*heliotrope/);
 
-		// To the parent and back.
-		await goTo(tui, "↑ boss");
-		await tui.waitForText(/^╭─ boss \w+ ─[\s\S]*│.*A leaf shall look\./m);
-		tui.press("right"); // the next one in the list
-		await tui.waitForText(/I heard: .*heliotrope/);
-		tui.press("left");
-		await tui.waitForText(/^╭─ boss \w+ ─/m);
-		await goTo(tui, "↓ leaf");
-		await tui.waitForText(/I heard: .*heliotrope/);
+			// To the parent and back.
+			await goTo(tui, "↑ boss");
+			await tui.waitForText(/^╭─ boss \w+ ─[\s\S]*│.*A leaf shall look\./m);
+			tui.press("right"); // the next one in the list
+			await tui.waitForText(/I heard: .*heliotrope/);
+			tui.press("left");
+			await tui.waitForText(/^╭─ boss \w+ ─/m);
+			await goTo(tui, "↓ leaf");
+			await tui.waitForText(/I heard: .*heliotrope/);
 
-		// One key does not stop it.
-		tui.type("x");
-		await tui.waitForText(/Stop it/);
-		tui.type("j");
-		await tui.waitForText("Not stopped");
-		tui.type("xx");
-		await tui.waitForText(/■ leaf[\s\S]* end ─/);
+			// One key does not stop it.
+			tui.type("x");
+			await tui.waitForText(/Stop it/);
+			tui.type("j");
+			await tui.waitForText("Not stopped");
+			tui.type("xx");
+			await tui.waitForText(/■ leaf[\s\S]* end ─/);
 
-		// Back to the list, and from there to an editor that has heard nothing of all this.
-		tui.press("escape");
-		await tui.waitForText(/Agents › This session[\s\S]*→ . boss/);
-		tui.press("escape");
-		await tui.waitFor((lines) => !lines.some((line) => line.includes("This session")));
-		tui.type("typed after all");
-		await tui.waitForText(/^typed after all$/m);
-	});
+			// Back to the list, and from there to an editor that has heard nothing of all this.
+			tui.press("escape");
+			await tui.waitForText(/Agents › This session[\s\S]*→ . boss/);
+			tui.press("escape");
+			await tui.waitFor((lines) => !lines.some((line) => line.includes("This session")));
+			tui.type("typed after all");
+			await tui.waitForText(/^typed after all$/m);
+		},
+	);
 });

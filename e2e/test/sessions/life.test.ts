@@ -6,6 +6,7 @@ import {
 	callTool,
 	converse,
 	createGate,
+	gateCases,
 	gatePis,
 	hang,
 	isFullRun,
@@ -163,7 +164,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(told).toMatchObject({ status: "aborted", preview: "I have seen the mine.", toolUses: 1 });
 	});
 
-	describe.each(modes)("%s", (_mode, run) => {
+	describe.each(gateCases(modes, 0))("%s", (_mode, run) => {
 		const digs = async (reply: Reply, settings: object, onNews = passesOn) => {
 			await using it = await scene([launches, onNews, when(isScout, reply)], {
 				agentFiles: { "subagents.json": JSON.stringify(settings) },

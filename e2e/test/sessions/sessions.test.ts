@@ -1,6 +1,6 @@
 /** What becomes of agents when their session is left: by quitting, /new, /resume, /fork, /tree, /reload, or a kill. */
 import { join } from "node:path";
-import { gatePis, runPrint, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import { gateCases, gatePis, isFullRun, runPrint, startRpc, startTui } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { footerSays, jsonOf, linesOf, processesOf, toldIn, until, zombiesOf } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
@@ -55,25 +55,26 @@ describe.each(await gatePis())("pi $version: a detached run", (pi) => {
 		await run.isGone();
 	});
 
-	test("goes on over /new, unheard; back in its session it is told of once, without a turn", async () => {
-		await using it = await oneScout(detached);
-		await using rpc = startRpc(target(it, { pi }));
-		await rpc.prompt("Please delegate.");
-		const file = await fileOf(rpc);
-		const run = await theRun(file);
-		await rpc.send({ type: "new_session" });
-		const elsewhere = await rpc.prompt("Hello");
-		it.gate.open();
-		await run.hasEnded();
-		const isQuiet = quiet(rpc);
-		await rpc.send({ type: "switch_session", sessionPath: file });
-		await tells(file, completed);
-		isQuiet();
-		expect(JSON.stringify(elsewhere)).not.toContain("heliotrope");
-		expect(await toldIn(file)).toHaveLength(1);
-		await run.isGone();
-		await until("pi looks after what it started", async () => (await zombiesOf(rpc.pid)).length === 0 || undefined);
-	});
+	if (isFullRun)
+		test("goes on over /new, unheard; back in its session it is told of once, without a turn", async () => {
+			await using it = await oneScout(detached);
+			await using rpc = startRpc(target(it, { pi }));
+			await rpc.prompt("Please delegate.");
+			const file = await fileOf(rpc);
+			const run = await theRun(file);
+			await rpc.send({ type: "new_session" });
+			const elsewhere = await rpc.prompt("Hello");
+			it.gate.open();
+			await run.hasEnded();
+			const isQuiet = quiet(rpc);
+			await rpc.send({ type: "switch_session", sessionPath: file });
+			await tells(file, completed);
+			isQuiet();
+			expect(JSON.stringify(elsewhere)).not.toContain("heliotrope");
+			expect(await toldIn(file)).toHaveLength(1);
+			await run.isGone();
+			await until("pi looks after what it started", async () => (await zombiesOf(rpc.pid)).length === 0 || undefined);
+		});
 
 	test("is rejoined at once by the /reload of its session", async () => {
 		await using it = await oneScout(detached);
@@ -110,23 +111,24 @@ describe.each(await gatePis())("pi $version: a detached run", (pi) => {
 		await tells(fork, completed);
 	});
 
-	test("is no concern of a fork from before its launch", async () => {
-		await using it = await oneScout(detached);
-		await using rpc = startRpc(target(it, { pi }));
-		await rpc.prompt("Hello");
-		await rpc.prompt("Please delegate.");
-		const file = await fileOf(rpc);
-		const run = await theRun(file);
-		await rpc.send({ type: "fork", entryId: await userEntry(file, "Please delegate.") });
-		const fork = await fileOf(rpc);
-		it.gate.open();
-		await run.hasEnded();
-		const answer = await rpc.prompt("Hello");
-		expect(JSON.stringify(answer)).not.toContain("heliotrope");
-		await rpc.send({ type: "switch_session", sessionPath: file });
-		await tells(file, completed);
-		expect(await toldIn(fork)).toEqual([]);
-	});
+	if (isFullRun)
+		test("is no concern of a fork from before its launch", async () => {
+			await using it = await oneScout(detached);
+			await using rpc = startRpc(target(it, { pi }));
+			await rpc.prompt("Hello");
+			await rpc.prompt("Please delegate.");
+			const file = await fileOf(rpc);
+			const run = await theRun(file);
+			await rpc.send({ type: "fork", entryId: await userEntry(file, "Please delegate.") });
+			const fork = await fileOf(rpc);
+			it.gate.open();
+			await run.hasEnded();
+			const answer = await rpc.prompt("Hello");
+			expect(JSON.stringify(answer)).not.toContain("heliotrope");
+			await rpc.send({ type: "switch_session", sessionPath: file });
+			await tells(file, completed);
+			expect(await toldIn(fork)).toEqual([]);
+		});
 
 	test("is watched on another branch of the tree, and told of on the one that launched it", async () => {
 		await using it = await oneScout(detached);
@@ -160,7 +162,7 @@ describe.each(await gatePis())("pi $version: an agent inside the session", (pi) 
 		return { it, rpc, file: await fileOf(rpc) };
 	};
 
-	test.each(["quit", "kill"])(
+	test.each(gateCases(["quit", "kill"], 1))(
 		"ends with pi (%s), and is told of once when the session is opened again",
 		async (how) => {
 			const { it, rpc, file } = await start();
@@ -178,23 +180,26 @@ describe.each(await gatePis())("pi $version: an agent inside the session", (pi) 
 		},
 	);
 
-	test.each(["/new", "/fork", "/reload"])("ends with its session (%s), which is told of it once", async (how) => {
-		const { it, rpc, file } = await start();
-		await using _it = it;
-		await using _rpc = rpc;
-		const isQuiet = quiet(rpc);
-		if (how === "/new") await rpc.send({ type: "new_session" });
-		if (how === "/fork") await rpc.send({ type: "fork", entryId: await userEntry(file, "Hello") });
-		if (how === "/reload") await rpc.send({ type: "prompt", message: "/again" });
-		await it.server.nextRequest((request) => isScout(request) && request.aborted);
-		if (how === "/fork") await tells(await fileOf(rpc), interrupted);
-		if (how !== "/reload") await rpc.send({ type: "switch_session", sessionPath: file });
-		await tells(file, interrupted);
-		await rpc.send({ type: "switch_session", sessionPath: file });
-		await fileOf(rpc);
-		await tells(file, interrupted);
-		isQuiet();
-	});
+	test.each(gateCases(["/new", "/fork", "/reload"], 0))(
+		"ends with its session (%s), which is told of it once",
+		async (how) => {
+			const { it, rpc, file } = await start();
+			await using _it = it;
+			await using _rpc = rpc;
+			const isQuiet = quiet(rpc);
+			if (how === "/new") await rpc.send({ type: "new_session" });
+			if (how === "/fork") await rpc.send({ type: "fork", entryId: await userEntry(file, "Hello") });
+			if (how === "/reload") await rpc.send({ type: "prompt", message: "/again" });
+			await it.server.nextRequest((request) => isScout(request) && request.aborted);
+			if (how === "/fork") await tells(await fileOf(rpc), interrupted);
+			if (how !== "/reload") await rpc.send({ type: "switch_session", sessionPath: file });
+			await tells(file, interrupted);
+			await rpc.send({ type: "switch_session", sessionPath: file });
+			await fileOf(rpc);
+			await tells(file, interrupted);
+			isQuiet();
+		},
+	);
 
 	test("goes on beside /tree, and is told of on the branch that launched it", async () => {
 		await using it = await oneScout(inside);

@@ -1,5 +1,5 @@
 /** What our tools add to every request of a session: bounded, whatever the user has, and nothing of tools that are off. */
-import { isFullRun, otherwise, runJson, type ServedRequest, say } from "@pi-subagents-dev/testkit";
+import { gateCases, otherwise, runJson, type ServedRequest, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { scene } from "../../support/scene.ts";
 
@@ -55,10 +55,11 @@ async function added(world: World) {
 }
 
 describe("the tools cost at most 6,500 characters of a request", () => {
-	test.each([
+	const worlds: readonly World[] = [
 		{ models: 60, presets: 1_000, machines: 3 }, // which adds parameters
 		{ models: 12, presets: 100 }, // few enough to be named
-	])("with $models models and $presets presets", async (world) => {
+	];
+	test.each(gateCases(worlds, 0))("with $models models and $presets presets", async (world) => {
 		const { tools, characters } = await added(world);
 		expect(new Set(tools)).toEqual(new Set(Object.values(TOOLSETS).flat()));
 		expect(characters).toBeLessThanOrEqual(MAX_CHARACTERS);
@@ -72,7 +73,7 @@ test("the tool of workflows, which is off by default, costs at most 600", async 
 });
 
 describe("a session that is offered only some toolsets", () => {
-	test.each(isFullRun ? (["agents", "presets", "roles"] as const) : (["presets"] as const))(
+	test.each(gateCases(["agents", "presets", "roles"] as const, 1))(
 		"reads nothing of tools outside of %s",
 		async (toolset) => {
 			const { tools, text } = await added({ toolsets: [toolset] });

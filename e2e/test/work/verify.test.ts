@@ -5,6 +5,7 @@ import {
 	all,
 	callTool,
 	converse,
+	gateCases,
 	gatePis,
 	isFullRun,
 	lastUserSays,
@@ -77,17 +78,20 @@ describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 		expect(repair?.messages.some(({ text }) => text.includes("Mended."))).toBe(true);
 	});
 
-	test.each(RUNNERS)("work that never passes fails the run, with the end of the output, runner: %s", async (runner) => {
-		await using it = await place(`runner: ${runner}\nverify: "echo 3 tests failed; exit 7"\nverify_repairs: 0`, [
-			parentSays(launch(), tellsParent),
-			when(asMender, say("All good.")),
-		]);
-		await trusted(it);
-		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
-		expect(stdout).toMatch(/Failed after \S+: Not verified: echo 3 tests failed; exit 7 exited with code 7/);
-		expect(stdout).toContain("\n3 tests failed\n");
-		expect(stdout).toContain("All good.");
-	});
+	test.each(gateCases(RUNNERS, 0))(
+		"work that never passes fails the run, with the end of the output, runner: %s",
+		async (runner) => {
+			await using it = await place(`runner: ${runner}\nverify: "echo 3 tests failed; exit 7"\nverify_repairs: 0`, [
+				parentSays(launch(), tellsParent),
+				when(asMender, say("All good.")),
+			]);
+			await trusted(it);
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			expect(stdout).toMatch(/Failed after \S+: Not verified: echo 3 tests failed; exit 7 exited with code 7/);
+			expect(stdout).toContain("\n3 tests failed\n");
+			expect(stdout).toContain("All good.");
+		},
+	);
 
 	test("a project that is not trusted verifies nothing, and the result says so", async () => {
 		await using it = await place('verify: "touch owned.txt"', [
@@ -152,7 +156,7 @@ async function checks(it: Scene): Promise<number[]> {
 }
 
 describe("killed with -9 during the check", { timeout: TIMEOUT }, () => {
-	test.each(isFullRun ? RUNNERS : RUNNERS.slice(0, 1))(
+	test.each(gateCases(RUNNERS, 0))(
 		"pi leaves no command behind, and the agent is not taken for done, runner: %s",
 		async (runner) => {
 			await using it = await place(HANGS.replace("RUNNER", runner), [

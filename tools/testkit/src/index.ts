@@ -16,7 +16,7 @@ export { onceInRun } from "./once-in-run.ts";
 export { installPackages, type PinnedPackage } from "./pi/install-packages.ts";
 export { type PiBinary, piUnderTest } from "./pi/pi-binary.ts";
 export { createPiEnv, FAKE_PROVIDER, type FakeModelDefinition, type PiEnv, type PiEnvOptions } from "./pi/pi-env.ts";
-export { availablePis, gatePis, isFullRun, secondPi } from "./pi/second-pi.ts";
+export { availablePis, gateCases, gatePis, isFullRun, secondPi } from "./pi/second-pi.ts";
 export { requireTool } from "./require-tool.ts";
 export {
 	callTool,

@@ -38,6 +38,11 @@ const PACKAGES: readonly PinnedPackage[] = [
 /** `npm run test:full` runs every combination; the gate runs one case per promise. */
 export const isFullRun = process.env.TEST_FULL === "1";
 
+/** Of a product of cases, all in a full run; in the gate only those at these places. */
+export function gateCases<Case>(cases: readonly Case[], ...places: readonly number[]): Case[] {
+	return cases.filter((_case, place) => isFullRun || places.includes(place));
+}
+
 /** For a test of a promise that does not depend on the version: the oldest supported pi in the gate, every pi in a full run. */
 export async function gatePis(): Promise<PiBinary[]> {
 	return isFullRun ? availablePis() : [piUnderTest()];
