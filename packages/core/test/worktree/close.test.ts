@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { closeWorktree, discardWorktree, openWorktree, type WorktreeRecord } from "../../src/worktree/index.ts";
 import { type Repo, repo, withFullDisk } from "./fixture.ts";
@@ -167,24 +168,26 @@ describe("an agent that uses git itself", () => {
 		expect(await it.branches()).toEqual(["feature", "main"]);
 	});
 
-	test("and has not committed on a branch of its own has that on ours, and its branch as it was", async () => {
-		const it = await repo();
-		const record = await it.open();
-		await it.run(["checkout", "--quiet", "-b", "feature"], record.root);
-		await commit(it, record.root, "one.txt");
-		const feature = await it.run(["rev-parse", "feature"]);
-		await it.write("two.txt", "two\n", record.root);
-		expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 2 });
-		expect(await it.run(["rev-parse", "feature"])).toBe(feature);
-	});
+	if (isFullRun)
+		test("and has not committed on a branch of its own has that on ours, and its branch as it was", async () => {
+			const it = await repo();
+			const record = await it.open();
+			await it.run(["checkout", "--quiet", "-b", "feature"], record.root);
+			await commit(it, record.root, "one.txt");
+			const feature = await it.run(["rev-parse", "feature"]);
+			await it.write("two.txt", "two\n", record.root);
+			expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 2 });
+			expect(await it.run(["rev-parse", "feature"])).toBe(feature);
+		});
 
-	test("and detaches its HEAD has its commits on the branch", async () => {
-		const it = await repo();
-		const record = await it.open();
-		await it.run(["checkout", "--quiet", "--detach"], record.root);
-		await commit(it, record.root, "one.txt");
-		expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
-	});
+	if (isFullRun)
+		test("and detaches its HEAD has its commits on the branch", async () => {
+			const it = await repo();
+			const record = await it.open();
+			await it.run(["checkout", "--quiet", "--detach"], record.root);
+			await commit(it, record.root, "one.txt");
+			expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
+		});
 
 	test("and leaves two lines of work has both, on two branches", async () => {
 		const it = await repo();
@@ -199,22 +202,24 @@ describe("an agent that uses git itself", () => {
 		expect(await show(it, "pi-subagents/a1-2:two.txt")).toBe("two.txt");
 	});
 
-	test("and commits, then goes back to where it began, has its commits on the branch", async () => {
-		const it = await repo();
-		const record = await it.open();
-		await commit(it, record.root, "one.txt");
-		await it.run(["checkout", "--quiet", "--detach", record.base], record.root);
-		expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
-	});
+	if (isFullRun)
+		test("and commits, then goes back to where it began, has its commits on the branch", async () => {
+			const it = await repo();
+			const record = await it.open();
+			await commit(it, record.root, "one.txt");
+			await it.run(["checkout", "--quiet", "--detach", record.base], record.root);
+			expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
+		});
 
-	test("and only looks at another commit has changed nothing", async () => {
-		const it = await repo();
-		await commit(it, it.main, "second.txt");
-		const record = await it.open();
-		await it.run(["checkout", "--quiet", "--detach", "HEAD~1"], record.root);
-		expect((await closed(it, record)).report).toEqual({ base: record.base, ...NOTHING });
-		expect(await it.branches()).toEqual(["main"]);
-	});
+	if (isFullRun)
+		test("and only looks at another commit has changed nothing", async () => {
+			const it = await repo();
+			await commit(it, it.main, "second.txt");
+			const record = await it.open();
+			await it.run(["checkout", "--quiet", "--detach", "HEAD~1"], record.root);
+			expect((await closed(it, record)).report).toEqual({ base: record.base, ...NOTHING });
+			expect(await it.branches()).toEqual(["main"]);
+		});
 
 	test("and makes a repository inside keeps its directory: only there are its commits", async () => {
 		const it = await repo();
@@ -323,12 +328,13 @@ test("a branch that began with what was not committed is taken over without that
 	expect(await it.read("src/a.txt")).toBe("mine\ntwo\nthree\ntheirs\n");
 });
 
-test("the command to merge says where, for a user who is elsewhere", async () => {
-	const it = await repo();
-	const record = await it.open({ sessionCwd: it.home });
-	await it.write("one.txt", "one\n", record.root);
-	expect((await closed(it, record)).report.merge).toBe(`git -C ${it.main} merge pi-subagents/a1`);
-});
+if (isFullRun)
+	test("the command to merge says where, for a user who is elsewhere", async () => {
+		const it = await repo();
+		const record = await it.open({ sessionCwd: it.home });
+		await it.write("one.txt", "one\n", record.root);
+		expect((await closed(it, record)).report.merge).toBe(`git -C ${it.main} merge pi-subagents/a1`);
+	});
 
 describe("a directory that was swapped for a link to another checkout of the user's", () => {
 	/** The user works in a worktree of their own, and has not committed. */

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorktreeReport } from "@pi-subagents/progress";
+import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import {
 	closeWorktree,
@@ -136,20 +137,21 @@ test("a checkout that cannot be looked at in time holds up one command, not all,
 });
 
 describe("changes that git does not see at a glance are kept", () => {
-	test("of the same length, written in the same moment as the index", async () => {
-		const it = await repo();
-		await it.run(["config", "core.checkStat", "minimal"]);
-		await it.run(["config", "core.trustctime", "false"]);
-		const record = await it.open();
-		const file = join(record.root, "src/a.txt");
-		const moment = 1_700_000_000;
-		await utimes(file, moment, moment);
-		await it.run(["update-index", "--refresh"], record.root);
-		await utimes(join(record.gitDir ?? "", "index"), moment, moment);
-		await writeFile(file, "ONE\ntwo\nthree\n");
-		await utimes(file, moment, moment);
-		expect(await closeWorktree(record, { git: it.git })).toMatchObject({ files: 1 });
-	});
+	if (isFullRun)
+		test("of the same length, written in the same moment as the index", async () => {
+			const it = await repo();
+			await it.run(["config", "core.checkStat", "minimal"]);
+			await it.run(["config", "core.trustctime", "false"]);
+			const record = await it.open();
+			const file = join(record.root, "src/a.txt");
+			const moment = 1_700_000_000;
+			await utimes(file, moment, moment);
+			await it.run(["update-index", "--refresh"], record.root);
+			await utimes(join(record.gitDir ?? "", "index"), moment, moment);
+			await writeFile(file, "ONE\ntwo\nthree\n");
+			await utimes(file, moment, moment);
+			expect(await closeWorktree(record, { git: it.git })).toMatchObject({ files: 1 });
+		});
 
 	test("in files that the agent told git not to look at", async () => {
 		const it = await repo();

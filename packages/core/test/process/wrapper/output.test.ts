@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callTool, gatePis, httpError, type Rule, say } from "@pi-subagents-dev/testkit";
+import { callTool, gatePis, httpError, isFullRun, type Rule, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { INHERITED } from "../../../src/index.ts";
 import { RUN_FILES } from "../../../src/runs/layout.ts";
@@ -19,6 +19,7 @@ const inTurn =
 	({ number }) =>
 		say(answers[Math.min(number, answers.length) - 1] ?? "");
 
+/** What is left to the full run is shown for sessions too, which have the same conversation loop. */
 describe.each(await gatePis())("an answer of pi $version that must match a schema", { timeout: 60_000 }, (pi) => {
 	test("is asked for with the task, mended once, and kept as data", async () => {
 		await using world = await piWorld(pi, inTurn(BAD, 'So: {"files": 2}'), { spec: { output } });
@@ -36,34 +37,37 @@ describe.each(await gatePis())("an answer of pi $version that must match a schem
 		expect(await processesOf(world.runDir)).toEqual([]);
 	});
 
-	test("is a failure when it never does", async () => {
-		await using world = await piWorld(pi, inTurn(BAD), { spec: { output } });
-		const { result } = await world.run();
-		expect(result?.outcome).toMatchObject({
-			status: "failed",
-			error: "The answer does not match its schema: /files must be number.",
-			partialText: BAD,
-			structured: { ok: false, validationErrors: [{ path: "/files", message: "must be number" }] },
+	if (isFullRun)
+		test("is a failure when it never does", async () => {
+			await using world = await piWorld(pi, inTurn(BAD), { spec: { output } });
+			const { result } = await world.run();
+			expect(result?.outcome).toMatchObject({
+				status: "failed",
+				error: "The answer does not match its schema: /files must be number.",
+				partialText: BAD,
+				structured: { ok: false, validationErrors: [{ path: "/files", message: "must be number" }] },
+			});
+			expect(world.server.requests).toHaveLength(2);
 		});
-		expect(world.server.requests).toHaveLength(2);
-	});
 
-	test("is not mended beyond the turns it has", async () => {
-		const spec = { output, limits: { maxTurns: 1, graceTurns: 0 } };
-		await using world = await piWorld(pi, inTurn(BAD, '{"files": 2}'), { spec });
-		expect((await world.run()).result?.outcome).toMatchObject({ status: "failed", structured: { ok: false } });
-		expect(world.server.requests).toHaveLength(1);
-	});
+	if (isFullRun)
+		test("is not mended beyond the turns it has", async () => {
+			const spec = { output, limits: { maxTurns: 1, graceTurns: 0 } };
+			await using world = await piWorld(pi, inTurn(BAD, '{"files": 2}'), { spec });
+			expect((await world.run()).result?.outcome).toMatchObject({ status: "failed", structured: { ok: false } });
+			expect(world.server.requests).toHaveLength(1);
+		});
 
-	test("is not mended when whoever pays says no", async () => {
-		await using world = await piWorld(pi, inTurn(BAD, '{"files": 2}'), { spec: { output } });
-		await world.watch();
-		const { ended } = world.start();
-		const { id } = await world.saw("checkpoint");
-		await world.tell({ type: "pass", id, word: "end" });
-		expect((await ended).result?.outcome).toMatchObject({ status: "failed", structured: { ok: false } });
-		expect(world.server.requests).toHaveLength(1);
-	});
+	if (isFullRun)
+		test("is not mended when whoever pays says no", async () => {
+			await using world = await piWorld(pi, inTurn(BAD, '{"files": 2}'), { spec: { output } });
+			await world.watch();
+			const { ended } = world.start();
+			const { id } = await world.saw("checkpoint");
+			await world.tell({ type: "pass", id, word: "end" });
+			expect((await ended).result?.outcome).toMatchObject({ status: "failed", structured: { ok: false } });
+			expect(world.server.requests).toHaveLength(1);
+		});
 });
 
 describe.each(await gatePis())("the fallback models of pi $version", { timeout: 60_000 }, (pi) => {
@@ -116,47 +120,50 @@ describe.each(await gatePis())("the fallback models of pi $version", { timeout: 
 		expect(await processesOf(world.runDir)).toEqual([]);
 	});
 
-	test("are not asked when whoever pays says no", async () => {
-		const rule: Rule = ({ model }) => (model === "one" ? httpError(401, "invalid key") : say("Done."));
-		await using world = await piWorld(pi, rule, { bench, spec: { ...spec, fallbackModels: ["fake/two"] } });
-		await world.watch();
-		const { ended } = world.start();
-		const { id } = await world.saw("checkpoint");
-		await world.tell({ type: "pass", id, word: "end" });
-		expect((await ended).result?.outcome).toMatchObject({ status: "failed", error: expect.stringContaining("401") });
-		expect(world.server.requests.map(({ model }) => model)).toEqual(["one"]);
-	});
-
-	test("begin with the conversation that the first one was given", async () => {
-		const rule: Rule = ({ model }) => (model === "one" ? httpError(401, "invalid key") : say("Done."));
-		await using world = await piWorld(pi, rule, { bench, spec });
-		const word = { role: "user", content: "The word is heliotrope.", timestamp: 1 } as const;
-		const begun = {
-			...anySpec,
-			cwd: world.env.cwd,
-			[INHERITED]: inheritConversation([word], { contextWindow: 100_000 }),
-		};
-		const entries = inheritedEntries(begun, { id: crypto.randomUUID(), at: 1 });
-		await writeFile(join(world.runDir, RUN_FILES.session), sessionText(entries));
-		expect((await world.run()).result?.outcome).toMatchObject({ status: "completed" });
-		const [first, second] = world.server.requests;
-		expect(second?.messages).toEqual(first?.messages);
-		expect(second?.messages.map(({ text }) => text)).toEqual([
-			"The word is heliotrope.",
-			expect.stringContaining("So far you have read"),
-			"Look around and report.",
-		]);
-	});
-
-	test("are not used once a tool has run", async () => {
-		const rule: Rule = ({ turn }) => (turn === 1 ? callTool("ls", { path: "." }) : httpError(401, "invalid key"));
-		await using world = await piWorld(pi, rule, { bench, spec });
-		expect((await world.run()).result?.outcome).toMatchObject({
-			status: "failed",
-			error: expect.stringContaining("401"),
+	if (isFullRun)
+		test("are not asked when whoever pays says no", async () => {
+			const rule: Rule = ({ model }) => (model === "one" ? httpError(401, "invalid key") : say("Done."));
+			await using world = await piWorld(pi, rule, { bench, spec: { ...spec, fallbackModels: ["fake/two"] } });
+			await world.watch();
+			const { ended } = world.start();
+			const { id } = await world.saw("checkpoint");
+			await world.tell({ type: "pass", id, word: "end" });
+			expect((await ended).result?.outcome).toMatchObject({ status: "failed", error: expect.stringContaining("401") });
+			expect(world.server.requests.map(({ model }) => model)).toEqual(["one"]);
 		});
-		expect((await world.events()).some(({ type }) => type === "falling_back")).toBe(false);
-	});
+
+	if (isFullRun)
+		test("begin with the conversation that the first one was given", async () => {
+			const rule: Rule = ({ model }) => (model === "one" ? httpError(401, "invalid key") : say("Done."));
+			await using world = await piWorld(pi, rule, { bench, spec });
+			const word = { role: "user", content: "The word is heliotrope.", timestamp: 1 } as const;
+			const begun = {
+				...anySpec,
+				cwd: world.env.cwd,
+				[INHERITED]: inheritConversation([word], { contextWindow: 100_000 }),
+			};
+			const entries = inheritedEntries(begun, { id: crypto.randomUUID(), at: 1 });
+			await writeFile(join(world.runDir, RUN_FILES.session), sessionText(entries));
+			expect((await world.run()).result?.outcome).toMatchObject({ status: "completed" });
+			const [first, second] = world.server.requests;
+			expect(second?.messages).toEqual(first?.messages);
+			expect(second?.messages.map(({ text }) => text)).toEqual([
+				"The word is heliotrope.",
+				expect.stringContaining("So far you have read"),
+				"Look around and report.",
+			]);
+		});
+
+	if (isFullRun)
+		test("are not used once a tool has run", async () => {
+			const rule: Rule = ({ turn }) => (turn === 1 ? callTool("ls", { path: "." }) : httpError(401, "invalid key"));
+			await using world = await piWorld(pi, rule, { bench, spec });
+			expect((await world.run()).result?.outcome).toMatchObject({
+				status: "failed",
+				error: expect.stringContaining("401"),
+			});
+			expect((await world.events()).some(({ type }) => type === "falling_back")).toBe(false);
+		});
 });
 
 test("a pi that refuses the task is asked with the next model", async () => {

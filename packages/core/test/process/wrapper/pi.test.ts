@@ -1,6 +1,6 @@
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callTool, callTools, gatePis, httpError, otherwise, say } from "@pi-subagents-dev/testkit";
+import { callTool, callTools, gatePis, httpError, isFullRun, otherwise, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { RUN_FILES } from "../../../src/runs/layout.ts";
 import { hasWorked, piWorld, processesOf, worksThenSays } from "./pi-fixture.ts";
@@ -34,13 +34,14 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 		expect(await processesOf(world.runDir)).toEqual([]);
 	});
 
-	test("whose conversation cannot be compacted first says so, and does its task", async () => {
-		await using world = await piWorld(pi, worksThenSays("All done."), { spec: { compactsFirst: true } });
-		const { result } = await world.run();
-		expect(result?.outcome).toEqual({ status: "completed", text: "All done." });
-		expect(await world.saw("compacted")).toMatchObject({ ok: false });
-		expect((await world.saw("notice")).text).toMatch(/^The earlier conversation could not be compacted \(Nothing to/);
-	});
+	if (isFullRun)
+		test("whose conversation cannot be compacted first says so, and does its task", async () => {
+			await using world = await piWorld(pi, worksThenSays("All done."), { spec: { compactsFirst: true } });
+			const { result } = await world.run();
+			expect(result?.outcome).toEqual({ status: "completed", text: "All done." });
+			expect(await world.saw("compacted")).toMatchObject({ ok: false });
+			expect((await world.saw("notice")).text).toMatch(/^The earlier conversation could not be compacted \(Nothing to/);
+		});
 
 	test("has failed when another extension takes the task for itself", async () => {
 		const extension = 'export default (pi) => pi.on("input", () => ({ action: "handled" }));';
@@ -84,12 +85,13 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 		expect(world.server.requests[1]?.lastUserText).toMatch(/^Finish now: the user is in a hurry\./);
 	});
 
-	test("has no tools from the beginning when it is to wrap up before that", async () => {
-		await using world = await piWorld(pi, ({ tools }) => (tools.length === 0 ? say("Nothing.") : callTool("ls")));
-		await world.tell({ type: "wrap_up" });
-		expect((await world.run()).result?.outcome).toEqual({ status: "completed", text: "Nothing.", wrappedUp: true });
-		expect(world.server.requests).toHaveLength(1);
-	});
+	if (isFullRun)
+		test("has no tools from the beginning when it is to wrap up before that", async () => {
+			await using world = await piWorld(pi, ({ tools }) => (tools.length === 0 ? say("Nothing.") : callTool("ls")));
+			await world.tell({ type: "wrap_up" });
+			expect((await world.run()).result?.outcome).toEqual({ status: "completed", text: "Nothing.", wrappedUp: true });
+			expect(world.server.requests).toHaveLength(1);
+		});
 
 	test("ends at its turn limit and the grace after it", async () => {
 		const limits = { maxTurns: 1, graceTurns: 2 };
@@ -132,14 +134,15 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 		expect(world.server.requests).toHaveLength(1);
 	});
 
-	test("counts as an agent with GitHub Copilot", async () => {
-		await using world = await piWorld(pi, worksThenSays("All done."), { spec: { model: "github-copilot/fake-1" } });
-		const path = join(world.env.agentDir, "models.json");
-		const models = JSON.parse(await readFile(path, "utf8"));
-		await writeFile(path, JSON.stringify({ providers: { "github-copilot": models.providers.fake } }));
-		expect((await world.run()).result?.outcome).toEqual({ status: "completed", text: "All done." });
-		expect(world.server.requests.map(({ headers }) => headers["x-initiator"])).toEqual(["agent", "agent"]);
-	});
+	if (isFullRun)
+		test("counts as an agent with GitHub Copilot", async () => {
+			await using world = await piWorld(pi, worksThenSays("All done."), { spec: { model: "github-copilot/fake-1" } });
+			const path = join(world.env.agentDir, "models.json");
+			const models = JSON.parse(await readFile(path, "utf8"));
+			await writeFile(path, JSON.stringify({ providers: { "github-copilot": models.providers.fake } }));
+			expect((await world.run()).result?.outcome).toEqual({ status: "completed", text: "All done." });
+			expect(world.server.requests.map(({ headers }) => headers["x-initiator"])).toEqual(["agent", "agent"]);
+		});
 
 	test("cannot write into the files of its own run, and can beside them", async () => {
 		let runDir = "";
