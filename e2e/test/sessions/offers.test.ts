@@ -7,9 +7,11 @@ const inBackground = () =>
 	callTool("Agent", { subagent_type: "repo-scout", prompt: "Dig.", description: "dig", run_in_background: true });
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test("after an interrupt a line counts the results that are ready, and a key takes them now", async () => {
+	test("after an interrupt a line counts the results that are ready, and the key of the settings takes them now", async () => {
 		const gate = createGate();
-		await using it = await scene([parentSays(inBackground(), hang()), scoutSays(say("Found gold.", { gate }))]);
+		await using it = await scene([parentSays(inBackground(), hang()), scoutSays(say("Found gold.", { gate }))], {
+			agentFiles: { "subagents.json": JSON.stringify({ resultsKey: "alt+y" }) },
+		});
 		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
 		tui.type("Please delegate.");
 		tui.press("enter");
@@ -17,8 +19,8 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		tui.press("escape");
 		await tui.waitForText("Operation aborted");
 		gate.open();
-		await tui.waitForText("1 result ready – it arrives with your next message (alt+r: now)");
-		tui.press("alt+r");
+		await tui.waitForText("1 result ready – it arrives with your next message (alt+y: now)");
+		tui.press("alt+y");
 		await tui.waitForText("Found gold.");
 	});
 

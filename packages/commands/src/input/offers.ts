@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { truncateToWidth } from "@earendil-works/pi-tui";
+import { type KeyId, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { type AgentRecord, bestEffort, type Manager, type Report } from "@pi-subagents/core";
 import type { Delivery, SessionStates } from "@pi-subagents/delivery";
 import { formatCount, sanitize } from "@pi-subagents/progress";
@@ -14,43 +14,56 @@ interface OfferDeps {
 	host: { session(): ExtensionContext | undefined; warn: Report };
 	states: Pick<SessionStates, "onState"> & { isInterrupted(): boolean; endInterruption(): void };
 	delivery: Pick<Delivery, "ready">;
+	launcher: { settings(ctx: ExtensionContext): Promise<{ resultsKey: string }> };
 	/** Gives each agent another run that continues its task. */
 	resume: (agents: readonly AgentRecord[], ctx: ExtensionContext) => Promise<void>;
 }
 
-const KEY = "subagents:offer";
-/** pi and its editor leave it free. */
-const SHORTCUT = "alt+r";
+const WIDGET = "subagents:offer";
 const MAX_NAMED = 5;
 
-export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, resume }: OfferDeps): void {
+export function showOffers(pi: ExtensionAPI, deps: OfferDeps): void {
+	const { manager, host, states, delivery, launcher, resume } = deps;
 	const { store } = manager;
 	let stopped: readonly AgentRecord[] = [];
+	/** Of the user's settings; empty if there is none. */
+	let key = "";
 	let shown: string | undefined;
 	const show = () => {
 		const session = host.session();
 		if (session?.mode !== "tui") return;
 		const held = states.isInterrupted() ? delivery.ready() : 0;
-		const text = held > 0 ? heldText(held) : stopped.length > 0 ? stoppedText(stopped) : undefined;
+		const text = held > 0 ? heldText(held, key) : stopped.length > 0 ? stoppedText(stopped, key) : undefined;
 		if (text === shown) return;
 		shown = text;
 		session.ui.setWidget(
-			KEY,
+			WIDGET,
 			text === undefined
 				? undefined
 				: (_tui, theme) => ({
-						render: (width) => [truncateToWidth(theme.fg("warning", text), width, "…")],
+						render: (width) => wrapTextWithAnsi(text, width).map((line) => theme.fg("warning", line)),
 						invalidate: () => undefined,
 					}),
 			{ placement: "aboveEditor" },
 		);
 	};
+	const act = (ctx: ExtensionContext) =>
+		void bestEffort("acting on an offer", host.warn, async () => {
+			if (states.isInterrupted() && delivery.ready() > 0) return states.endInterruption();
+			const agents = stopped;
+			stopped = [];
+			show();
+			if (agents.length > 0) await resume(agents, ctx);
+		});
 	states.onState(() => setImmediate(show)); // after the outbox has heard of it
 	store.subscribe(({ event }) => {
 		if (event.type === "agent_settled") setImmediate(show);
 	});
-	pi.on("session_start", (_event, ctx) => {
+	pi.on("session_start", async (_event, ctx) => {
 		shown = undefined;
+		if (ctx.mode === "tui") key = (await launcher.settings(ctx)).resultsKey;
+		if (key !== "")
+			pi.registerShortcut(key as KeyId, { description: "Take results now, or resume agents", handler: act });
 		stopped = interruptedIn(store.snapshot().records, lastUserAt(ctx));
 		show();
 	});
@@ -62,17 +75,6 @@ export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, 
 		const ending = store.currentRecords().filter(({ outcome, outlives }) => !outcome && !outlives);
 		if (reason === "quit" && mode === "tui" && ending.length > 0)
 			process.once("exit", () => writeSync(2, `${quitText(ending)}\n`));
-	});
-	pi.registerShortcut(SHORTCUT, {
-		description: "Take the results of agents now, or resume those that ended with the last pi",
-		handler: (ctx) =>
-			void bestEffort("acting on an offer", host.warn, async () => {
-				if (states.isInterrupted() && delivery.ready() > 0) return states.endInterruption();
-				const agents = stopped;
-				stopped = [];
-				show();
-				if (agents.length > 0) await resume(agents, ctx);
-			}),
 	});
 }
 
@@ -95,17 +97,21 @@ function lastUserAt({ sessionManager }: ExtensionContext): number {
 	return said ? Date.parse(said.timestamp) || 0 : 0;
 }
 
-function heldText(count: number): string {
+export function heldText(count: number, key: string): string {
 	const they = count === 1 ? "it arrives" : "they arrive";
-	return `${formatCount(count, "result")} ready – ${they} with your next message (${SHORTCUT}: now)`;
+	return `${formatCount(count, "result")} ready – ${they} with your next message${hint(key, "now")}`;
 }
 
-function stoppedText(agents: readonly AgentRecord[]): string {
+export function stoppedText(agents: readonly AgentRecord[], key: string): string {
 	const were = agents.length === 1 ? "was" : "were";
 	const how = agents.some(({ outcome }) => outcome?.status === "aborted" && outcome.reason === "reload")
 		? "interrupted by reload"
 		: "stopped when pi quit";
-	return `${formatCount(agents.length, "agent")} ${were} ${how}: ${namesOf(agents)} (${SHORTCUT}: resume)`;
+	return `${formatCount(agents.length, "agent")} ${were} ${how}: ${namesOf(agents)}${hint(key, "resume")}`;
+}
+
+function hint(key: string, does: string): string {
+	return key === "" ? "" : ` (${key}: ${does})`;
 }
 
 export function quitText(agents: readonly AgentRecord[]): string {

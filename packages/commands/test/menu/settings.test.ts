@@ -51,6 +51,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Workflows: resume: off",
 		"Workflows: budget (tokens): no limit",
 		"Key for the agents: alt+a",
+		"Key for results: alt+r",
 		"Messages to @name: Direct",
 		"Notifications: about: none",
 		"Notifications: from (seconds): 30",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { interruptedIn, quitText } from "../../src/input/offers.ts";
+import { heldText, interruptedIn, quitText, stoppedText } from "../../src/input/offers.ts";
 import { agent } from "../fixture.ts";
 
 const ended = (by: "shutdown" | "user", fields: object = {}) =>
@@ -23,4 +23,12 @@ test("the line on the shell names what was stopped, and not too many", () => {
 	);
 	const many = Array.from({ length: 7 }, (_, at) => agent({ id: `a${at}`, type: "scout" }));
 	expect(quitText(many)).toContain("stopped 7 agents: scout a0, scout a1, scout a2, scout a3, scout a4 and 2 more.");
+});
+
+test("the line above the editor names the key of the user's settings, and none where there is none", () => {
+	expect(heldText(2, "f6")).toBe("2 results ready – they arrive with your next message (f6: now)");
+	expect(heldText(1, "")).toBe("1 result ready – it arrives with your next message");
+	expect(stoppedText([ended("shutdown", { id: "a1", type: "scout" })], "alt+r")).toBe(
+		"1 agent was stopped when pi quit: scout a1 (alt+r: resume)",
+	);
 });

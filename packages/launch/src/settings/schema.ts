@@ -43,6 +43,15 @@ const severalOf = <Name extends string>(meanings: Record<Name, string>, about: A
 const secretFile = (description: string) =>
 	Type.Optional(Type.String({ maxLength: 1_000, pattern: "^(?:~?/|[A-Za-z]:\\\\)", description }));
 
+/** A key of pi's editor. pi reads the keys when a session starts. */
+const shortcut = ({ description, ...about }: About<string>) =>
+	Type.String({
+		maxLength: 20,
+		pattern: "^(?:|f(?:[1-9]|1[0-2])|(?:shift\\+)?(?:ctrl|alt|ctrl\\+alt)\\+(?:shift\\+)?[a-z0-9])$",
+		description: `${description} A change counts from the next start or \`/reload\`.`,
+		...about,
+	});
+
 /** How to reach a machine. */
 const machine = Type.Object({
 	/** Optional only here: a machine without an address is one that nobody can reach. */
@@ -392,13 +401,16 @@ export const settingsSchema = Type.Object({
 		},
 		{ title: "Workflows", description: "How workflow scripts run." },
 	),
-	agentsKey: Type.String({
-		maxLength: 20,
-		pattern: "^(?:|f(?:[1-9]|1[0-2])|(?:shift\\+)?(?:ctrl|alt|ctrl\\+alt)\\+(?:shift\\+)?[a-z0-9])$",
+	agentsKey: shortcut({
 		title: "Key for the agents",
-		description:
-			"The key that opens the list of agents, such as `alt+a`, `ctrl+alt+s` or `f6`; empty: none. A change counts from the next start or `/reload`.",
+		description: "The key that opens the list of agents, such as `alt+a`, `ctrl+alt+s` or `f6`; empty: none.",
 		default: "alt+a",
+	}),
+	resultsKey: shortcut({
+		title: "Key for results",
+		description:
+			"The key that takes results which an interrupt holds back, or resumes the agents that ended with the last pi; empty: none.",
+		default: "alt+r",
 	}),
 	mentions: choice(
 		{

@@ -43,6 +43,7 @@ test("without files everything is at its default", () => {
 			defaultModel: "",
 			scheduling: true,
 			agentsKey: "alt+a",
+			resultsKey: "alt+r",
 			mentions: "direct",
 			widget: "auto",
 			drainSeconds: 600,
