@@ -1,6 +1,6 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
-import { beginningOf, verificationText, type WaitsFor } from "@pi-subagents/progress";
+import { beginningOf, endText, type Outcome, verificationText, type WaitsFor } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -14,7 +14,7 @@ export interface AgentDetails {
 	status: Status;
 	/** What it was launched for, in short. */
 	description?: string;
-	/** What it does, while it runs. */
+	/** What it does, while it runs; why it did not complete, if it did not. */
 	activity?: string;
 	/** What it asks, while it waits. */
 	question?: string;
@@ -54,7 +54,7 @@ export interface LiveFacts {
 
 export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetails {
 	const { id, type, status, toolUses, turns, usage, question, waitsFor, outcome } = record;
-	const activity = outcome ? undefined : (live.activity ?? record.activity ?? record.queuedFor);
+	const activity = outcome ? endOf(outcome) : (live.activity ?? record.activity ?? record.queuedFor);
 	const description = beginningOf(record.description, DESCRIPTION_CHARACTERS);
 	const cachedPercent = cachedPercentOf(record);
 	const structured = structuredDetails(record);
@@ -73,6 +73,10 @@ export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetai
 		durationMs: live.elapsedMs ?? durationOf(record),
 		...defined({ structured, verified: verifiedOf(record), attempts: record.attempts }),
 	};
+}
+
+function endOf(outcome: Outcome): string | undefined {
+	return outcome.status === "completed" ? undefined : endText(outcome);
 }
 
 function verifiedOf({ outcome }: AgentRecord): string | undefined {

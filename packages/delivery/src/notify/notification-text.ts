@@ -119,6 +119,7 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 		preview: beginningOf(saidBy(record), PREVIEW_CHARACTERS),
 		toolUses,
 		tokens: workTokens(usage),
+		...(usage.cost > 0 ? { cost: usage.cost } : {}),
 		durationMs: durationOf(record),
 		...(artifacts === undefined || isUnfiled ? {} : { resultPath: `${artifacts}/result.json` }),
 	};

@@ -33,6 +33,8 @@ export interface NotifiedAgent {
 	preview: string;
 	toolUses: number;
 	tokens: number;
+	/** In US dollars, if known. */
+	cost?: number;
 	durationMs: number;
 	resultPath?: string;
 }

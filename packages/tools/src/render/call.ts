@@ -25,14 +25,14 @@ export function renderAgentCall(tool: string, args: Args | undefined, theme: The
 	if (!Array.isArray(args?.tasks)) return new Text(`${title} ${assignment(args, theme)}`, 0, 0);
 	const isShownBelow = row.executionStarted === true || row.isPartial === false;
 	if (isShownBelow && !row.expanded) return new Text(`${title} ${formatCount(args.tasks.length, "agent")}`, 0, 0);
-	const lines = args.tasks.map((each, index) => `${theme.fg("dim", `${index + 1}.`)} ${assignment(each, theme)}`);
+	const lines = args.tasks.map((each, index) => `${theme.fg("muted", `${index + 1}.`)} ${assignment(each, theme)}`);
 	return new Text([title, ...lines].join("\n"), 0, 0);
 }
 
 function assignment(args: Args | undefined, theme: Theme): string {
 	const preset = theme.fg("accent", sanitize(String(args?.preset ?? "…")));
 	const task = sanitize(String(args?.task ?? ""));
-	const model = args?.model ? theme.fg("dim", ` ${sanitize(String(args.model))}`) : "";
+	const model = args?.model ? theme.fg("muted", ` ${sanitize(String(args.model))}`) : "";
 	const shortTask = task.length > TASK_CHARACTERS ? `${task.slice(0, TASK_CHARACTERS - 1)}…` : task;
 	return shortTask === "" ? `${preset}${model}` : `${preset}${model} ${theme.fg("muted", shortTask)}`;
 }

@@ -79,7 +79,7 @@ function draw(agents: readonly AgentLine[], width: number, theme: Theme): string
 		);
 		const space = " ".repeat(Math.max(0, room - visibleWidth(text)));
 		const tone = agent.status === "failed" ? "error" : "toolOutput";
-		return `${theme.fg(lookOf(agent).color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, text)}${space}${GAP}${theme.fg("dim", took)}`;
+		return `${theme.fg(lookOf(agent).color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, text)}${space}${GAP}${theme.fg("muted", took)}`;
 	});
 }
 
@@ -99,8 +99,14 @@ function textsOf(agents: readonly AgentLine[], room: number, hasWord: boolean): 
 function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
 	const { status, question, activity = "", description, agentId } = agent;
 	if (status === "waiting") return `${hasWord ? "" : `${lookOf(agent).word}: `}${sanitize(question ?? "")}`;
-	if (how !== undefined && status !== "completed") return `${readableError(how)} · ${sanitize(agentId)}`;
-	return isSettled(status) || activity === description ? "" : sanitize(activity);
+	if (status === "completed") return "";
+	if (isSettled(status)) return [reasonIn(how ?? activity), sanitize(agentId)].filter(Boolean).join(" · ");
+	return activity === description ? "" : sanitize(activity);
+}
+
+/** Its icon says that it failed, and a column after how long. */
+function reasonIn(how: string): string {
+	return readableError(how).replace(/^Failed(?: after [^:]*)?: /, "");
 }
 
 function figuresOf(agents: readonly AgentDetails[], width: number): string[] {

@@ -6,7 +6,15 @@ import { getMarkdownTheme, keyHint, type Theme } from "@earendil-works/pi-coding
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { isObject } from "@pi-subagents/core";
 import { runIdsIn } from "@pi-subagents/delivery";
-import { formatCount, formatDuration, formatTokens, lookOf, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import {
+	formatCost,
+	formatCount,
+	formatDuration,
+	formatTokens,
+	lookOf,
+	sanitize,
+	sanitizeBlock,
+} from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
 
 interface Message {
@@ -19,10 +27,13 @@ interface Told {
 	preset: string;
 	description: string;
 	status: string;
-	/** How it ended, unless its icon says all there is to say. */
+	/** Why it did not complete. */
 	reason: string;
+	/** What there is to know of one that did: whether it was verified, and the branch of its changes. */
+	note: string;
 	said: string;
-	figures: string;
+	/** The most important first. */
+	figures: readonly string[];
 	resultPath: string;
 }
 
@@ -36,6 +47,8 @@ const MAX_PREVIEWED = 4;
 
 /** Less of a description says nothing. */
 const MIN_DESCRIPTION = 8;
+/** A description has this much room before figures do. */
+const GOOD_DESCRIPTION = 24;
 
 export function renderNotification(message: Message, { expanded }: { expanded: boolean }, theme: Theme): Component {
 	const agents = agentsIn(message.details);
@@ -74,41 +87,50 @@ function told(agents: readonly Told[], width: number, expanded: boolean, theme: 
 function head({ status, preset, description, figures }: Told, width: number, theme: Theme): string {
 	const { icon, color } = lookOf(status);
 	const who = clip(`${icon} ${preset}`, width);
-	const took = clip(figures, width - visibleWidth(who) - 2);
+	const beside = width - visibleWidth(who) - 2;
+	const took = clip(fitting(figures, beside - 1 - Math.min(visibleWidth(description), GOOD_DESCRIPTION)), beside);
 	const room = width - visibleWidth(who) - visibleWidth(took) - 3;
 	const about = room < MIN_DESCRIPTION ? "" : clip(description, room);
 	return [
 		theme.fg(color, who),
 		...(about === "" ? [] : [` ${theme.fg("customMessageText", about)}`]),
-		...(took === "" ? [] : [`  ${theme.fg("dim", took)}`]),
+		...(took === "" ? [] : [`  ${theme.fg("muted", took)}`]),
 	].join("");
 }
 
+/** As many figures as there is room for, and at least the first. */
+function fitting(figures: readonly string[], room: number): string {
+	const texts = figures.map((_, index) => figures.slice(0, index + 1).join(" · "));
+	return texts.findLast((text) => visibleWidth(text) <= room) ?? texts[0] ?? "";
+}
+
 function beginning(agent: Told, most: number, width: number, theme: Theme): string[] {
-	const reason = agent.reason === "" ? [] : [theme.fg("warning", clip(`  ${agent.reason}`, width))];
+	const indented = (text: string) => (text === "" ? [] : [clip(`  ${text}`, width)]);
 	const said = linesOf(agent.said).slice(0, most);
 	return [
 		head(agent, width, theme),
-		...reason,
+		...indented(agent.reason).map((line) => theme.fg("warning", line)),
+		...indented(agent.note).map((line) => theme.fg("muted", line)),
 		...said.map((line) => theme.fg("customMessageText", clip(`  ${line}`, width))),
 	];
 }
 
-function isCut({ reason, said }: Told, most: number, width: number): boolean {
+function isCut({ reason, note, said }: Told, most: number, width: number): boolean {
 	const lines = linesOf(said);
-	return lines.length > most || [reason, ...lines].some((line) => visibleWidth(line) + 2 > width);
+	return lines.length > most || [reason, note, ...lines].some((line) => visibleWidth(line) + 2 > width);
 }
 
 function whole(agent: Told, width: number, theme: Theme): string[] {
-	const { reason, said, resultPath } = agent;
+	const { reason, note, said, resultPath } = agent;
 	const style = { color: (text: string) => theme.fg("customMessageText", text) };
 	return [
 		head(agent, width, theme),
 		...wrapped(reason, width).map((line) => theme.fg("warning", line)),
+		...wrapped(note, width).map((line) => theme.fg("muted", line)),
 		...(said === "" ? [] : ["", ...new Markdown(said, 0, 0, getMarkdownTheme(), style).render(width)]),
 		...(resultPath === ""
 			? []
-			: ["", ...wrapped(`All of it: ${resultPath}`, width).map((line) => theme.fg("dim", line))]),
+			: ["", ...wrapped(`All of it: ${resultPath}`, width).map((line) => theme.fg("muted", line))]),
 	];
 }
 
@@ -125,18 +147,21 @@ function agentsIn(details: unknown): Told[] {
 }
 
 function toldAgent(agent: Record<string, unknown>): Told {
-	const [status, summary] = [line(agent.status), line(agent.summary)];
+	const [status, summary, cost] = [line(agent.status), line(agent.summary), number(agent.cost)];
+	const isGood = status === "completed" && summary.startsWith("Completed");
 	return {
 		status,
 		preset: line(agent.preset) || "agent",
 		description: line(agent.description),
-		reason: status === "completed" && summary.startsWith("Completed") ? "" : summary,
+		reason: isGood ? "" : summary,
+		note: isGood ? summary.replace(/^Completed(?: in [^,;]*)?[,;]? ?/, "") : "",
 		said: block(agent.preview).trim(),
 		figures: [
 			formatDuration(number(agent.durationMs)),
+			...(cost > 0 ? [formatCost(cost)] : []),
 			formatCount(number(agent.toolUses), "tool"),
 			`${formatTokens(number(agent.tokens))} tokens`,
-		].join(" · "),
+		],
 		resultPath: line(agent.resultPath),
 	};
 }

@@ -60,17 +60,10 @@ function textOf({ content }: Pick<Shown, "content">): string {
 	return sanitizeBlock(content.map((part) => part.text ?? "").join("\n")).trim();
 }
 
-/** The text is for the model; a person wants to know that it continues elsewhere. */
-function launched(agent: AgentDetails, theme: Theme): string {
-	const { agentId, status, activity } = agent;
-	const { icon, color, word } = lookOf(agent);
-	const where =
-		status === "running"
-			? `${word} in the background`
-			: status === "queued" && activity !== undefined
-				? `${word}: ${sanitize(activity)}`
-				: word;
-	return `${theme.fg(color, `${icon} ${where}`)} ${theme.fg("dim", `· ${sanitize(agentId)}`)}`;
+/** The text is for the model. The row stays as it is while the agent goes on, so it says only what remains true. */
+function launched({ agentId, status }: AgentDetails, theme: Theme): string {
+	const how = status === "queued" ? "queued" : "started";
+	return `${theme.fg("accent", `→ ${how} in the background`)} ${theme.fg("muted", `· ${sanitize(agentId)}`)}`;
 }
 
 /** A summary and one line for each; expanded, also what each of them said. */
@@ -103,7 +96,7 @@ function failure(report: string, theme: Theme): string {
 	return parts
 		.map(({ agentId, status, how, said }) => {
 			const { icon, color } = lookOf(status);
-			const head = `${theme.fg(color, `${icon} ${readableError(how)}`)} ${theme.fg("dim", `· ${agentId}`)}`;
+			const head = `${theme.fg(color, `${icon} ${readableError(how)}`)} ${theme.fg("muted", `· ${agentId}`)}`;
 			return said === "" ? head : `${head}\n${theme.fg("toolOutput", said)}`;
 		})
 		.join("\n");
@@ -113,7 +106,7 @@ function failure(report: string, theme: Theme): string {
 function activity(text: string, theme: Theme): string {
 	const lines = text.split("\n");
 	const last = lines.pop() ?? "";
-	return [...lines.map((line) => theme.fg("dim", line)), theme.fg("toolOutput", last)].join("\n");
+	return [...lines.map((line) => theme.fg("muted", line)), theme.fg("toolOutput", last)].join("\n");
 }
 
 function stats(agent: AgentDetails, theme: Theme): string {
@@ -127,5 +120,5 @@ function stats(agent: AgentDetails, theme: Theme): string {
 		...(verified === undefined ? [] : [sanitize(verified)]),
 	];
 	const { icon, color } = lookOf(agent);
-	return theme.fg(color, `${icon} `) + theme.fg("dim", [...figures, sanitize(agentId)].join(" · "));
+	return theme.fg(color, `${icon} `) + theme.fg("muted", [...figures, sanitize(agentId)].join(" · "));
 }

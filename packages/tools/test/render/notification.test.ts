@@ -22,7 +22,7 @@ const scout = {
 	durationMs: 72_000,
 };
 
-const details = (...agents: (Partial<typeof scout> & { resultPath?: string })[]) => ({
+const details = (...agents: (Partial<typeof scout> & { resultPath?: string; cost?: number })[]) => ({
 	runIds: agents.map((_, index) => `a${index}`),
 	agents: agents.map((agent) => ({ ...scout, ...agent })),
 });
@@ -39,6 +39,17 @@ test("a short result is one head and what the agent said", () => {
 	expect(draw(details({}))).toEqual([
 		"",
 		" ✓ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		"   It is heliotrope.",
+		"",
+	]);
+});
+
+test("one that completed says where its changes are and whether they were verified, and what it cost", () => {
+	const summary = "Completed in 1m 12s, verified: npm test (2s); branch pi-subagents/a1 (1 file, +1 -1)";
+	expect(draw(details({ summary, cost: 0.012 }))).toEqual([
+		"",
+		" ✓ scout Find the launch code  1m 12s · $0.012 · 3 tools · 22.8k tokens",
+		"   verified: npm test (2s); branch pi-subagents/a1 (1 file, +1 -1)",
 		"   It is heliotrope.",
 		"",
 	]);
@@ -85,10 +96,11 @@ test("of many agents only the heads are shown, and the rest is counted", () => {
 	expect(shown.at(-2)).toBe(" and 2 more");
 });
 
-test("where there is little room, the description goes first, then the figures", () => {
-	expect(draw(details({}), { width: 56 })[1]).toBe(" ✓ scout Find the lau…  1m 12s · 3 tools · 22.8k tokens");
-	expect(draw(details({}), { width: 44 })[1]).toBe(" ✓ scout  1m 12s · 3 tools · 22.8k tokens");
-	expect(draw(details({}), { width: 20 })[1]).toBe(" ✓ scout  1m 12s ·…");
+test("where there is little room, figures go first, then the description; the time stays", () => {
+	expect(draw(details({}), { width: 56 })[1]).toBe(" ✓ scout Find the launch code  1m 12s · 3 tools");
+	expect(draw(details({}), { width: 36 })[1]).toBe(" ✓ scout Find the launch c…  1m 12s");
+	expect(draw(details({}), { width: 20 })[1]).toBe(" ✓ scout  1m 12s");
+	expect(draw(details({}), { width: 14 })[1]).toBe(" ✓ scout  1m…");
 });
 
 test.each([

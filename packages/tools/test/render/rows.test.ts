@@ -80,13 +80,25 @@ test("nobody sees the tags around what an agent said", () => {
 			]);
 });
 
-test("an agent that works in the background is one line", () => {
-	const shown = {
-		...result("Agent a1 (scout) is running. A message …"),
-		details: { agents: [{ ...details, status: "running" as const }] },
-	};
-	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual([
-		"⠋ running in the background · a1",
+test.each([
+	["running", "→ started in the background · a1"],
+	["queued", "→ queued in the background · a1"],
+] as const)("an agent in the background is one line, which stays true after it was %s", (status, line) => {
+	const shown = { ...result("Agent a1 (scout) is …"), details: { agents: [{ ...details, status }] } };
+	expect(lines(renderAgentResult(shown, state, plain, { isError: false }))).toEqual([line]);
+});
+
+test("one that failed says why while the others run", () => {
+	const failed = { ...details, agentId: "b2", status: "failed" as const, activity: "Failed: 429: Slow down." };
+	const agents = [{ ...details, status: "running" as const, activity: "Reading notes.txt" }, failed];
+	const shown = { ...result(""), details: { agents } };
+	const [running, other] = lines(
+		renderAgentResult(shown, { ...state, isPartial: true }, plain, { isError: false }),
+		60,
+	);
+	expect([running, other]).toEqual([
+		expect.stringMatching(/^⠋ scout {2}Reading notes\.txt {2,}/),
+		expect.stringMatching(/^✗ scout {2}429: Slow down\. · b2 {2,}/),
 	]);
 });
 
@@ -163,7 +175,7 @@ test("several agents have a line each, in columns, below a summary; no one reads
 	expect(folded.slice(0, 3)).toEqual([
 		"2 agents: 1 done, 1 failed · 3 tools · 22.8k tokens · $0.012 · 1m 12s",
 		"✓ scout     Find the auth flow                    3 tools  22.8k  $0.012  1m 12s",
-		"✗ reviewer  Failed after 0.9s: Slow down. · b2    0 tools      0   $0.00    0.9s",
+		"✗ reviewer  Slow down. · b2                       0 tools      0   $0.00    0.9s",
 	]);
 	expect(folded[3]).toContain("to read the answers");
 	const whole = lines(renderAgentResult(shown, { ...state, expanded: true }, plain, { isError: false })).join("\n");
