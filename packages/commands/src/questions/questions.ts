@@ -267,7 +267,7 @@ export function renderQuestion({ details }: { details?: unknown }, _options: obj
 		return [
 			`${theme.fg("warning", "?")} ${theme.fg("customMessageText", `Agent ${id} asks: ${sanitize(String(question ?? ""))}`)}`,
 			...(typeof background === "string" && background !== "" ? [theme.fg("muted", sanitizeBlock(background))] : []),
-			theme.fg("dim", `/subagent reply ${id} <answer>`),
+			theme.fg("muted", `/subagent reply ${id} <answer>`),
 		];
 	});
 	return new Text(lines.join("\n") || "An agent asks.", 1, 1, (line) => theme.bg("customMessageBg", line));

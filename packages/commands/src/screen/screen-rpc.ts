@@ -47,9 +47,9 @@ export function rpcScreen({ ui }: ExtensionContext, dialogs: Dialogs): Screen {
 /** One unique line per item, because a client answers with the line. */
 export function optionsFor(items: readonly Item[]): string[] {
 	const taken = new Set<string>();
-	return items.map(({ branch = "", mark, label, tag, about, end }) => {
+	return items.map(({ branch = "", mark, label, tag, about, figure, end }) => {
 		const named = branch + [mark?.text, label].filter(Boolean).join(" ");
-		const line = clip(sanitize([named, tag?.text, about, end].filter(Boolean).join(" · ")), OPTION_COLUMNS);
+		const line = clip(sanitize([named, tag?.text, about, figure, end].filter(Boolean).join(" · ")), OPTION_COLUMNS);
 		let option = line;
 		for (let count = 2; taken.has(option); count++) option = `${line} (${count})`;
 		taken.add(option);

@@ -10,7 +10,7 @@ export interface FooterFacts {
 }
 
 /** pi cuts the footer where the screen ends, so what follows a question would not be seen. */
-const QUESTION_CHARACTERS = 60;
+const QUESTION_CHARACTERS = 30;
 
 /** `agents: 2 running, 1 waiting for you (Which one?) · quitting stops 3`; undefined if there is nothing to say. */
 export function footerText({ active, detached }: FooterFacts): string | undefined {

@@ -286,7 +286,7 @@ function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme):
 /** What it cost, alone and with its sub-agents. */
 function costLine({ store }: Manager, id: string, width: number, theme: Theme): string[] {
 	const text = costText(store.snapshot().records, id);
-	return text === "" ? [] : [truncateToWidth(theme.fg("dim", text), width)];
+	return text === "" ? [] : [truncateToWidth(theme.fg("dim", `cost ${text}`), width)];
 }
 
 /** Why it runs with another model than the preset's first. */

@@ -57,6 +57,19 @@ test.each([50, 80, 120])("parents stand above children, in columns that line up,
 	expect(`\n${list().shown(width)}\n`).toMatchSnapshot();
 });
 
+test("costs stand in a column of their own, and that of a whole tree below the list", () => {
+	const cost = (dollars: number) => ({ usage: { ...agent({}).usage, cost: dollars } });
+	const boss = agent({ id: "a1", type: "boss", ...cost(0.012) });
+	const leaf = agent({ id: "b2", type: "leaf", parentAgentId: "a1", status: "queued", ...cost(1.5) });
+	const shown = list([boss, leaf, agent({ id: "c3" })]).shown(50);
+	expect(shown.split("\n").slice(3, 6)).toEqual([
+		" → ⠋ boss    a1  $0.012  1m 12s",
+		"   └ ◦ leaf  b2   $1.50  queued",
+		"   ⠋ scout   c3          1m 12s",
+	]);
+	expect(shown).toContain("cost $0.012, $1.51 with its sub-agent");
+});
+
 test("short names keep their branches, and long ones leave room for them", () => {
 	const [boss, leaf] = [agent({ id: "a1", type: "boss" }), agent({ id: "b2", type: "leaf", parentAgentId: "a1" })];
 	expect(list([boss, leaf]).shown(80)).toMatch(/→ ⠋ boss .*\n {3}└ ⠋ leaf /);

@@ -21,7 +21,7 @@ test(
 		const way = [{ choose: "worktrees" }, { choose: "a1" }] as const;
 		const shown = await it.runMenu(...way, { choose: "diff" }, { choose: "apply" }, { say: "no" }, { choose: "copy" });
 		expect(shown).toContain("Agents › Worktrees\n✓ pi-subagents/a1 1 file, +1 -0");
-		expect(shown.find((each) => each.startsWith("pi-subagents/a1\n"))).toContain("+theirs");
+		expect(shown.find((each) => each.startsWith("coder a1 › Diff\n"))).toContain("+theirs");
 		expect(shown.find((each) => each.startsWith("Apply pi-subagents/a1 to 1 file?"))).toContain("no conflicts");
 		expect(shown).toContain("copied git merge pi-subagents/a1");
 		expect(await readFile(join(it.cwd, "a.txt"), "utf8")).toBe("mine\ntwo\nthree\n");
@@ -86,7 +86,7 @@ test(
 		const press = [{ choose: "session" }, { choose: id, press: "d" }] as const;
 		expect((await it.runMenu(...press)).join("\n")).toContain("error: Its worktree is gone");
 		await kept(id, "one\ntwo\nthree\ntheirs\n");
-		const shown = (await it.runMenu(...press)).find((each) => each.startsWith(`pi-subagents/${id}\n`));
+		const shown = (await it.runMenu(...press)).find((each) => each.startsWith(`coder ${id} › Diff\n`));
 		expect(shown).toMatch(/a\.txt {2}\+1 −0\n@@ .*\n one\n two\n three\n\+theirs/);
 	},
 	TIMEOUT,
@@ -124,8 +124,8 @@ deleted file mode 100644
 `.slice(1);
 	const lines = layout(diffBlocks(diff + files), 80, (tone, text) => `${tone ?? "plain"}: ${text}`);
 	expect(lines).toEqual([
-		"muted:  src/a.ts | 2 +-",
-		"muted:  2 files changed",
+		"muted: src/a.ts | 2 +-",
+		"muted: 2 files changed",
 		"",
 		"strong: src/a.ts  +1 −1",
 		"accent: @@ -1,3 +1,3 @@ function f() {",

@@ -22,5 +22,5 @@ test("a question for another agent is no business of the user's, and a long one 
 	const elsewhere = { ...asking, waitsFor: { who: "agent" as const, name: "Plan" } };
 	expect(footerText({ active: [elsewhere], detached: none })).toBe("agents: 1 running · quitting stops it");
 	const long = footerText({ active: [{ ...asking, question: "x".repeat(90) }], detached: none });
-	expect(long).toContain(`(${"x".repeat(59)}…)`);
+	expect(long).toContain(`(${"x".repeat(29)}…)`);
 });

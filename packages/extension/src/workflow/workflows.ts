@@ -77,7 +77,7 @@ export function followWorkflows(
 	});
 }
 
-/** Without a screen, whoever started pi sees it by the exit code. */
+/** Without a screen, the exit code says so to the program that started pi. */
 function fail(why: string): void {
 	console.error(`pi-subagents: ${why}`);
 	process.exitCode = 1;

@@ -50,7 +50,7 @@ const newJob = [
 	{ type: "30m; zone=UTC" },
 	{ choose: "This session" },
 	{ choose: "Every result" },
-	{ say: "yes" },
+	{ choose: "Save it" },
 ] as const;
 
 const way = [{ choose: "jobs" }, { choose: "Look around." }] as const;
@@ -58,7 +58,7 @@ const way = [{ choose: "jobs" }, { choose: "Look around." }] as const;
 test("the wizard asks for all that a job needs, and the list shows it", async () => {
 	const shown = await it.runMenu(...newJob);
 	expect(shown).toContain(
-		"Agents › Scheduled jobs › New › Save it?\nExplore: Look around.\nevery 30 minutes, for this session",
+		"Agents › Scheduled jobs › New › Save it?\nExplore: Look around.\nevery 30 minutes, for this session\nSave it | Go back",
 	);
 	expect(shown).toContainEqual(expect.stringMatching(/It runs every 30 minutes\.\nWhere does it belong\?/));
 	expect(shown.find((text) => text.startsWith("info:"))).toMatch(
@@ -81,7 +81,7 @@ test("Escape goes one step back, and what was wrong is said where it can be mend
 		{ type: "0 9 * * 1; zone=Europe/Berlin" },
 		{ choose: "This project" },
 		{ choose: "Failures only" },
-		{ say: "yes" },
+		{ choose: "Save it" },
 	);
 	expect(shown.some((text) => text.includes("! A task is required."))).toBe(true);
 	expect(shown.some((text) => /! .*sometimes/.test(text))).toBe(true);

@@ -14,7 +14,7 @@ export interface ManagerRegistry {
 	/** The record of an agent, which follows it; `undefined` if there is no such agent. */
 	getRecord(id: string): RegistryRecord | undefined;
 	hasRunning(): boolean;
-	/** Resolves when no agent is active, whoever launched it. Never rejects. */
+	/** Resolves when no agent is active; it does not matter what launched it. Never rejects. */
 	waitForAll(): Promise<void>;
 }
 

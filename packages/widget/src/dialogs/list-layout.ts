@@ -11,6 +11,7 @@ export interface Columns {
 	label: number;
 	tag: number;
 	about: number;
+	figure: number;
 	end: number;
 }
 
@@ -31,27 +32,32 @@ const MIN_ABOUT = 28;
 export function columnsFor(items: readonly Item[], width: number): Columns {
 	const mark = items.some((item) => item.mark) ? 2 : 0;
 	const room = Math.max(0, Math.min(width, MAX_WIDTH) - CURSOR.length - mark);
-	const [labels, tags, ends] = [
+	const [labels, tags, figures, ends] = [
 		widest(items, ({ branch = "", label }) => branch + label),
 		widest(items, ({ tag }) => tag?.text),
-		widest(items, ({ end }) => end),
+		widest(items, (item) => item.figure),
+		widest(items, (item) => item.end),
 	];
 	const beside = tags > 0 ? GAP + Math.min(tags, DEFAULT_TAG) : 0;
 	const label = Math.min(labels, MAX_LABEL, Math.max(Math.min(room, 8), room - beside));
 	const tag = atLeast(Math.min(tags, MIN_TAG), Math.min(tags, MAX_TAG, room - label - GAP));
 	const afterTag = room - label - (tag > 0 ? GAP + tag : 0);
 	const end = afterTag - GAP >= ends ? ends : 0;
-	const about = atLeast(MIN_ABOUT, afterTag - GAP - (end > 0 ? GAP + end : 0));
-	return { mark, label, tag, end, about: items.some((item) => item.about) ? about : 0 };
+	const afterEnd = afterTag - (end > 0 ? GAP + end : 0);
+	const figure = afterEnd - GAP >= figures ? figures : 0;
+	const about = atLeast(MIN_ABOUT, afterEnd - GAP - (figure > 0 ? GAP + figure : 0));
+	return { mark, label, tag, figure, end, about: items.some((item) => item.about) ? about : 0 };
 }
 
 export function rowFor(item: Item, columns: Columns, { isSelected, paint }: { isSelected: boolean; paint: Paint }) {
-	const { mark, label, tag, about, end } = columns;
+	const { mark, label, tag, about, figure, end } = columns;
 	const cell = (text: string, width: number, draw: (text: string) => string) => {
 		const shown = clip(sanitize(text), width);
 		return draw(shown) + " ".repeat(Math.max(0, width - visibleWidth(shown)));
 	};
 	const gap = " ".repeat(GAP);
+	const right = (text: string, width: number) =>
+		width > 0 ? gap + " ".repeat(width - visibleWidth(sanitize(text))) + paint("muted", sanitize(text)) : "";
 	const branch = clip(item.branch ?? "", label - Math.min(MIN_LABEL, visibleWidth(sanitize(item.label))));
 	return [
 		isSelected ? paint("accent", CURSOR) : " ".repeat(CURSOR.length),
@@ -60,9 +66,8 @@ export function rowFor(item: Item, columns: Columns, { isSelected, paint }: { is
 		cell(item.label, label - visibleWidth(branch), (text) => paint(isSelected ? "accent" : undefined, text)),
 		tag > 0 ? gap + cell(item.tag?.text ?? "", tag, (text) => paint(item.tag?.tone ?? "muted", text)) : "",
 		about > 0 ? gap + cell(item.about ?? "", about, (text) => paint("muted", text)) : "",
-		end > 0
-			? gap + " ".repeat(end - visibleWidth(sanitize(item.end ?? ""))) + paint("muted", sanitize(item.end ?? ""))
-			: "",
+		right(item.figure ?? "", figure),
+		right(item.end ?? "", end),
 	].join("");
 }
 

@@ -13,6 +13,8 @@ export interface Item {
 	tag?: Cell;
 	/** Takes the remaining width. */
 	about?: string;
+	/** In a column of its own before the right edge. */
+	figure?: string;
 	/** At the right edge. */
 	end?: string;
 	/** Details, shown while it is selected. */

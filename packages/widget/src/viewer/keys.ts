@@ -24,8 +24,8 @@ const BINDINGS = {
 	halfDown: { bindings: ["tui.altScreen.halfPageDown"], characters: ["d"], label: "half a page down" },
 	start: { bindings: ["tui.altScreen.top"], characters: ["g"], label: "to the start" },
 	end: { bindings: ["tui.altScreen.bottom"], characters: ["G"], label: "to the end, and follow" },
-	unfold: { bindings: ["tui.select.confirm", "app.tools.expand"], characters: [], label: "unfold" },
-	thinking: { bindings: ["app.thinking.toggle"], characters: ["t"], label: "thinking" },
+	unfold: { bindings: ["tui.select.confirm", "app.tools.expand"], characters: [], label: "unfold or fold" },
+	thinking: { bindings: ["app.thinking.toggle"], characters: ["t"], label: "show or hide thinking" },
 	search: { bindings: [], characters: ["/"], label: "search" },
 	next: { bindings: [], characters: ["n"], label: "next match" },
 	previous: { bindings: [], characters: ["N"], label: "previous match" },
@@ -39,7 +39,7 @@ const BINDINGS = {
 	nextAgent: { bindings: ["tui.editor.cursorRight"], characters: ["]"], label: "next agent" },
 	relatives: { bindings: [], characters: ["o"], label: "parent and children" },
 	copy: { bindings: [], characters: ["y"], label: "copy path" },
-	help: { bindings: [], characters: ["?"], label: "keys" },
+	help: { bindings: [], characters: ["?"], label: "these keys" },
 	close: { bindings: ["tui.select.cancel"], characters: ["q"], label: "close" },
 } as const satisfies Record<string, Binding>;
 

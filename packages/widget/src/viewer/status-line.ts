@@ -108,7 +108,7 @@ export function hintsOf(state: ViewerState, width: number): string {
 		...(state.isFollowing ? [] : hint("end", 5, state.isLive ? "follow" : "last line")),
 		{ key: `${keyOf("up", keys)}${keyOf("down", keys)}`, label: "scroll", rank: 11 },
 		...hint("unfold", 7, state.unfolded.details ? "fold" : "unfold"),
-		...hint("thinking", 12),
+		...hint("thinking", 12, "thinking"),
 		...(state.search ? hint("next", 6, "next") : hint("search", 6)),
 		...(state.search ? hint("previous", 8, "previous") : []),
 		...(state.offered("previousAgent") || state.offered("nextAgent")
@@ -116,7 +116,7 @@ export function hintsOf(state: ViewerState, width: number): string {
 			: []),
 		...hint("relatives", 13, "family"),
 		...hint("copy", 10),
-		...hint("help", 4),
+		...hint("help", 4, "keys"),
 		...hint("close", 1, state.search ? "end search" : "close"),
 	];
 	return hintLine(hints, width, theme);

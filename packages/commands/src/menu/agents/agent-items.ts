@@ -1,24 +1,29 @@
 /** Agents as menu items, and the actions of each. Pure. */
 import { type AgentRecord, isSettled } from "@pi-subagents/core";
-import { endText, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
+import { endText, formatCost, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
 import type { Item, ItemKey } from "@pi-subagents/widget/dialogs";
-import { activityText, durationOf, toneOf, treeOrder } from "../../text/agent-text.ts";
+import { activityText, costText, durationOf, toneOf, treeOrder } from "../../text/agent-text.ts";
 
 /** Parents above children, active agents first. */
 export function agentItems(agents: readonly AgentRecord[], now: number): Item[] {
-	return treeOrder(agents).map(({ agent, branch }) => ({ ...agentItem(agent, now), branch }));
+	const parents = new Set(agents.map(({ parentAgentId }) => parentAgentId));
+	return treeOrder(agents).map(({ agent, branch }) => {
+		const cost = parents.has(agent.id) ? costText(agents, agent.id) : ""; // that of others is in their row
+		const note = [stateOf(agent, now), ...(cost === "" ? [] : [`cost ${cost}`])].join("\n");
+		return { ...agentItem(agent, now), branch, note };
+	});
 }
 
 function agentItem(agent: AgentRecord, now: number): Item {
-	const { id, name, type, status, description } = agent;
+	const { id, name, type, status, description, usage } = agent;
 	return {
 		value: id,
 		mark: { text: lookOf(agent).icon, tone: toneOf(agent) },
 		label: type,
 		tag: { text: name ?? id },
 		about: description,
+		...(usage.cost > 0 ? { figure: formatCost(usage.cost) } : {}),
 		end: status === "queued" ? lookOf(agent).word : formatDuration(durationOf(agent, now)),
-		note: stateOf(agent, now),
 	};
 }
 

@@ -18,6 +18,8 @@ interface Draft {
 
 type Step = WizardStep<Draft>;
 
+const SAVE = "save";
+
 export function createJob(menu: Menu): Promise<void> {
 	const draft: Draft = { preset: DEFAULT_PRESET, task: "", when: "", scope: "session", quiet: false };
 	return runWizard([askPreset, askTask, askWhen, askScope, askQuiet, confirm], draft, menu);
@@ -107,8 +109,15 @@ const confirm: Step = async ({ preset, task, when, scope, quiet }, menu) => {
 	const { screen, schedules, ctx } = menu;
 	const rule = await ruleText(when, menu);
 	const intro = `${preset}: ${task}\n${rule}, for this ${scope}${quiet ? ", failures only" : ""}`;
-	const decision = { title: title("Save it?"), intro, yes: "Save it", no: "Go back" };
-	if (!(await screen.confirm(decision))) return false;
+	const chosen = await screen.choose({
+		title: title("Save it?"),
+		intro,
+		items: () => [
+			{ value: SAVE, label: "Save it", about: "the list of jobs can pause or remove it" },
+			{ value: "back", label: "Go back" },
+		],
+	});
+	if (chosen !== SAVE) return false;
 	try {
 		const request = { ...parseRequest(when), scope, quiet };
 		const { job, warnings } = await schedules.add(request, { preset, task }, ctx);

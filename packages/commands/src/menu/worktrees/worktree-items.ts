@@ -82,7 +82,8 @@ export function conflictBlocks(conflicts: readonly string[], { report, main }: W
 export function diffBlocks(diff: string): Block[] {
 	const [summary = "", ...files] = diff.split(/^(?=diff --git )/m);
 	if (summary.trim() === "" && files.length === 0) return [{ text: "No changes." }];
-	return [...(summary.trim() === "" ? [] : [{ text: summary, tone: "muted" as const }]), ...files.map(fileBlock)];
+	const stat = summary.replace(/^ /gm, "").trim(); // git indents it
+	return [...(stat === "" ? [] : [{ text: stat, tone: "muted" as const }]), ...files.map(fileBlock)];
 }
 
 /** Everything before the first hunk is named in the heading or of interest to git only. */

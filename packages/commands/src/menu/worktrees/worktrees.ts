@@ -104,7 +104,7 @@ async function runAction(menu: Menu, action: WorktreeAction, worktree: ListedWor
 }
 
 async function showDiff({ screen }: Menu, record: WorktreeRecord): Promise<void> {
-	return screen.read(record.branch, diffBlocks(await diffWorktree(record)));
+	return screen.read(breadcrumb(`${record.type} ${record.agentId}`, "Diff"), diffBlocks(await diffWorktree(record)));
 }
 
 /** What an agent has changed in its worktree, in its latest run that had one. */
