@@ -7,7 +7,6 @@ import {
 	converse,
 	createGate,
 	gatePis,
-	isFullRun,
 	lastUserSays,
 	offersTool,
 	type PiRpc,
@@ -183,36 +182,6 @@ test("a narrow terminal shows the menu too, at every level", async () => {
 	}
 	await tui.waitForText(/→ Agents at once +8/);
 });
-
-if (isFullRun)
-	test.each([50, 80, 120])(
-		"at %i columns, light and dark: the list of agents, the help of the viewer, and the choice that is safe",
-		async (cols) => {
-			const colours = new Set<string | undefined>();
-			for (const theme of ["light", "dark"]) {
-				await using it = await scene([scoutSays({ ...say("never"), gate: createGate() })], { settings: { theme } });
-				await using tui = await startTui({ env: it.env }, { rows: 24, cols });
-				tui.type("@repo-scout Find the launch code. ");
-				tui.press("enter");
-				await tui.waitForText(/→ repo-scout \w+ has\s+started/);
-				tui.forget();
-				tui.press("alt+a");
-				await tui.waitForText(/→ ⠋ repo-scout[\s\S]*Find the launch code\.[\s\S]*s steer {3}x stop/);
-				colours.add(/(\u001b\[38;2;[\d;]+m)→ /.exec(tui.raw)?.[1]);
-				tui.type("x");
-				await tui.waitForText(/→ Keep it running\n +Stop it/);
-				tui.press("escape");
-				await tui.waitForText("→ ⠋ repo-scout");
-				tui.press("enter");
-				await tui.waitForText(/^╭─ repo-scout/m);
-				tui.type("?");
-				await tui.waitForText(/line up[\s\S]*any other key back/);
-				tui.press("end");
-				await tui.waitForText(/[q] +close/);
-			}
-			expect([colours.size, colours.has(undefined)]).toEqual([2, false]);
-		},
-	);
 
 type Select = { id: string; title: string; options: string[] };
 

@@ -1,5 +1,6 @@
 /** The test bench: scripted models, an isolated pi, and drivers for each of its modes. */
 export { type Bench, createBench } from "./bench.ts";
+export { faintTexts } from "./drivers/contrast.ts";
 export { assistantTexts, type PiEvent } from "./drivers/events.ts";
 export type { Key } from "./drivers/keys.ts";
 export type { ExitStatus } from "./drivers/pi-process.ts";

@@ -114,14 +114,14 @@ ${body}
 `;
 }
 
-type Line = NonNullable<ReturnType<xterm.Terminal["buffer"]["active"]["getLine"]>>;
-type Cell = NonNullable<ReturnType<Line["getCell"]>>;
+export type Line = NonNullable<ReturnType<xterm.Terminal["buffer"]["active"]["getLine"]>>;
+export type Cell = NonNullable<ReturnType<Line["getCell"]>>;
 
-function write(terminal: xterm.Terminal, data: string): Promise<void> {
+export function write(terminal: xterm.Terminal, data: string): Promise<void> {
 	return new Promise((resolve) => terminal.write(data, resolve));
 }
 
-function visible(terminal: xterm.Terminal): Line[] {
+export function visible(terminal: xterm.Terminal): Line[] {
 	const { active } = terminal.buffer;
 	return Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.baseY + row)).flatMap(
 		(line) => line ?? [],
@@ -209,7 +209,7 @@ class Paint {
 	}
 }
 
-const hex = (colour: number) => `#${colour.toString(16).padStart(6, "0")}`;
+export const hex = (colour: number) => `#${colour.toString(16).padStart(6, "0")}`;
 const left = (column: number) => (MARGIN + column * CELL.width).toFixed(1);
 const width = (columns: number) => (columns * CELL.width).toFixed(1);
 
