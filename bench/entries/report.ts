@@ -22,7 +22,7 @@ const PAGE = await htmlReport(buildReport(runsOf(1), { now: 0 }));
 
 export const report: Benchmark[] = [
 	{
-		// Of one agent, the script and the style are nearly all: whoever makes the file has to read both and write them.
+		// Of one agent, the script and the style are nearly all of the page: making the file means reading and writing both.
 		name: "report: the file about 1 agent, time",
 		target: 3,
 		unit: "ms",

@@ -15,7 +15,8 @@ import { PROMPT, projectFiles, rules } from "./model.ts";
 
 const extension = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/extension/package.json")));
 
-const server = await startModelServer({ rules });
+const hasScreen = process.stdin.isTTY && process.stdout.isTTY;
+const server = await startModelServer({ rules: rules({ hasScreen }) });
 const env = await createPiEnv({
 	server,
 	models: [{ id: "offline-demo", name: "Offline demo" }],
@@ -24,7 +25,7 @@ const env = await createPiEnv({
 	variables: terminalVariables(),
 });
 try {
-	process.exitCode = process.stdin.isTTY && process.stdout.isTTY ? await openScreen(env) : await printHeadless(env);
+	process.exitCode = hasScreen ? await openScreen(env) : await printHeadless(env);
 	await reportOn(env);
 } finally {
 	await env.cleanup();

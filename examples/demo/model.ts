@@ -43,30 +43,33 @@ const task = {
 	tester: "Run the tests and tell me what they cover and what they miss.",
 };
 
-const parent: Rule = converse(
-	lastUserSays(PROMPT),
-	() =>
-		paced(
-			{
-				text: "Three questions, three agents, side by side.",
-				toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
-			},
-			0.5,
-		),
-	({ lastToolResults }) => {
-		const found = lastToolResults.map(({ text }) => `- ${unfenced(text).split("\n", 1)[0]}`);
-		const lines = [
-			"**Not yet.** My agents found:",
-			"",
-			...found,
-			"",
-			"Fix `Store.move` first; it is two lines and a test.",
-			"",
-			"**Your turn.** Press Alt+A or type `/agents` to read what each of them did, or mention the cartographer, the critic or the tester to ask one again. Ctrl+D quits.",
-		];
-		return { ...say(lines.join("\n")), ...(isFast ? {} : { chunkSize: 16, chunkDelayMs: 40 }) };
-	},
-);
+const INVITATION =
+	"**Your turn.** Press Alt+A or type `/agents` to read what each of them did, or mention the cartographer, the critic or the tester to ask one again. Ctrl+D quits.";
+
+const parent = ({ hasScreen }: { hasScreen: boolean }): Rule =>
+	converse(
+		lastUserSays(PROMPT),
+		() =>
+			paced(
+				{
+					text: "Three questions, three agents, side by side.",
+					toolCalls: PRESETS.map((preset) => ({ name: "subagent", args: { preset, task: task[preset] } })),
+				},
+				0.5,
+			),
+		({ lastToolResults }) => {
+			const found = lastToolResults.map(({ text }) => `- ${unfenced(text).split("\n", 1)[0]}`);
+			const lines = [
+				"**Not yet.** My agents found:",
+				"",
+				...found,
+				"",
+				"Fix `Store.move` first; it is two lines and a test.",
+				...(hasScreen ? ["", INVITATION] : []),
+			];
+			return { ...say(lines.join("\n")), ...(isFast ? {} : { chunkSize: 16, chunkDelayMs: 40 }) };
+		},
+	);
 
 const cartographer: Rule = converse(
 	systemPromptSays("You are the cartographer."),
@@ -116,7 +119,10 @@ const visitor: Rule = ({ lastUserText, lastToolResults, turn, tools }) => {
 			);
 };
 
-export const rules: readonly Rule[] = [parent, cartographer, critic, tester, visitor, otherwise(say("…"))];
+/** `hasScreen`: the user can press keys when the agents are done. */
+export function rules(options: { hasScreen: boolean }): Rule[] {
+	return [parent(options), cartographer, critic, tester, visitor, otherwise(say("…"))];
+}
 
 /** The project that they look at. */
 export async function projectFiles(): Promise<Record<string, string>> {

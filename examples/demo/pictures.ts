@@ -55,7 +55,7 @@ function save(name: string, svg: string): Promise<void> {
 
 /** The whole demo as a film, and its rows, a list and a viewer as pictures. */
 async function drawDemo(theme: string, colours: Colours): Promise<void> {
-	const server = await startModelServer({ rules });
+	const server = await startModelServer({ rules: rules({ hasScreen: true }) });
 	const env = await createPiEnv({
 		server,
 		models: [{ id: "offline-demo", name: "Offline demo" }],
