@@ -27,6 +27,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Runner: Session",
 		"Machine: none",
 		"Machines: none",
+		"Retry: Off",
 		"Launchers: none",
 		"Join results: Smart",
 		"When an agent settles: Turn",
