@@ -16,7 +16,7 @@ const lentByPi = [
 	"typebox/value",
 ];
 /** Only users of a fleet install them; and the worker beside the extension serves one pi, not a fleet. */
-const optional = /^@nats-io\/|^\.\/nats\/serve/;
+const optional = /^@nats-io\/|^\.\/(?:fleet|nats)\/(?:serve|up)/;
 /** Packages that are loaded on first use, and the file that each is in. */
 const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
@@ -189,7 +189,7 @@ export default defineConfig([
 		splitting: false,
 		minify: true,
 		external: [optional],
-		noExternal: [/^(?!node:|@nats-io\/|\.\/nats\/serve)/],
+		noExternal: [/^(?!node:|@nats-io\/|\.\/(?:fleet|nats)\/(?:serve|up))/],
 	},
 	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
 	browserScript({ page: "../report/src/page/main.tsx" }),

@@ -5,6 +5,6 @@
 import { mergeConfig } from "vitest/config";
 import base from "../../vitest.base.ts";
 
-const exclude = process.env.TEST_FULL === "1" ? [] : ["test/nats/**", "test/ssh/**"];
+const exclude = process.env.TEST_FULL === "1" ? [] : ["test/fleet/**", "test/nats/**", "test/ssh/**"];
 
 export default mergeConfig(base, { test: { globalSetup: ["../core/global-setup.ts"], maxWorkers: 2, exclude } });

@@ -3,6 +3,7 @@
  * `pi-subagents-worker`: runs agents on this machine, for the pi at the other end of its input and output (`--stdio`) or
  * for all that send orders to a fleet (`--nats`). `up` starts a whole fleet here.
  */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
@@ -16,6 +17,7 @@ import { VERSION } from "./version.ts";
 
 const USAGE = `pi-subagents-worker ${VERSION}
 
+  up                    start a fleet here: nats-server on the loopback, and one worker
   --stdio               serve one pi over standard input and output
   --nats <address>      serve a fleet: take orders from a NATS engine, nats://host:4222 or tls://host:4222
 
@@ -41,6 +43,7 @@ const text = { type: "string" } as const;
 function parsed() {
 	const flag = { type: "boolean", default: false } as const;
 	return parseArgs({
+		allowPositionals: true,
 		options: {
 			...{ stdio: flag, nats: text, version: flag, "agent-dir": text, "trust-projects": flag },
 			pi: { ...text, multiple: true, default: ["pi"] },
@@ -48,25 +51,28 @@ function parsed() {
 			...{ "token-file": text, "nkey-file": text, "key-file": text, "ca-file": text, fleet: text },
 			...{ name: { ...text, default: hostname() }, labels: { ...text, default: "" }, slots: { ...text, default: "4" } },
 		},
-	}).values;
+	});
 }
 
-type Values = ReturnType<typeof parsed>;
+type Values = ReturnType<typeof parsed>["values"];
 
 async function main(): Promise<number> {
-	const values = parsed();
+	const { values, positionals } = parsed();
 	if (values.version) {
 		process.stdout.write(`${VERSION}\n`);
 		return 0;
 	}
 	const leaseMs = Number(values.lease) * 1_000;
-	if (values.stdio === (values.nats !== undefined) || !(leaseMs >= 0)) {
+	const isUp = positionals.join(" ") === "up";
+	const wishes = [isUp, values.stdio, values.nats !== undefined].filter(Boolean);
+	if (wishes.length !== 1 || !(leaseMs >= 0) || (positionals.length > 0 && !isUp)) {
 		process.stderr.write(USAGE);
 		return 2;
 	}
-	process.on("SIGHUP", () => undefined); // the connection's end is seen by its input
 	const letGo = systemClock.hold?.(); // the clock's timers alone would not keep the process alive
 	const agentDir = resolve(values["agent-dir"] ?? process.env.PI_CODING_AGENT_DIR ?? join(homedir(), ".pi", "agent"));
+	if (isUp) return startFleet(agentDir);
+	process.on("SIGHUP", () => undefined); // the connection's end is seen by its input
 	await (values.nats === undefined ? serveStdio(values, agentDir, leaseMs) : serveFleet(values, agentDir, leaseMs));
 	letGo?.();
 	return 0;
@@ -97,11 +103,7 @@ async function serveStdio(values: Values, agentDir: string, leaseMs: number): Pr
 /** Until it is told to end. */
 async function serveFleet(values: Values, agentDir: string, leaseMs: number): Promise<void> {
 	const { nats = "", name, fleet } = values;
-	const bundled = existing("nats-client.js");
-	if (bundled === undefined)
-		throw new Error(
-			"this worker came with the extension and serves one pi. For a fleet: npm install -g @pi-subagents/remote",
-		);
+	const bundled = fleetPackages();
 	const { FleetWorker } = await import("./nats/serve.ts");
 	const slots = Number(values.slots);
 	if (!/^[\w-][\w.-]{0,63}$/.test(name)) throw new Error("--name may have letters, digits, and any of . _ -");
@@ -125,11 +127,33 @@ async function serveFleet(values: Values, agentDir: string, leaseMs: number): Pr
 		bundled,
 	});
 	const { models } = fleetWorker;
-	process.stdout.write(`worker ${name} is ready: ${slots} slots, ${models.length} models\n`);
-	await new Promise<void>((resolve) => {
-		for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => resolve());
-	});
+	const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+	process.stdout.write(`worker ${name} is ready: ${counted(slots, "slot")}, ${counted(models.length, "model")}\n`);
+	await once(untilTold(), "abort");
 	await fleetWorker.close();
+}
+
+async function startFleet(agentDir: string): Promise<number> {
+	fleetPackages();
+	const { up } = await import("./fleet/up.ts");
+	const args = process.argv.slice(2).filter((word, index, words) => word !== "up" || words.indexOf("up") !== index);
+	const print = (said: string) => void process.stdout.write(said);
+	return up({ agentDir, worker: fileURLToPath(import.meta.url), args, print, signal: untilTold() });
+}
+
+/** Fires when this process is told to end. */
+function untilTold(): AbortSignal {
+	const told = new AbortController();
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => told.abort());
+	return told.signal;
+}
+
+function fleetPackages(): string {
+	const path = existing("nats-client.js");
+	if (path !== undefined) return path;
+	throw new Error(
+		"this worker came with the extension and serves one pi. For a fleet: npm install -g @pi-subagents/remote",
+	);
 }
 
 /** The files that run in other processes are beside this one. */

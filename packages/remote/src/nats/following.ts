@@ -9,7 +9,7 @@ import { type Marks, type Piece, Refused } from "../link/link.ts";
 import { checked, type PieceBody, pieceSchema } from "../stdio/protocol.ts";
 import type { Engine } from "./engine.ts";
 import { type Envelope, envelopeSchema, followAnswerSchema } from "./messages.ts";
-import { type Entry, lastEntry, readEntries, writeAfter } from "./run-log.ts";
+import { type Entry, endOf, readEntries, writeAfter } from "./run-log.ts";
 import type { Workers } from "./workers.ts";
 
 /** What all runs of one link share. */
@@ -88,12 +88,12 @@ export class Following {
 		this.#epoch = epoch;
 		this.#number = 0;
 		try {
-			const last = await lastEntry(engine, key);
-			if (this.#epoch !== epoch || this.#hasEnded(last)) return;
-			if (last?.writer.startsWith("w-")) this.#worker = last.writer;
+			const { seq, entry } = await endOf(engine, key);
+			if (this.#epoch !== epoch || this.#hasEnded(entry)) return;
+			if (entry?.writer.startsWith("w-")) this.#worker = entry.writer;
 			const stop = await readEntries(engine, key, {
-				from: (last?.seq ?? 0) + 1,
-				onEntry: (entry) => this.#hear(entry, epoch),
+				from: seq + 1,
+				onEntry: (each) => this.#hear(each, epoch),
 				onDoubt: () => this.#again(near, epoch),
 			});
 			if (this.#epoch !== epoch) return stop();
@@ -146,7 +146,7 @@ export class Following {
 	/** The worker is silent. If it wrote nothing since, it may never write again: then the run is lost. */
 	async #fence({ engine, id, workers, leaseMs }: Near): Promise<void> {
 		const { key } = this.#options;
-		const last = await lastEntry(engine, key);
+		const { seq, entry: last } = await endOf(engine, key);
 		if (this.#isOver || this.#hasEnded(last)) return;
 		const result = resultIn(last);
 		if (result) return this.#end(result); // told before it fell silent; what else it has cannot be fetched
@@ -154,7 +154,7 @@ export class Following {
 			this.#worker === undefined ? "no worker has it" : `its worker ${workers.nameOf(this.#worker)} is silent`;
 		const why = `${who} for ${Math.round(leaseMs / 1_000)} s`;
 		const entry = { writer: id, kind: "fence", nonce: randomBytes(4).toString("hex"), body: { why } } as const;
-		const written = await writeAfter(engine, key, last?.seq ?? 0, entry);
+		const written = await writeAfter(engine, key, seq, entry);
 		if (typeof written === "number") this.#end({ type: "gone", why, isOver: true }); // what it still does cannot count
 	}
 

@@ -9,7 +9,7 @@ import { Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
 import type { Near } from "./following.ts";
 import { type ClaimBody, claimSchema, FLEET_PROTOCOL, type OrderMessage, refusalSchema } from "./messages.ts";
-import { type Entry, lastEntry, readEntries, writeAfter } from "./run-log.ts";
+import { type Entry, endOf, readEntries, writeAfter } from "./run-log.ts";
 import type { Wanted } from "./workers.ts";
 
 export interface PlacingOptions {
@@ -143,9 +143,9 @@ export class Placing {
 
 	async #giveUp(why: string): Promise<void> {
 		const { engine } = this.#near;
-		const last = await lastEntry(engine, this.#options.order.key);
-		if (last !== undefined && last.kind !== "claim") return; // it started it after all
-		if (await this.#write("fence", last?.seq ?? 0, { why })) this.#fail(new Error(`${this.#options.machine}: ${why}`));
+		const { seq, entry } = await endOf(engine, this.#options.order.key);
+		if (entry !== undefined && entry.kind !== "claim") return; // it started it after all
+		if (await this.#write("fence", seq, { why })) this.#fail(new Error(`${this.#options.machine}: ${why}`));
 	}
 
 	async #withdraw(): Promise<void> {

@@ -2,7 +2,7 @@
  * The log of one run in the engine. Every message must follow the one that its writer knew last (compare-and-set), so a
  * run has one writer: who comes late learns that somebody else wrote, and stops.
  */
-import type { ConsumerMessages } from "@nats-io/jetstream";
+import type { ConsumerMessages, MsgRequest, StoredMsg } from "@nats-io/jetstream";
 import { parseJson } from "@pi-subagents/core/runs";
 import { Refused } from "../link/link.ts";
 import { type Engine, isStreamMissing, SEAL } from "./engine.ts";
@@ -39,18 +39,34 @@ const WRONG_LAST_SEQUENCE = 10071;
 const MAX_BYTES = 64 * 1024 * 1024;
 const IDLE_HEARTBEAT_MS = 500;
 
-/** The newest entry; undefined if there is none. */
-export async function lastEntry(engine: Engine, key: string): Promise<Entry | undefined> {
-	const manager = await engine.manager();
-	const subject = engine.names.run(key);
+/** The end of a log. */
+export interface End {
+	/** Where the next entry goes: after this number. 0 if nothing is there. */
+	seq: number;
+	/** The newest entry; undefined if there is none. */
+	entry: Entry | undefined;
+}
+
+/** `after`: entries up to this number are known. Messages that are not sealed with our key count as noise. */
+export async function endOf(engine: Engine, key: string, after = 0): Promise<End> {
+	const { streams } = await engine.manager();
+	const [stream, subject] = [engine.names.runs, engine.names.run(key)];
+	const opened = ({ header, data, seq }: StoredMsg) =>
+		entryOf(engine, subject, { data, seq, header: (name) => header.get(name) });
 	try {
-		const found = await manager.streams.getMessage(engine.names.runs, { last_by_subj: subject });
-		if (!found) return undefined;
-		const { header, data, seq } = found;
-		const entry = entryOf(engine, subject, { data, seq, header: (name) => header.get(name) });
-		return entry ?? { seq, id: "", writer: "", kind: "", body: undefined }; // not sealed by us: a stranger's
+		const last = await streams.getMessage(stream, { last_by_subj: subject });
+		if (!last) return { seq: 0, entry: undefined };
+		let entry = opened(last);
+		for (let seq = entry ? last.seq : after; seq < last.seq; ) {
+			const query = { seq: seq + 1, next_by_subj: subject }; // which the client's type does not know
+			const next = await streams.getMessage(stream, query as MsgRequest);
+			if (!next) break;
+			entry = opened(next) ?? entry;
+			seq = next.seq;
+		}
+		return { seq: last.seq, entry };
 	} catch (error) {
-		if (isStreamMissing(error)) return undefined;
+		if (isStreamMissing(error)) return { seq: 0, entry: undefined };
 		throw error;
 	}
 }
@@ -59,12 +75,7 @@ export async function lastEntry(engine: Engine, key: string): Promise<Entry | un
  * Writes an entry after the one with this number; 0 means that there is none. Tries again as long as the engine is away.
  * Resolves with its number, or with what is there instead.
  */
-export async function writeAfter(
-	engine: Engine,
-	key: string,
-	seq: number,
-	entry: NewEntry,
-): Promise<number | { last: Entry | undefined }> {
+export async function writeAfter(engine: Engine, key: string, seq: number, entry: NewEntry): Promise<number | End> {
 	const bytes = Buffer.from(JSON.stringify(entry.body));
 	if (bytes.length > MAX_BYTES) throw new Refused(`a message of ${bytes.length} bytes is too long to be sent`);
 	const size = engine.maxBytes;
@@ -73,11 +84,8 @@ export async function writeAfter(
 	for (let part = 0; part < count; part++) {
 		const label = `${part + 1}/${count}`;
 		const id = [key, entry.writer, entry.kind, entry.nonce, label].join(":");
-		const written = await writePart(engine, key, last, {
-			id,
-			label,
-			data: bytes.subarray(part * size, (part + 1) * size),
-		});
+		const data = bytes.subarray(part * size, (part + 1) * size);
+		const written = await writePart(engine, key, last, { id, label, data });
 		if (typeof written !== "number") return written;
 		last = written;
 	}
@@ -90,18 +98,21 @@ interface Part {
 	data: Buffer;
 }
 
-async function writePart(engine: Engine, key: string, seq: number, { id, label, data }: Part) {
+async function writePart(engine: Engine, key: string, after: number, { id, label, data }: Part): Promise<number | End> {
 	const subject = engine.names.run(key);
 	const headers = engine.sealed(contextOf(subject, id, label), data);
 	headers.set(PART, label);
-	for (;;) {
+	for (let seq = after; ; ) {
 		try {
 			const expect = { lastSubjectSequence: seq };
 			return (await engine.js.publish(subject, data, { msgID: id, headers, expect })).seq;
 		} catch (error) {
 			if (codeOf(error) === WRONG_LAST_SEQUENCE) {
-				const last = await patiently(engine, () => lastEntry(engine, key));
-				return last?.id === id ? last.seq : { last }; // it may have been our own write, whose answer was lost
+				const end = await patiently(engine, () => endOf(engine, key, seq));
+				if (end.entry?.id === id) return end.seq; // it was our own write, whose answer was lost
+				if (end.entry !== undefined || end.seq <= seq) return end;
+				seq = end.seq; // only noise
+				continue;
 			}
 			await engine.pause(); // the engine is away, or lost its store
 			await engine.ensureStreams().catch(() => undefined);
@@ -143,24 +154,23 @@ export class RunWriter {
 		const body = { worker: this.#worker, life: this.#life };
 		const entry = { writer: this.#worker, kind: "claim", nonce: this.#life, body } as const;
 		const written = await writeAfter(this.#engine, this.#key, 0, entry);
-		if (typeof written === "number") this.#seq = written;
-		else if (written.last?.writer === this.#worker) this.#seq = written.last.seq;
-		else return false;
-		return true;
+		const isOurs = typeof written === "number" || written.entry?.writer === this.#worker;
+		if (isOurs) this.#seq = typeof written === "number" ? written : written.seq;
+		return isOurs;
 	}
 
 	/**
 	 * Continues what an earlier process of this worker wrote, and throws `Fenced` if somebody else did since. After the
-	 * engine lost its store there is nothing: the run is claimed again.
+	 * engine lost its store there is nothing: the run is claimed again. Resolves with the newest entry.
 	 */
 	async resume(): Promise<Entry | undefined> {
 		return this.#inTurn(async () => {
-			const last = await patiently(this.#engine, () => lastEntry(this.#engine, this.#key));
-			if (last === undefined && !(await this.claim())) throw new Fenced("another worker has the run");
-			if (last !== undefined && last.writer !== this.#worker)
-				throw new Fenced("the run was given up, or another worker has it");
-			if (last !== undefined) this.#seq = last.seq;
-			return last;
+			const { seq, entry } = await patiently(this.#engine, () => endOf(this.#engine, this.#key));
+			if (entry === undefined && !(await this.claim())) throw new Fenced("another worker has the run");
+			if (entry !== undefined && entry.writer !== this.#worker)
+				throw new Fenced("it was given up, or another worker has it");
+			if (entry !== undefined) this.#seq = seq;
+			return entry;
 		});
 	}
 
@@ -174,7 +184,7 @@ export class RunWriter {
 					this.#seq = written;
 					return;
 				}
-				if (written.last !== undefined || !(await this.claim())) throw new Fenced("somebody else wrote to the run");
+				if (written.entry !== undefined || !(await this.claim())) throw new Fenced("somebody else wrote to its log");
 				// The engine lost its store. The run is claimed again, and the entry follows.
 			}
 		});

@@ -1,0 +1,143 @@
+/** `pi-subagents-worker up`: a whole fleet on this machine, with one command. Ends with Ctrl+C and leaves nothing running. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { claimRun, releaseRun } from "@pi-subagents/core/runs";
+import { type EngineProcess, findNatsServer, HOW_TO_INSTALL, startEngine } from "./engine-process.ts";
+
+export interface UpOptions {
+	agentDir: string;
+	/** The worker's program, and the arguments that it gets besides the engine's address. */
+	worker: string;
+	args: readonly string[];
+	print: (text: string) => void;
+	/** Fires when it should end. */
+	signal: AbortSignal;
+}
+
+/** Between two attempts to start what has ended. */
+const AGAIN_MS = 1_000;
+const STOP_MS = 15_000;
+
+/** Resolves with an exit code. */
+export async function up(options: UpOptions): Promise<number> {
+	const { agentDir, print, signal } = options;
+	const program = findNatsServer();
+	if (program === undefined) {
+		print(HOW_TO_INSTALL);
+		return 1;
+	}
+	const dir = join(agentDir, "state", "subagents", "engine");
+	await mkdir(dir, { recursive: true, mode: 0o700 });
+	const claim = await claimRun(dir);
+	if (!claim.isOurs) {
+		print(`A fleet is up here already (process ${claim.owner.pid}).\n`);
+		return 1;
+	}
+	let engine = await startEngine(program, dir);
+	const worker = new KeptWorker(options, engine);
+	try {
+		const line = await worker.start();
+		print(greeting(engine, line, agentDir));
+		while (!signal.aborted) {
+			const why = await Promise.race([engine.failed, aborted(signal)]);
+			if (signal.aborted) break;
+			print(`nats-server ended (${why}) and is started again.\n`);
+			await pause(AGAIN_MS);
+			engine = await startEngine(program, dir);
+		}
+		print("\nEnding the fleet …\n");
+	} finally {
+		await worker.stop();
+		await engine.stop();
+		releaseRun(dir);
+	}
+	print("Nothing of it is left running.\n");
+	return 0;
+}
+
+/** Started again when it ends by itself: what its agents do meanwhile is not lost. */
+class KeptWorker {
+	readonly #options: UpOptions;
+	readonly #engine: EngineProcess;
+	#child: ChildProcess | undefined;
+	#isStopping = false;
+
+	constructor(options: UpOptions, engine: EngineProcess) {
+		this.#options = options;
+		this.#engine = engine;
+	}
+
+	/** Resolves with the line that says what it offers. */
+	async start(): Promise<string> {
+		const { worker, args } = this.#options;
+		const { url, tokenFile } = this.#engine;
+		const words = [worker, "--nats", url, "--token-file", tokenFile, ...args];
+		// Its own group: it is told to end before the engine does.
+		const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+		this.#child = child;
+		const [said] = await Promise.race([
+			once(child.stdout.setEncoding("utf8"), "data"),
+			once(child, "exit").then(([code]) => {
+				throw new Error(`the worker ended with exit code ${code}`);
+			}),
+		]);
+		child.once("exit", (code) => void this.#ended(code));
+		return String(said).trim();
+	}
+
+	async stop(): Promise<void> {
+		this.#isStopping = true;
+		const child = this.#child;
+		if (!child || child.exitCode !== null || child.signalCode !== null) return;
+		const ended = once(child, "exit");
+		child.kill("SIGTERM");
+		const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+		await ended;
+		clearTimeout(timer);
+	}
+
+	async #ended(code: number | null): Promise<void> {
+		if (this.#isStopping) return;
+		this.#options.print(`The worker ended (${code ?? "killed"}) and is started again.\n`);
+		await pause(AGAIN_MS);
+		if (!this.#isStopping) await this.start().catch(() => this.#ended(null));
+	}
+}
+
+function greeting({ url, tokenFile, version }: EngineProcess, worker: string, agentDir: string): string {
+	const settings = { machines: { fleet: { nats: url, tokenFile: fromHome(tokenFile) } } };
+	const json = JSON.stringify(settings, undefined, 2).replace(/^/gm, "  ");
+	return `The fleet is up.
+
+  engine   nats-server ${version} on ${url}, for this machine only
+  token    ${fromHome(tokenFile)}, which only you can read
+  worker   ${worker.replace(/^worker /, "")}
+
+Put this in ${fromHome(join(agentDir, "subagents.json"))}:
+
+${json}
+
+Then an agent runs there with \`machine: fleet\`, in a call or a preset. For more workers, in another terminal:
+
+  pi-subagents-worker --nats ${url} --token-file ${fromHome(tokenFile)} --name two
+
+Ctrl+C ends it.
+`;
+}
+
+function fromHome(path: string): string {
+	const home = homedir();
+	return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+function aborted(signal: AbortSignal): Promise<string> {
+	if (signal.aborted) return Promise.resolve("");
+	return new Promise((resolve) => signal.addEventListener("abort", () => resolve(""), { once: true }));
+}
+
+function pause(ms: number): Promise<void> {
+	return new Promise((resolve) => setTimeout(resolve, ms));
+}
