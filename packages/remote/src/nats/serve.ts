@@ -162,6 +162,7 @@ export class FleetWorker {
 
 	/** What was given up while the connection was away must not continue. */
 	#changed(isUp: boolean): void {
+		if (this.#isClosing) return;
 		this.#options.report(
 			isUp ? "The engine is there again." : "The engine cannot be reached. Trying again until it can.",
 		);
