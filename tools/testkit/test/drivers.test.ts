@@ -1,13 +1,13 @@
-/** Each driver against each pi there is, with the scripted server as its model. */
+/** Each driver against pi, in a full run against each pi there is, with the scripted server as its model. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
 	assistantTexts,
-	availablePis,
 	type Bench,
 	callTool,
 	converse,
 	createBench,
 	fail,
+	gatePis,
 	hang,
 	lastUserSays,
 	runJson,
@@ -47,7 +47,7 @@ async function bench(): Promise<Bench> {
 	return created;
 }
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("print mode prints the answer", async () => {
 		const { env } = await bench();
 		expect(await runPrint({ env, pi }, "hello")).toEqual({
