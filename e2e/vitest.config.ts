@@ -6,8 +6,12 @@ import { availableParallelism } from "node:os";
 import { mergeConfig } from "vitest/config";
 import base from "../vitest.base.ts";
 
+/** Files in which all tests are for the full run: one without tests fails. */
+const exclude = process.env.TEST_FULL === "1" ? [] : ["test/remote/life.test.ts", "test/remote/newcomer.test.ts"];
+
 export default mergeConfig(base, {
 	test: {
+		exclude,
 		globalSetup: ["global-setup.ts"],
 		isolate: true,
 		testTimeout: 90_000,
