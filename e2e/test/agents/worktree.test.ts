@@ -1,15 +1,12 @@
 /** Agents with a checkout of their own, in real pi: their changes are on a branch, and nowhere else. */
-import { execFile } from "node:child_process";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import {
 	all,
 	callTool,
 	converse,
 	gatePis,
 	lastUserSays,
-	type ReplySource,
 	type RequestView,
 	runPrint,
 	say,
@@ -19,52 +16,28 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { until } from "../../support/detached.ts";
+import {
+	asMender,
+	branchIn,
+	launch,
+	launchAgain,
+	mender,
+	preset,
+	recordsDir,
+	repository,
+	tellsParent,
+} from "../../support/mender.ts";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
 const TIMEOUT = 90_000;
-const preset = (fields = "") =>
-	`---\nname: mender\ndescription: mends things\nmodel: fake/fake-1\ntools: read,edit,write,bash\n${fields}---\nYou are the mender.\n`;
-const mender = (...replies: readonly ReplySource[]) => converse(systemPromptSays("You are the mender."), ...replies);
-const tellsParent = ({ lastToolResults }: RequestView) =>
-	say(`Heard: ${lastToolResults.map(({ text }) => unfenced(text)).join("\n")}`);
-const launch = (more: Record<string, unknown> = {}) =>
-	callTool("Agent", {
-		prompt: "Mend it.",
-		description: "mend the notes",
-		subagent_type: "mender",
-		run_in_background: false,
-		...more,
-	});
-
-async function repository(rules: Parameters<typeof scene>[0], fields?: string) {
-	const it = await scene(rules, {
-		files: {
-			".pi/subagents/mender.md": preset(fields),
-			".pi/subagents/helper.md": preset().replaceAll("mender", "helper"),
-		},
-	});
-	const git = async (...args: string[]) =>
-		(
-			await promisify(execFile)("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
-				cwd: it.env.cwd,
-			})
-		).stdout.trim();
-	await git("init", "--quiet", "--initial-branch=main");
-	await git("add", ".");
-	await git("commit", "--quiet", "-m", "first");
-	return { it, git };
-}
-
 const delegate = ({ env }: Scene, pi: (typeof PIS)[number]) => runPrint({ env, pi }, "Please delegate.");
-const branchIn = (text: string) => /branch (pi-subagents\/[\w-]+)/.exec(text)?.[1] ?? "none";
-
 const PIS = await gatePis();
 
 describe.each(PIS)("pi $version", (pi) => {
 	test(
 		"an agent edits on a branch of its own, and the report names it",
 		async () => {
-			const { it, git } = await repository([
+			const { it, git } = await repository("", [
 				parentSays(launch({ isolation: "worktree" }), tellsParent),
 				mender(
 					callTool("read", { path: "notes.txt" }),
@@ -91,7 +64,7 @@ describe.each(PIS)("pi $version", (pi) => {
 		"one that writes outside of it is refused, and one whose command does is told and named",
 		async () => {
 			const world = { outside: "" };
-			const { it } = await repository([
+			const { it } = await repository("", [
 				parentSays(launch({ isolation: "worktree" }), tellsParent),
 				mender(
 					() => callTool("write", { path: world.outside, content: "x" }),
@@ -115,13 +88,10 @@ describe.each(PIS)("pi $version", (pi) => {
 	test(
 		"one that outlives the session says in its result where its changes are",
 		async () => {
-			const { it, git } = await repository(
-				[
-					parentSays(callTool("background_agent", { preset: "mender", task: "Mend it." }), tellsParent),
-					mender(callTool("write", { path: "new.txt", content: "new\n" }), say("Mended.")),
-				],
-				"isolation: worktree\n",
-			);
+			const { it, git } = await repository("isolation: worktree\n", [
+				parentSays(callTool("background_agent", { preset: "mender", task: "Mend it." }), tellsParent),
+				mender(callTool("write", { path: "new.txt", content: "new\n" }), say("Mended.")),
+			]);
 			await using _ = it;
 			await delegate(it, pi);
 			const runs = join(it.env.cwd, ".pi", "subagents", "runs");
@@ -149,6 +119,7 @@ describe.each(PIS)("pi $version", (pi) => {
 		async () => {
 			const world = { outside: "" };
 			const { it, git } = await repository(
+				"subagents: '*'\n",
 				[
 					parentSays(launch({ isolation: "worktree" }), tellsParent),
 					mender(callTool("Agent", { prompt: "Help.", description: "help", subagent_type: "helper" }), tellsParent),
@@ -159,7 +130,7 @@ describe.each(PIS)("pi $version", (pi) => {
 						({ lastToolResults }) => say(`Refused: ${lastToolResults[0]?.text}`),
 					),
 				],
-				"subagents: '*'\n",
+				{ files: { ".pi/subagents/helper.md": preset("", "helper") } },
 			);
 			await using _ = it;
 			world.outside = join(it.env.cwd, "outside.txt");
@@ -174,19 +145,10 @@ describe.each(PIS)("pi $version", (pi) => {
 	test(
 		"one that is resumed goes on with its branch, without being asked to",
 		async () => {
-			const { it, git } = await repository([
-				parentSays(
-					launch({ isolation: "worktree" }),
-					({ lastToolResults }) =>
-						launch({ resume: /\[agent (\w+)/.exec(lastToolResults[0]?.text ?? "")?.[1], prompt: "Go on." }),
-					tellsParent,
-				),
-				when(
-					all(systemPromptSays("You are the mender."), lastUserSays("Go on.")),
-					({ lastToolResults }: RequestView) =>
-						lastToolResults.length === 0
-							? callTool("bash", { command: "cat first.txt > second.txt" })
-							: say("Went on."),
+			const { it, git } = await repository("", [
+				parentSays(launch({ isolation: "worktree" }), launchAgain(), tellsParent),
+				when(all(asMender, lastUserSays("Go on.")), ({ lastToolResults }: RequestView) =>
+					lastToolResults.length === 0 ? callTool("bash", { command: "cat first.txt > second.txt" }) : say("Went on."),
 				),
 				mender(callTool("write", { path: "first.txt", content: "first\n" }), say("Begun.")),
 			]);
@@ -219,7 +181,7 @@ describe.each(PIS)("pi $version", (pi) => {
 
 	/** A pi whose agent is in the middle of a command that changes files and does not end. */
 	async function inTheMiddle() {
-		const { it, git } = await repository([
+		const { it, git } = await repository("", [
 			parentSays(launch({ isolation: "worktree", run_in_background: true }), say("Launched.")),
 			mender(
 				callTool("write", { path: "first.txt", content: "first\n" }),
@@ -228,7 +190,7 @@ describe.each(PIS)("pi $version", (pi) => {
 		]);
 		const rpc = startRpc({ env: it.env, pi });
 		await rpc.prompt("Please delegate.");
-		const dir = join(it.env.agentDir, "state", "subagents", "worktrees");
+		const dir = recordsDir(it);
 		const id = await until("the command is at work", async () => {
 			const names = (await namesIn(dir)).filter((name) => !name.endsWith(".json"));
 			const [name] = names;
@@ -270,7 +232,7 @@ describe.each(PIS)("pi $version", (pi) => {
 test(
 	"a filter of the user's own configuration, as of git-lfs, works for an agent in a project that nobody trusts",
 	async () => {
-		const { it, git } = await repository([
+		const { it, git } = await repository("", [
 			parentSays(launch({ isolation: "worktree" }), tellsParent),
 			mender(
 				callTool("read", { path: "a.enc" }),
