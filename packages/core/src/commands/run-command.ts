@@ -3,6 +3,7 @@
  * group is left when it has ended, was stopped, or this process is killed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
@@ -101,7 +102,9 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 			stdout: output.stdout,
 		};
 	} catch (error) {
-		return { how: "not_started", why: whyNotStarted(error), durationMs: 0, tail: "", stdout: "" };
+		// Otherwise it would look as if the shell were missing.
+		const why = existsSync(cwd) ? whyNotStarted(error) : `the directory ${cwd} is gone`;
+		return { how: "not_started", why, durationMs: 0, tail: "", stdout: "" };
 	} finally {
 		release?.();
 		for (const cancel of cancels) cancel();

@@ -40,7 +40,7 @@ export async function readInterrupted(
 	return totals.result(identity, outcome, lastAt);
 }
 
-/** How a run ended whose process is gone. An answer that had to be verified, and was not, counts as unfinished. */
+/** How a run ended whose process is gone. An answer that had to be verified counts as unfinished. */
 export async function judgeUnobserved(
 	totals: RunTotals,
 	stop: Stop,
@@ -51,7 +51,5 @@ export async function judgeUnobserved(
 	const { verify } = spec ?? {};
 	if (checked.status !== "completed" || !verify) return checked;
 	if ("skipped" in verify) return { ...checked, verification: { ok: false, problem: verify.skipped } };
-	const { verification } = totals;
-	// What it printed is not in the log.
-	return verification?.ok && verify.output === undefined ? { ...checked, verification } : totals.stopped(stop);
+	return totals.stopped(stop); // the agent could have written into the log that it was
 }

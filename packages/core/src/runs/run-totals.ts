@@ -1,5 +1,5 @@
 /** Accumulates a run's log to tell how it ended. Pure: reads no file. */
-import type { ChildEvent, Outcome, Usage, Verification } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import { FinalMessage } from "../model/final-message.ts";
@@ -28,8 +28,6 @@ export class RunTotals {
 	#startedAt: number | undefined;
 	readonly #finalMessage = new FinalMessage();
 	#model: string | undefined;
-	/** What the command that checks its work said about its last answer. */
-	verification: Verification | undefined;
 	#isIdle = false;
 	#turns = 0;
 	#toolUses = 0;
@@ -88,7 +86,6 @@ export class RunTotals {
 
 	#observe(event: ChildEvent): void {
 		this.#isIdle = event.type === "idle" || event.type === "verified";
-		this.verification = event.type === "verified" ? event.verification : undefined;
 		this.#finalMessage.hear(event);
 		if (event.type === "turn") this.#turns++;
 		if (event.type === "tool_call") this.#toolUses++;

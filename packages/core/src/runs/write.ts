@@ -1,5 +1,5 @@
 /** Writes `meta.json` before a run starts and `result.json` when it is over. */
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defined } from "../base/values.ts";
 import { createWhole, jsonText } from "../files/create.ts";
@@ -64,4 +64,20 @@ export async function preventStart(dir: string, now: number): Promise<boolean> {
 /** Writes the result. The first one counts: returns whether it was this one. */
 export async function writeResult(dir: string, result: ResultFile): Promise<boolean> {
 	return createWhole(join(dir, RUN_FILES.result), jsonText(result));
+}
+
+/**
+ * Writes the result of the process that knows it. The agent can write into the directory of its run, so where a command
+ * must verify its work, a file that is there already does not count.
+ */
+export async function writeOwnResult(dir: string, result: ResultFile, spec: Pick<RunSpec, "verify">): Promise<boolean> {
+	if (await writeResult(dir, result)) return true;
+	if (!isVerified(spec)) return false;
+	await rm(join(dir, RUN_FILES.result), { recursive: true, force: true });
+	return writeResult(dir, result);
+}
+
+/** Whether a command must verify the run's work. */
+export function isVerified({ verify }: Pick<RunSpec, "verify">): boolean {
+	return verify !== undefined && !("skipped" in verify);
 }

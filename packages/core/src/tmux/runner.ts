@@ -61,6 +61,7 @@ function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Start
 					how: "its window was closed, or its process was killed",
 					...defined({ lastLine }),
 				})),
+				sendsResult: true,
 				kill: () => killGroup(socket, window.pid),
 				letGo: () => socket.close(),
 			};

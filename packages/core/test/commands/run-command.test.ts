@@ -59,6 +59,12 @@ describe("a command", { timeout: 30_000 }, () => {
 		expect(await run("true", { cwd: "/no/such/place" })).toMatchObject({ how: "not_started" });
 	});
 
+	test("may delete its own directory, and the next one says that it is gone", async () => {
+		const { cwd, run } = await place();
+		expect(await run('rm -rf "$PWD"; echo gone')).toMatchObject({ how: "exited", code: 0, tail: "gone" });
+		expect(await run("true")).toMatchObject({ how: "not_started", why: `the directory ${cwd} is gone` });
+	});
+
 	test("may print without end: the tail is kept, and only so much of the output", async () => {
 		const { run } = await place();
 		const end = await run("yes 0123456789 | head -c 3000000; printf '\\033[31mlast\\a words'");

@@ -26,6 +26,8 @@ export interface WatchOptions {
 	report: Report;
 	/** The wrapper, if this process started it. */
 	started: StartedWrapper | undefined;
+	/** The result in the run's directory counts, even while the wrapper can be heard: the agent could have written it. */
+	trustsFiles: boolean;
 	onLine: (line: EventLine) => void;
 	/** Called once, when all earlier events were delivered. */
 	onCaughtUp: () => void;
@@ -36,7 +38,7 @@ export interface WatchOptions {
 export type Ending =
 	/** The result is in its file. */
 	| { type: "written"; result: ResultFile }
-	/** The wrapper could not write the result and sent it to us instead. */
+	/** The wrapper sent us the result: it could not write it, or files do not count. */
 	| { type: "sent"; result: ResultFile }
 	/** There is no result, and there will be none. */
 	| { type: "gone"; why: string };
@@ -128,11 +130,13 @@ export class RunWatcher {
 	}
 
 	async #findEnd(): Promise<Ending | undefined> {
-		const result = await this.#result();
+		const { trustsFiles, started } = this.#options;
+		const look = async () => (trustsFiles || !started?.sendsResult ? this.#result() : undefined);
+		const result = await look();
 		if (result) return { type: "written", result };
 		const why = await this.#whyGone();
 		if (why === undefined) return undefined;
-		const late = await this.#result(); // it may have been written just before the exit
+		const late = await look(); // it may have been written just before the exit
 		if (late) return { type: "written", result: late };
 		const told = this.#ofThisRun(parseResult(this.#end?.lastLine ?? ""));
 		return told ? { type: "sent", result: told } : { type: "gone", why };

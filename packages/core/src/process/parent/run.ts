@@ -10,7 +10,7 @@ import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } fr
 import { releaseRun } from "../../runs/owner.ts";
 import { judgeUnobserved } from "../../runs/recover-result.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
-import { writeResult } from "../../runs/write.ts";
+import { isVerified, writeOwnResult } from "../../runs/write.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
 import { Control, readReplies } from "./control.ts";
 import { LiveLines } from "./live-lines.ts";
@@ -35,8 +35,8 @@ export interface RunSource {
 
 export interface DetachedRunContext {
 	identity: RunIdentity;
-	/** The output schema and the checkout. */
-	spec: Pick<RunSpec, "output" | "isolation" | "confinedTo">;
+	/** The output schema, the check of its work, and the checkout. */
+	spec: Pick<RunSpec, "output" | "verify" | "isolation" | "confinedTo">;
 	/** The session that watches it. */
 	sessionId: string | undefined;
 	emit: Emit;
@@ -148,13 +148,14 @@ export class DetachedRun implements Run {
 	}
 
 	#follow(dir: string): void {
-		const { identity, clock, report } = this.#context;
+		const { identity, spec, clock, report } = this.#context;
 		this.#watch = new RunWatcher({
 			dir,
 			identity,
 			clock,
 			report,
 			started: this.#started,
+			trustsFiles: !isVerified(spec),
 			onLine: (line) => this.#hear(line),
 			onCaughtUp: () => void this.#goLive(dir),
 			onEnd: (ending) => void this.#end(ending),
@@ -231,8 +232,9 @@ export class DetachedRun implements Run {
 
 	async #write(result: ResultFile): Promise<void> {
 		const dir = this.#dir;
+		const { report, spec } = this.#context;
 		if (dir !== undefined)
-			await bestEffort("writing an agent's result", this.#context.report, () => writeResult(dir, result));
+			await bestEffort("writing an agent's result", report, () => writeOwnResult(dir, result, spec));
 	}
 
 	async #settle(outcome: Outcome): Promise<void> {

@@ -25,6 +25,8 @@ interface StartOrder {
 export interface StartedWrapper {
 	/** Resolves when it is gone. Absent if that cannot be seen; then its own file must do. */
 	readonly ended?: Promise<WrapperEnd>;
+	/** It always sends its result as the last line of its output, besides writing it where the agent can write, too. */
+	readonly sendsResult?: true;
 	kill(): void;
 	/** Disconnects it from this process. It continues. */
 	letGo(): void;
@@ -33,7 +35,7 @@ export interface StartedWrapper {
 export interface WrapperEnd {
 	/** For example `it was killed by SIGKILL`. */
 	how: string;
-	/** The last line of its output: its result, if that could not be written to a file. */
+	/** The last line of its output: its result. */
 	lastLine?: string;
 }
 
@@ -74,6 +76,7 @@ export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 	for (const pipe of [stdin, stdout, stderr]) if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 	return {
 		ended: ended.promise,
+		sendsResult: true,
 		kill: () => killGroup(child),
 		letGo() {
 			for (const pipe of [stdin, stdout, stderr]) pipe.destroy();

@@ -18,7 +18,7 @@ import type { Stop } from "../../model/runner.ts";
 import { identityOf } from "../../runs/identity.ts";
 import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "../../runs/layout.ts";
 import { parseJson, readMeta } from "../../runs/read.ts";
-import { writeResult } from "../../runs/write.ts";
+import { writeOwnResult } from "../../runs/write.ts";
 import { WrappedRun } from "./run.ts";
 import { ignoreFlowControl, progressTerminal, readingTime, resultTerminal } from "./terminal.ts";
 import { withWorktree } from "./worktree.ts";
@@ -60,10 +60,11 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (launch.showsProgress) await ignoreFlowControl();
 	terminal.begin();
 	const result = await withWorktree(await run.live(), spec);
-	const isKept = await keep(dir, result);
+	const isKept = await keep(dir, result, spec);
 	if (parentSocket) await send(parentSocket, `${JSON.stringify(result)}\n`);
-	if (alertRules) await announce(alertRules, meta, result);
+	parentSocket?.end(); // whoever waits for this line need not wait for our exit
 	await terminal.end(result);
+	if (alertRules) await announce(alertRules, meta, result);
 	const { status } = result.outcome;
 	// A reader without the result file waits for our exit.
 	if (launch.showsProgress && isKept && status !== "aborted") await readingTime(print, systemClock);
@@ -80,9 +81,9 @@ async function announce(rules: AlertRules, { agentId, preset, cwd, spec }: Meta,
 	if (alert) await bestEffort("The notification", report, () => runAlertCommand(alert, rules.command));
 }
 
-async function keep(dir: string, result: ResultFile): Promise<boolean> {
+async function keep(dir: string, result: ResultFile, spec: Meta["spec"]): Promise<boolean> {
 	try {
-		return await writeResult(dir, result);
+		return await writeOwnResult(dir, result, spec);
 	} catch (error) {
 		process.stderr.write(`${join(dir, RUN_FILES.result)} could not be written: ${messageOf(error)}\n`);
 		return false;
