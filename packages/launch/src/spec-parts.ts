@@ -103,9 +103,9 @@ export function assertMayVerify(
 
 const SHELL_TOOL = "bash";
 
-function worktreeIn({ worktree: { link, include, setup, setupTimeoutMinutes } }: Settings): Defaults["worktree"] {
+function worktreeIn({ worktree: { dir, link, include, setup, setupTimeoutMinutes } }: Settings): Defaults["worktree"] {
 	const isGiven = setup.length > 0;
-	return { link, include, ...(isGiven ? { setup } : {}), setupTimeoutMs: setupTimeoutMinutes * 60_000 };
+	return { dir, link, include, ...(isGiven ? { setup } : {}), setupTimeoutMs: setupTimeoutMinutes * 60_000 };
 }
 
 /** What is only known once the rest has been decided: it is found or created on disk. */

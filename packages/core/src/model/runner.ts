@@ -103,8 +103,10 @@ export interface VerifySpec {
 	repairs: number;
 }
 
-/** What makes a new checkout ready to work in. Paths are relative to its root. */
+/** Where a new checkout is, and what makes it ready to work in. Other paths are relative to its root. */
 export interface WorktreeSetup {
+	/** Where the checkout is made: relative to the repository, absolute, or in the home directory (`~/…`). */
+	dir?: string;
 	/** Directories and files of the user's checkout that it shares. */
 	link?: readonly string[];
 	/** Patterns of ignored files that are copied, as in `.gitignore`. */
@@ -125,6 +127,8 @@ interface NotVerified {
 export interface Confinement {
 	/** The root of its checkout. */
 	root: string;
+	/** The directory of the checkout's record, if that is not beside it. */
+	records?: string;
 	/** The user's directory it was originally made from. It is trusted as that one is. */
 	origin: string;
 	/** The checkout it was made from, and those above: its commands must not change them. */

@@ -375,6 +375,7 @@ const DEFAULT_SETUP_MS = 600_000;
 /** A preset's field replaces the one of the settings. Files of the project count only where the project is trusted. */
 function setupOf({ preset, defaults, facts }: ResolveInput): { setup?: WorktreeSetup } {
 	const {
+		dir = "",
 		link = [],
 		include = [],
 		setup,
@@ -384,6 +385,7 @@ function setupOf({ preset, defaults, facts }: ResolveInput): { setup?: WorktreeS
 		...defined(preset.worktree ?? {}),
 	};
 	const made: WorktreeSetup = {
+		...(dir === "" ? {} : { dir }),
 		...(link.length > 0 ? { link } : {}),
 		...(include.length > 0 ? { include } : {}),
 		...(facts.isProjectTrusted ? { readsIncludeFile: true } : {}),

@@ -217,6 +217,7 @@ export const specSchema = once(() =>
 				base: oneOf("head", "dirty"),
 				setup: Type.Optional(
 					objectOf<WorktreeSetup>()({
+						dir: maybeText,
 						link: Type.Optional(texts),
 						include: Type.Optional(texts),
 						readsIncludeFile: Type.Optional(Type.Boolean()),
@@ -226,7 +227,7 @@ export const specSchema = once(() =>
 				),
 			}),
 		),
-		confinedTo: Type.Optional(Type.Object({ root: text, origin: text, watches: texts })),
+		confinedTo: Type.Optional(Type.Object({ root: text, records: maybeText, origin: text, watches: texts })),
 		inheritsContext: Type.Optional(Type.Boolean()),
 		compactsFirst: Type.Optional(Type.Literal(true)),
 		memory: Type.Optional(oneOf("project", "local", "user")),

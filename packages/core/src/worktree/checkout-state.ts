@@ -1,7 +1,8 @@
 /** The state of a checkout, for comparing two: commit, branch, changed files, and the stash. */
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { Confinement } from "../model/runner.ts";
 import { type Git, GitError, GitNotStarted } from "./git.ts";
 
 export interface CheckoutState {
@@ -72,7 +73,20 @@ export function differences(before: CheckoutState, after: CheckoutState): string
 	];
 }
 
+/** A file about a checkout, in the directory of its record. */
+export function fileAbout(place: Place, ending: string): string {
+	return join(recordsOf(place), basename(place.root) + ending);
+}
+
+/** The directory of records: not part of any checkout, even if it is inside one. */
+export function recordsOf({ root, records = dirname(root) }: Place): string {
+	return records;
+}
+
+/** Where a checkout and its record are. */
+export type Place = Pick<Confinement, "root" | "records">;
+
 /** Where it is noted that a command of an agent reached beyond its checkout. One line each. */
-export function flagsFile(root: string): string {
-	return `${root}.flags`;
+export function flagsFile(place: Place): string {
+	return fileAbout(place, ".flags");
 }

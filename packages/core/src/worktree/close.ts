@@ -2,15 +2,15 @@
  * Closes an agent's checkout: commits its changes to its branch and removes the directory. Changes are never lost: if
  * they cannot be committed, the directory stays and the report says so. Closing again returns the same report.
  */
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { sanitize, type WorktreeReport } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
 import { readPlain } from "../files/plain-file.ts";
-import { flagsFile } from "./checkout-state.ts";
+import { flagsFile, recordsOf } from "./checkout-state.ts";
 import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
 import type { Allowed } from "./own-config.ts";
-import { removeCheckout } from "./remove.ts";
+import { removeCheckout } from "./place.ts";
 import { commitTree, snapshotOf } from "./snapshot.ts";
 import { readWorktreeRecord, type WorktreeRecord, writeWorktreeRecord } from "./worktree-record.ts";
 
@@ -52,7 +52,7 @@ type Closing = Required<Pick<CloseOptions, "git" | "report">> & Pick<CloseOption
 
 async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Promise<WorktreeReport> {
 	const { report, allows } = options;
-	const known = withAllowed((await readWorktreeRecord(record.root)) ?? record, allows);
+	const known = withAllowed((await readWorktreeRecord(record)) ?? record, allows);
 	const git = allowing(options.git, known.allows ?? []);
 	if (known.report) {
 		// The process that wrote it may have died before removing the directory.
@@ -64,7 +64,7 @@ async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Pr
 		return await finish(known, git);
 	} catch (error) {
 		// Several processes may close it at once. The first report counts; if that process died, little is left to do.
-		const isClosed = (await readWorktreeRecord(record.root))?.report !== undefined;
+		const isClosed = (await readWorktreeRecord(record))?.report !== undefined;
 		const isOvertaken = error instanceof GitError && /cannot lock ref '[^']*': is at /.test(error.stderr);
 		if (isClosed || (isOvertaken && attempt < ATTEMPTS)) return closed(record, options, attempt + 1);
 		throw error;
@@ -118,7 +118,7 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 	const ask = (...args: string[]) => tryGit(git, args, { cwd: main });
 	const own = await ask("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`);
 	if (gitDir === undefined || !(await isCheckout(root))) {
-		await assertOpen(root);
+		await assertOpen(record);
 		const isChanged = own !== undefined && own !== base;
 		if (own === base) await ask("update-ref", "-d", `refs/heads/${branch}`, base);
 		const problems = [`The directory ${root} is gone; what was not committed there is lost.`];
@@ -131,9 +131,9 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 	const here = { cwd: root, gitDir };
 	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], here);
 	const on = (await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here))?.replace(/^refs\/heads\//, "");
-	const checkout = { root, main, gitDir, ignores: dirname(root), allowed, isWhole: true };
+	const checkout = { root, main, gitDir, ignores: recordsOf(record), allowed, isWhole: true };
 	const { tree, problems, isWhole } = await snapshotOf(checkout, git);
-	await assertOpen(root);
+	await assertOpen(record);
 	const isClean = head !== undefined && tree === (await git(["rev-parse", `${head}^{tree}`], here));
 	const parents = head === undefined ? [] : [head];
 	const committed = isClean ? undefined : await commitTree(here, { tree, parents, message: messageFor(record) }, git);
@@ -173,8 +173,8 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 }
 
 /** The process that closed it is removing its files now; they would count as deleted or lost. */
-async function assertOpen(root: string): Promise<void> {
-	if ((await readWorktreeRecord(root))?.report) throw new Error("another process has just closed it");
+async function assertOpen(record: WorktreeRecord): Promise<void> {
+	if ((await readWorktreeRecord(record))?.report) throw new Error("another process has just closed it");
 }
 
 /** The checkout must leave a branch before that is deleted, or everything in it would count as new. */
@@ -244,8 +244,8 @@ function quotedForShell(word: string): string {
 const MAX_FLAGS = 5;
 const FLAG_BYTES = 64 * 1024;
 
-async function flagsOf({ root }: WorktreeRecord): Promise<string[]> {
-	const bytes = await readPlain(flagsFile(root), FLAG_BYTES).catch(() => undefined);
+async function flagsOf(record: WorktreeRecord): Promise<string[]> {
+	const bytes = await readPlain(flagsFile(record), FLAG_BYTES).catch(() => undefined);
 	const lines = (bytes?.toString("utf8") ?? "")
 		.split("\n")
 		.filter((line) => line !== "")

@@ -1,14 +1,16 @@
 /** A run's spec inside its own checkout, and which directories agents are confined to. */
 
 import { realpath } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
 import type { Confinement, RunSpec } from "../model/runner.ts";
 import type { Allowed, Allows } from "./own-config.ts";
+import { worktreesDir } from "./place.ts";
 import { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";
 
 export function confinedSpec<Spec extends RunSpec>(spec: Spec, record: WorktreeRecord): Spec {
-	const { root, main } = record;
+	const { root, main, records } = record;
 	const aliases = [main, mainAsGiven(spec, record)];
 	const inside = (text: string) => pathsMoved(text, aliases, root);
 	const { mode, text } = spec.systemPrompt ?? { mode: "append", text: "" };
@@ -19,6 +21,7 @@ export function confinedSpec<Spec extends RunSpec>(spec: Spec, record: WorktreeR
 		systemPrompt: { mode, text: [inside(text), noteFor(record)].filter((part) => part.trim() !== "").join("\n\n") },
 		confinedTo: {
 			root,
+			...defined({ records }),
 			origin: originOf({ cwd: main, confinedTo: spec.confinedTo }),
 			watches: [...new Set([main, ...(spec.confinedTo?.watches ?? [])])],
 		},
@@ -74,19 +77,25 @@ function noteFor({ root, main, branch, notes }: WorktreeRecord): string {
 	].join(" ");
 }
 
-export function worktreesDir(agentDir: string): string {
-	return join(agentDir, "state", "subagents", "worktrees");
-}
-
 /**
  * An agent that works in an agent's checkout is confined to it, even if it is resumed without the agent that launched
  * it: it must not reach the user's own files.
  */
 export async function confinementAt(agentDir: string, cwd: string): Promise<Confinement | undefined> {
 	const dir = await realpath(worktreesDir(agentDir)).catch(() => undefined); // none exists
-	const [name] = dir === undefined ? [] : relative(dir, cwd).split(sep);
-	if (dir === undefined || !name || !isWithin(cwd, dir)) return undefined;
+	if (dir === undefined) return undefined;
+	const [name] = isWithin(cwd, dir) ? relative(dir, cwd).split(sep) : [];
+	if (!name) return confinementAbove(dir, cwd);
 	const root = join(dir, name);
-	const main = (await readWorktreeRecord(root))?.main;
+	const main = (await readWorktreeRecord({ root }))?.main;
 	return { root, origin: main ?? root, watches: main === undefined ? [] : [main] };
+}
+
+/** In a checkout whose record is elsewhere. */
+async function confinementAbove(records: string, root: string): Promise<Confinement | undefined> {
+	const record = basename(root) === "" ? undefined : await readWorktreeRecord({ root, records });
+	const isThere = record && (!record.report || record.report.path !== undefined);
+	if (isThere) return { root, records, origin: record.main, watches: [record.main] };
+	const parent = dirname(root);
+	return parent === root ? undefined : confinementAbove(records, parent);
 }

@@ -3,12 +3,11 @@
  * checkouts it must not touch are compared. Not a sandbox; it warns an agent that goes astray, and its user.
  */
 import { appendFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
 import { gitRefusal } from "../guards/git-guard.ts";
 import { leadsInto, pathAsPiReadsIt } from "../guards/path-guard.ts";
 import type { Confinement } from "../model/runner.ts";
-import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS } from "./checkout-state.ts";
+import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS, recordsOf } from "./checkout-state.ts";
 import { type Git, gitWith } from "./git.ts";
 
 export interface Guard {
@@ -33,16 +32,17 @@ const MAX_NAMED = 10;
 
 /** `alsoWritable`: directories besides the checkout, for example for notes. */
 export function createGuard(
-	{ root, watches }: Pick<Confinement, "root" | "watches">,
+	checkout: Omit<Confinement, "origin">,
 	{ alsoWritable = [], git = gitWith() }: { alsoWritable?: readonly string[]; git?: Git } = {},
 ): Guard {
+	const { root, watches } = checkout;
 	const running = new Map<string, { command: string; states: (CheckoutState | undefined)[] }>();
-	const flag = (text: string) => appendFile(flagsFile(root), `${text}\n`, { mode: 0o600 });
+	const flag = (text: string) => appendFile(flagsFile(checkout), `${text}\n`, { mode: 0o600 });
 	/** One timeout is enough: all commands of the agent wait for this. */
 	const unwatched = new Set<string>();
 	const lookAt = async (path: string): Promise<CheckoutState | undefined> => {
 		if (unwatched.has(path)) return undefined;
-		const state = await checkoutState(path, dirname(root), git);
+		const state = await checkoutState(path, recordsOf(checkout), git);
 		if (!state && !unwatched.has(path)) {
 			unwatched.add(path);
 			await flag(

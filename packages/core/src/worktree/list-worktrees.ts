@@ -1,15 +1,17 @@
 /** The checkouts and branches that agents left: list, diff, apply or discard them. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { bestEffort } from "../base/best-effort.ts";
 import { AgentError } from "../base/error.ts";
 import { isAlive } from "../runs/identity.ts";
 import { RUN_FILES } from "../runs/layout.ts";
 import { readWrapper } from "../runs/read.ts";
+import { recordsOf } from "./checkout-state.ts";
+import { closeWorktree } from "./close.ts";
 import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
-import { removeCheckout } from "./remove.ts";
+import { removeCheckout } from "./place.ts";
 import { checkTree } from "./repository.ts";
 import { commitTree, filledLinks, snapshotOf } from "./snapshot.ts";
 import {
@@ -31,7 +33,7 @@ export interface ListedWorktree {
 const FORGOTTEN_MS = 24 * 60 * 60_000;
 
 /**
- * Newest last. Records of merged or deleted ones are removed.
+ * Newest last. Records of merged or deleted ones are removed, and so are checkouts that a crash left without any work.
  *
  * @example
  * ```ts
@@ -47,16 +49,36 @@ export async function listWorktrees(options: { dir: string; git?: Git; now?: num
 		const state = await stateOf(record, git);
 		if (state === "gone") {
 			if (now - record.createdAt > FORGOTTEN_MS && !(await exists(record.root))) await deleteWorktreeRecord(record);
-		} else listed.push({ record, state, isChanged: state === "kept" || (await isChanged(record, git)) });
+			continue;
+		}
+		const holdsWork = state === "kept" || (await isChanged(record, git));
+		const isRest = state === "left" && record.failure === undefined && (record.isPreparing || !holdsWork);
+		const isRemoved = isRest && (await removeIdle(record, git).catch(() => false)); // tried again at the next listing
+		if (!isRemoved) listed.push({ record, state, isChanged: holdsWork });
 	}
 	return listed;
+}
+
+/** Removes a checkout that a killed process left in its set-up, or unchanged. False if there is something to keep. */
+async function removeIdle(record: WorktreeRecord, git: Git): Promise<boolean> {
+	const { branch, base, main } = record;
+	if (!record.isPreparing) {
+		const { branch: kept, path } = await closeWorktree(record, { git });
+		return kept === undefined && path === undefined;
+	}
+	await removeCheckout(record, git);
+	// A later run of the agent has earlier work there.
+	if ((await tipOf(record, branch, git)) !== base) return false;
+	await tryGit(git, ["update-ref", "-d", `refs/heads/${branch}`, base], { cwd: main });
+	await deleteWorktreeRecord(record);
+	return true;
 }
 
 /** Removes a directory whose removal was interrupted. */
 async function removeRest(record: WorktreeRecord, git: Git): Promise<void> {
 	const { report, root } = record;
 	if (!report || report.path !== undefined || !(await exists(root)) || (await isInUse(record))) return;
-	if (!(await readWorktreeRecord(root))?.report) return; // it was just reopened
+	if (!(await readWorktreeRecord(record))?.report) return; // it was just reopened
 	const ignore = () => undefined; // tried again at the next listing
 	await bestEffort("removing what is left of a worktree", ignore, () => removeCheckout(record, git));
 }
@@ -122,11 +144,11 @@ export async function applyWorktree(
 	options: { isDryRun?: boolean; git?: Git } = {},
 ): Promise<Applied> {
 	const { isDryRun = false } = options;
-	const { main, base, root, allows: allowed = [] } = record;
+	const { main, base, allows: allowed = [] } = record;
 	const git = allowing(options.git ?? gitWith(), allowed);
 	const here = { cwd: main };
 	const gitDir = await git(["rev-parse", "--absolute-git-dir"], here);
-	const ours = await snapshotOf({ root: main, main, gitDir, ignores: dirname(root), allowed }, git);
+	const ours = await snapshotOf({ root: main, main, gitDir, ignores: recordsOf(record), allowed }, git);
 	const theirs = await treeOf(record, git);
 	const joined = await join3(
 		main,
@@ -195,7 +217,7 @@ async function join3(
 async function treeOf(record: WorktreeRecord, git: Git): Promise<string> {
 	const { report, root, gitDir, main, branch, allows: allowed = [] } = record;
 	if (!report && gitDir !== undefined && (await isCheckout(root)))
-		return (await snapshotOf({ root, main, gitDir, ignores: dirname(root), allowed }, git)).tree;
+		return (await snapshotOf({ root, main, gitDir, ignores: recordsOf(record), allowed }, git)).tree;
 	const holder = report?.branch ?? branch;
 	const tree = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${holder}^{tree}`], { cwd: main });
 	if (tree === undefined) throw new AgentError("wrong_state", `The branch ${holder} is gone.`);

@@ -11,8 +11,8 @@ import { ownIdentity } from "../runs/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
 import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
 import { type Allowed, type Allows, NeedsOwnSettings } from "./own-config.ts";
+import { placeFor, removeCheckout } from "./place.ts";
 import { lookAt, prepareCheckout } from "./prepare.ts";
-import { removeCheckout } from "./remove.ts";
 import { checkTree, findRepository, type Repository } from "./repository.ts";
 import { commitTree, snapshotOf, WITHOUT_LFS, withoutFilters } from "./snapshot.ts";
 import {
@@ -26,7 +26,7 @@ import {
 export interface OpenOptions {
 	/** Where the agent was to work: a directory in a checkout of a repository. */
 	cwd: string;
-	/** Holds the checkouts of all agents. */
+	/** Holds the records of all checkouts, and those that have no other place. */
 	dir: string;
 	/** The agent's id and run: a later run continues where the previous one ended. */
 	id: string;
@@ -41,7 +41,9 @@ export interface OpenOptions {
 	runDir?: string | undefined;
 	/** Which of the repository's own settings git may use. Default: none. */
 	allows?: Allows | undefined;
-	/** What makes it ready to work in. Absent: nothing. */
+	/** The user's own checkout, if the one that is copied is an agent's. Default: the one that is copied. */
+	originOf?: ((main: string) => string) | undefined;
+	/** Where it is, and what makes it ready to work in. Absent: nothing. */
 	setup?: WorktreeSetup | undefined;
 	now?: number;
 	signal?: AbortSignal | undefined;
@@ -66,11 +68,14 @@ export async function openWorktree(given: OpenOptions): Promise<WorktreeRecord> 
 	const before = run > 1 ? await lastRecord(options.dir, id, repository) : undefined;
 	const again = before && (await openAgain(before, options, git));
 	if (again && "record" in again) return again.record;
+	const { originOf = (main) => main, setup } = given;
+	const where = { chosen: setup?.dir, records: options.dir, origin: originOf(repository.main), repository };
+	const place = await placeFor({ ...where, git, signal });
 	const { commit, ...begins } = again ?? (await baseOf(options, repository, git));
-	const record = await claim(options, repository, begins, git);
+	const record = await claim(options, place, repository, begins, git);
 	// Without the signal: a killed git could leave a lock in the user's repository.
 	const begin = () => git(["update-ref", `refs/heads/${record.branch}`, commit, ""], { cwd: record.main });
-	return make(record, { git, signal, begin, setup: given.setup }, async () => {
+	return make(record, { git, signal, begin, setup }, async () => {
 		await tryGit(git, ["update-ref", "-d", `refs/heads/${record.branch}`, commit], { cwd: record.main });
 		await deleteWorktreeRecord(record);
 	});
@@ -98,7 +103,7 @@ async function make(
 		const gitDir = await git(["rev-parse", "--absolute-git-dir"], { cwd: record.root, signal });
 		const made = { ...record, gitDir, notes: await fill({ ...record, gitDir }, git, signal) };
 		await mkdir(made.cwd, { recursive: true }); // git stores no empty directories, and the user may be in one
-		await writeWorktreeRecord(made);
+		await writeWorktreeRecord(setup ? { ...made, isPreparing: true } : made);
 		if (!setup) return made;
 		const notes = await prepareCheckout({ ...made, gitDir }, setup, { git, clock: systemClock, signal });
 		const ready = { ...made, notes: [...made.notes, ...notes] };
@@ -167,6 +172,7 @@ export async function baseOf(
 /** Takes the first unused name: no directory, branch or record has it. */
 async function claim(
 	options: Opening,
+	place: string,
 	{ main, commonDir }: Repository,
 	begins: Pick<WorktreeRecord, "base" | "isSnapshot">,
 	git: Git,
@@ -180,7 +186,7 @@ async function claim(
 	const prefix = isTaken === undefined ? "pi-subagents/" : "pi-subagents-";
 	for (let count = 1; ; count++) {
 		const name = count === 1 ? id : `${id}-${count}`;
-		const root = join(dir, name);
+		const root = join(place, name);
 		const branch = `${prefix}${name}`;
 		const isKnown = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { cwd: main });
 		if (isKnown !== undefined || (await exists(root))) continue;
@@ -195,6 +201,7 @@ async function claim(
 			main,
 			commonDir,
 			root,
+			...(place === dir ? {} : { records: dir }),
 			cwd: join(root, inside),
 			branch,
 			...begins,
@@ -223,7 +230,7 @@ async function openAgain(
 	{ run, about, signal, runDir, allowed, setup }: Opening,
 	git: Git,
 ): Promise<{ record: WorktreeRecord } | { commit: string; base: string; isSnapshot: boolean } | undefined> {
-	const { report: closed, failure: _failure, runDir: _before, gitDir, ...rest } = before;
+	const { report: closed, failure: _failure, runDir: _before, isPreparing, gitDir, ...rest } = before;
 	const again: WorktreeRecord = {
 		...rest,
 		run,
@@ -237,8 +244,9 @@ async function openAgain(
 		cwd: before.main,
 	});
 	const fresh = tip === undefined ? undefined : { commit: tip, base: before.base, isSnapshot: before.isSnapshot };
-	// Remains of an interrupted removal must not be taken for the agent's work.
-	if (closed && closed.path === undefined && (await exists(before.root))) await removeCheckout(before, git);
+	// Remains of an interrupted removal or set-up must not be taken for the agent's work.
+	const isRest = isPreparing || (closed && closed.path === undefined);
+	if (isRest && (await exists(before.root))) await removeCheckout(before, git);
 	if (await exists(before.root)) {
 		// Without its git directory, the content is for the user to look at.
 		if (gitDir === undefined || !(await exists(gitDir)) || !(await isCheckout(before.root))) return fresh;
@@ -257,7 +265,7 @@ async function openAgain(
 
 /** The previous run's notes were reported. */
 async function startAgain(record: WorktreeRecord): Promise<void> {
-	await rm(flagsFile(record.root), { force: true });
+	await rm(flagsFile(record), { force: true });
 	await writeWorktreeRecord(record);
 }
 

@@ -12,6 +12,7 @@ import { isMissing } from "../base/error-code.ts";
 import { commandText, runCommand } from "../commands/run-command.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { isWithin } from "../files/within.ts";
+import { leadsInto } from "../guards/path-guard.ts";
 import type { WorktreeSetup } from "../model/runner.ts";
 import { type Git, tryGit } from "./git.ts";
 import type { WorktreeRecord } from "./worktree-record.ts";
@@ -153,8 +154,8 @@ function insidePath(given: string, field: "link" | "include"): string {
 
 /** A tracked link must not lead what is written out of the checkout. */
 async function mkdirInside(root: string, dir: string): Promise<void> {
+	if (!leadsInto(root, dir)) throw refused(`${quoted(dir)} leads out of the checkout`);
 	await mkdir(dir, { recursive: true });
-	if (!isWithin(await realpath(dir), await realpath(root))) throw refused(`${quoted(dir)} leads out of the checkout`);
 }
 
 /** Undefined if nothing is there; rejects if that is unknown. */

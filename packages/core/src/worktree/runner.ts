@@ -7,14 +7,14 @@ import { watchWhenStarted } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { closeWorktree } from "./close.ts";
-import { allowedAt, confinedSpec } from "./confine.ts";
+import { allowedAt, confinedSpec, originOf } from "./confine.ts";
 import { type Git, gitWith } from "./git.ts";
 import { openWorktree } from "./open.ts";
 import type { Allows } from "./own-config.ts";
 import { readWorktreeRecord, type WorktreeRecord } from "./worktree-record.ts";
 
 export interface WorktreeRunnerOptions {
-	/** Holds the checkouts of all agents. */
+	/** Holds the records of all checkouts, and those that have no other place. */
 	dir: string;
 	/** The user's directory, so that a pasted command works there. */
 	sessionCwd?: () => string | undefined;
@@ -56,7 +56,7 @@ export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): R
 						spec.isolation
 							? isolatedRun(spec, options, {
 									// The run's files name its checkout.
-									open: async () => (spec.confinedTo ? readWorktreeRecord(spec.confinedTo.root) : undefined),
+									open: async () => (spec.confinedTo ? readWorktreeRecord(spec.confinedTo) : undefined),
 									begin: () => attach(spec, emit, checkpoint),
 								})
 							: attach(spec, emit, checkpoint),
@@ -83,6 +83,7 @@ function open(
 		sessionCwd: options.sessionCwd?.(),
 		runDir: runner === "session" ? undefined : artifacts,
 		allows: (main) => allowedAt(main, confinedTo, allows),
+		originOf: (main) => originOf({ cwd: main, confinedTo }),
 		signal,
 		...defined({ git: options.git }),
 	});

@@ -1,10 +1,10 @@
 /**
- * The record of each agent's checkout: a file beside its directory, so that it is found after a crash and nothing of
- * ours is among the agent's files.
+ * The record of each agent's checkout: a file in the user's state, so that it is found after a crash, wherever the
+ * checkout is, and nothing of ours is among the agent's files.
  */
 
 import { realpath, rename, rm, writeFile } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
@@ -15,7 +15,7 @@ import { namesIn } from "../files/small-file.ts";
 import type { ProcessIdentity } from "../runs/layout.ts";
 import { parseJson } from "../runs/read.ts";
 import { identity, objectOf, worktreeReportSchema } from "../runs/schema.ts";
-import { flagsFile } from "./checkout-state.ts";
+import { fileAbout, flagsFile, type Place, recordsOf } from "./checkout-state.ts";
 import type { Allowed } from "./own-config.ts";
 
 export interface WorktreeRecord {
@@ -36,6 +36,8 @@ export interface WorktreeRecord {
 	gitDir?: string;
 	/** The root of the checkout. */
 	root: string;
+	/** The directory of this record, if the checkout is elsewhere. */
+	records?: string;
 	/** Where the agent starts: the same directory as the one it was launched in. */
 	cwd: string;
 	branch: string;
@@ -52,6 +54,8 @@ export interface WorktreeRecord {
 	runDir?: string;
 	/** Which of the repository's own settings git may use here. Absent: none. */
 	allows?: Allowed;
+	/** It is being made ready: its agent has not started, and what is in it is not the agent's work. */
+	isPreparing?: true;
 	/** Notes about this checkout for the agent and its readers. */
 	notes: string[];
 	/** Why it could not be closed: the changes are only in its directory. */
@@ -75,6 +79,7 @@ const recordSchema = once(() =>
 		commonDir: text,
 		gitDir: Type.Optional(text),
 		root: text,
+		records: Type.Optional(text),
 		cwd: text,
 		// Passed to git as an argument, and deleted by name.
 		branch: Type.String({ pattern: "^(?:pi-subagents[/-]|pi/)[\\w-]{1,100}$" }),
@@ -85,6 +90,7 @@ const recordSchema = once(() =>
 		owner: Type.Object(identity()),
 		runDir: Type.Optional(text),
 		allows: Type.Optional(Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))])),
+		isPreparing: Type.Optional(Type.Literal(true)),
 		notes: Type.Array(text),
 		failure: Type.Optional(text),
 		report: Type.Optional(worktreeReportSchema()),
@@ -95,12 +101,17 @@ const recordSchema = once(() =>
 const MAX_BYTES = 256 * 1024;
 
 /** The record of the checkout with this root; undefined if there is none or it is broken. */
-export async function readWorktreeRecord(root: string): Promise<WorktreeRecord | undefined> {
-	const bytes = await readPlain(fileOf(root), MAX_BYTES);
+export async function readWorktreeRecord(place: Place): Promise<WorktreeRecord | undefined> {
+	const record = await readNamed(recordsOf(place), basename(place.root));
+	return record?.root === place.root ? record : undefined;
+}
+
+async function readNamed(dir: string, name: string): Promise<WorktreeRecord | undefined> {
+	const bytes = await readPlain(join(dir, `${name}.json`), MAX_BYTES);
 	const value = bytes && parseJson(bytes.toString("utf8"));
 	if (!Check(recordSchema(), value)) return undefined;
 	const paths = [value.main, value.commonDir, value.cwd, ...(value.gitDir === undefined ? [] : [value.gitDir])];
-	return value.root === root && paths.every(isAbsolute) ? value : undefined;
+	return fileOf(value) === join(dir, `${name}.json`) && paths.every(isAbsolute) ? value : undefined;
 }
 
 /** All records in the directory, oldest first. Unreadable ones are left out. */
@@ -109,18 +120,18 @@ export async function readWorktreeRecords(dir: string): Promise<WorktreeRecord[]
 	if (names.length === 0) return [];
 	const realDir = await realpath(dir); // as in the records
 	const records = await Promise.all(
-		names.map((name) => readWorktreeRecord(join(realDir, name.slice(0, -".json".length))).catch(() => undefined)),
+		names.map((name) => readNamed(realDir, name.slice(0, -".json".length)).catch(() => undefined)),
 	);
 	return records.flatMap((record) => record ?? []).sort((a, b) => a.createdAt - b.createdAt);
 }
 
 /** Returns whether the name was free. */
 export async function claimWorktree(record: WorktreeRecord): Promise<boolean> {
-	return createWhole(fileOf(record.root), jsonText(record));
+	return createWhole(fileOf(record), jsonText(record));
 }
 
 export async function writeWorktreeRecord(record: WorktreeRecord): Promise<void> {
-	const file = fileOf(record.root);
+	const file = fileOf(record);
 	const unfinished = `${file}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
 	try {
 		await writeFile(unfinished, jsonText(record), { flag: "wx", mode: 0o600, flush: true });
@@ -130,11 +141,11 @@ export async function writeWorktreeRecord(record: WorktreeRecord): Promise<void>
 	}
 }
 
-export async function deleteWorktreeRecord({ root }: Pick<WorktreeRecord, "root">): Promise<void> {
-	await rm(flagsFile(root), { force: true });
-	await rm(fileOf(root), { force: true });
+export async function deleteWorktreeRecord(record: WorktreeRecord): Promise<void> {
+	await rm(flagsFile(record), { force: true });
+	await rm(fileOf(record), { force: true });
 }
 
-function fileOf(root: string): string {
-	return `${root}.json`;
+function fileOf(place: Place): string {
+	return fileAbout(place, ".json");
 }

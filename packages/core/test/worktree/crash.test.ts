@@ -20,7 +20,7 @@ const TIMEOUT = 60_000;
 
 /** The record as it is written down. */
 async function noted(record: WorktreeRecord): Promise<WorktreeRecord> {
-	return (await readWorktreeRecord(record.root)) ?? record;
+	return (await readWorktreeRecord(record)) ?? record;
 }
 
 /** One that was closed, and whose directory was only half removed when whoever did it was killed. */

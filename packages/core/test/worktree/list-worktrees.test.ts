@@ -42,7 +42,7 @@ async function kept(
 	const record = await it.open({ base });
 	await change(record.root);
 	await closeWorktree(record, { git: it.git });
-	return (await readWorktreeRecord(record.root)) ?? record;
+	return (await readWorktreeRecord(record)) ?? record;
 }
 
 test("the list tells what is in use, what was left by a crash, and what waits on a branch", async () => {
@@ -58,7 +58,6 @@ test("the list tells what is in use, what was left by a crash, and what waits on
 	await writeFile(join(it.dir, "junk.json"), "{}");
 	expect(await list(it)).toEqual([
 		["busy", "in use", false],
-		["clean", "left", false],
 		["dirty", "left", true],
 		["done", "kept", true],
 	]);
@@ -169,7 +168,7 @@ if (isFullRun)
 		await it.run(["add", "."], record.root);
 		await it.run(["commit", "--quiet", "-m", "new"], record.root);
 		await closeWorktree(record, { git: it.git });
-		await discardWorktree((await readWorktreeRecord(record.root)) ?? record, it.git);
+		await discardWorktree((await readWorktreeRecord(record)) ?? record, it.git);
 		expect(await it.branches()).toEqual(["main", "pi-subagents/a1x"]);
 	});
 
@@ -182,7 +181,31 @@ if (isFullRun)
 		await it.write("src/a.txt", "one\r\nTWO\r\nthree\r\n", record.root);
 		expect(await closeWorktree(record, { git: it.git })).toMatchObject({ files: 1, insertions: 1, deletions: 1 });
 		await it.write("src/a.txt", "one\r\ntwo\r\nthree\r\nmine\r\n");
-		const kept = (await readWorktreeRecord(record.root)) ?? record;
+		const kept = (await readWorktreeRecord(record)) ?? record;
 		expect(await applyWorktree(kept, { git: it.git })).toEqual({ files: ["src/a.txt"], conflicts: [] });
 		expect(await it.read("src/a.txt")).toBe("one\r\nTWO\r\nthree\r\nmine\r\n");
 	});
+
+test("what a killed process left in its set-up, or unchanged, is removed; an earlier run's work stays", async () => {
+	const it = await repo();
+	const unready = await it.open({ id: "a1" });
+	await it.write("made-by-setup.txt", "made\n", unready.root);
+	await orphan({ ...unready, isPreparing: true });
+	await orphan(await it.open({ id: "b2" }));
+	const worked = await it.open({ id: "c3" });
+	await it.write("work.txt", "work\n", worked.root);
+	await closeWorktree(worked, { git: it.git });
+	await orphan({ ...(await it.open({ id: "c3", run: 2 })), isPreparing: true });
+	const busy = await it.open({ id: "d4" });
+	await writeFile(`${busy.root}.json`, JSON.stringify({ ...busy, isPreparing: true })); // by us, who live
+	const listed = await listWorktrees({ dir: it.dir, git: it.git });
+	expect(listed.map(({ record: { agentId }, state }) => [agentId, state])).toEqual([
+		["c3", "left"],
+		["d4", "in use"],
+	]);
+	expect((await readdir(it.dir)).filter((name) => !name.endsWith(".json"))).toEqual(["d4"]);
+	expect(await it.branches()).toEqual(["main", "pi-subagents/c3", "pi-subagents/d4"]);
+	// The set-up runs again, on top of the earlier work.
+	const again = await it.open({ id: "c3", run: 3, setup: { setup: "touch made-again.txt" } });
+	expect((await readdir(again.root)).sort()).toEqual([".git", ".gitignore", "made-again.txt", "src", "work.txt"]);
+});

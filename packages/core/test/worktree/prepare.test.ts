@@ -132,4 +132,37 @@ describe("a worktree that is made ready", { timeout: 60_000 }, () => {
 		expect(await it.run(["ls-tree", "--name-only", report.branch ?? ""])).toContain("docs");
 		expect(seen).toEqual([".git", ".gitignore", "node_modules", "src"]);
 	});
+
+	test("copies no link, no repository and nothing of .git, whatever the pattern; links in a circle do no harm", async () => {
+		const it = await ready();
+		await symlink("/etc", join(it.main, "ignored", "etc"));
+		await symlink("/etc/hostname", join(it.main, "ignored", "hostname"));
+		await it.write("ignored/inner/.env", "KEY=4");
+		await it.run(["init", "--quiet"], join(it.main, "ignored", "inner"));
+		const setup = "ln -s two one; ln -s one two; ln -s . ignored/here; ln -s .. up";
+		const include = ["**", ".git/*", "/.git", "ignored/etc/*", "!src"];
+		const record = await it.open({ setup: { include, setup } });
+		expect(await names(join(record.root, "ignored"))).toEqual(["big.bin", "here"]);
+		expect((await lstat(join(record.root, ".git"))).isFile()).toBe(true);
+		const report = await closeWorktree(record, { git: it.git });
+		expect(await it.run(["diff", "--name-only", record.base, report.branch ?? ""])).toBe("one\ntwo\nup");
+		expect(await names(it.dir)).toEqual([`${record.name}.json`]);
+		expect(await it.read("ignored/inner/.env")).toBe("KEY=4");
+	});
+
+	test("makes no directory where a tracked link leads out of the checkout", async () => {
+		const it = await ready();
+		const outside = join(it.home, "outside");
+		await mkdir(outside);
+		await rm(join(it.main, "pkg"), { recursive: true });
+		await symlink(outside, join(it.main, "pkg"));
+		await it.run(["add", "pkg"]);
+		await it.run(["commit", "--quiet", "-m", "a link"]);
+		await it.run(["rm", "--quiet", "--cached", "pkg"]);
+		await rm(join(it.main, "pkg"));
+		await it.write("pkg/deep/.env", "KEY=3");
+		const failed = it.open({ setup: { include: [".env*"] } });
+		await expect(failed).rejects.toThrow("leads out of the checkout");
+		expect(await names(outside)).toEqual([]);
+	});
 });

@@ -339,6 +339,14 @@ export const settingsSchema = Type.Object({
 	}),
 	worktree: Type.Object(
 		{
+			dir: Type.String({
+				maxLength: 1_000,
+				pattern: "^[^\\0]*$",
+				title: "Place",
+				description:
+					"The directory in which worktrees are made: relative to your checkout, absolute, or `~/…`; inside the checkout git must ignore it. Empty: in pi's directory.",
+				default: "",
+			}),
 			link: names({
 				title: "Links",
 				description: "Directories of your checkout that worktrees share, such as `node_modules`; git must ignore them.",
@@ -362,7 +370,7 @@ export const settingsSchema = Type.Object({
 				default: 10,
 			}),
 		},
-		{ title: "Worktree", description: "What makes the worktrees of agents ready to work in." },
+		{ title: "Worktree", description: "Where the worktrees of agents are, and what makes them ready to work in." },
 	),
 	verifyCalls: yesOrNo({
 		title: "Verification in calls",

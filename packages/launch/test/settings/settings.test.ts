@@ -32,7 +32,7 @@ test("without files everything is at its default", () => {
 			packageAgents: true,
 			backgroundByDefault: true,
 			worktrees: true,
-			worktree: { link: [], include: [], setup: "", setupTimeoutMinutes: 10 },
+			worktree: { dir: "", link: [], include: [], setup: "", setupTimeoutMinutes: 10 },
 			verifyCalls: false,
 			excludeExtensions: [],
 			fallbackSubagent: false,

@@ -143,7 +143,7 @@ export const fields: readonly Field[] = [
 		aliases: ["base_ref"],
 	}),
 	refuse("worktree", "worktree", kind("worktree"), {
-		doc: "What makes its worktree ready: directories to `link`, ignored files to `include`, a `setup` command.",
+		doc: "Where its worktree is (`dir`) and what makes it ready: directories to `link`, ignored files to `include`, a `setup` command.",
 		absent: "the setting",
 	}),
 	refuse("isolated", "isolated", kind("boolean"), {

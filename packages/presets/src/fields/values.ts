@@ -112,7 +112,7 @@ const rules: { readonly [Type in Kind["type"]]: Rules<Extract<Kind, { readonly t
 	},
 	worktree: {
 		read: readWorktree,
-		expected: "a mapping of `link` and `include` (lists), `setup` (a command) and `setup_timeout`",
+		expected: "a mapping of `dir` (a path), `link` and `include` (lists), `setup` (a command) and `setup_timeout`",
 		mayBeEmpty: true,
 	},
 };
@@ -266,7 +266,7 @@ function readSchema(raw: unknown): Reading {
 	}
 }
 
-/** Reads what makes a worktree ready. A key that is not known may be meant as a limit. */
+/** Reads where a worktree is and what makes it ready. A key that is not known may be meant as a limit. */
 function readWorktree(raw: unknown): Reading {
 	if (!isMapping(raw)) return invalid;
 	const read: Record<string, unknown> = {};
@@ -281,12 +281,20 @@ function readWorktree(raw: unknown): Reading {
 }
 
 const worktreeKeys = new Map([
+	["dir", { key: "dir", read: readPath }],
 	["link", { key: "link", read: (raw: unknown) => readList(raw, (item) => itemName.test(item)) }],
 	["include", { key: "include", read: (raw: unknown) => readList(raw, (item) => itemName.test(item)) }],
 	["setup", { key: "setup", read: readCommand }],
 	["setuptimeout", { key: "setupTimeoutMs", read: (raw: unknown) => readDuration(raw, 1000) }],
 ]);
 
+/** Whether a worktree may be there is checked when one is made. */
+function readPath(raw: unknown): Reading {
+	const isPath = typeof raw === "string" && raw.trim() !== "" && raw.length <= maxPath && !/\p{Cc}/u.test(raw);
+	return isPath ? { ok: true, value: raw.trim() } : invalid;
+}
+
+const maxPath = 1_000;
 const maxCommand = 10_000;
 const verifyKeys = new Set(["command", "timeout", "output", "schema"]);
 

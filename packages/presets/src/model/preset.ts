@@ -55,7 +55,7 @@ export interface PresetFields {
 	readonly stalledAfterMs?: number;
 	readonly isolation?: "worktree" | "off";
 	readonly isolationBase?: string;
-	/** What makes its worktree ready. */
+	/** Where its worktree is, and what makes it ready. */
 	readonly worktree?: WorktreeFields;
 	readonly isolated?: boolean;
 	readonly memory?: "project" | "local" | "user";
@@ -80,8 +80,10 @@ export interface PresetFields {
 	readonly locked?: readonly FieldKey[];
 }
 
-/** What makes a worktree ready to work in. */
+/** Where a worktree is, and what makes it ready to work in. */
 export interface WorktreeFields {
+	/** Relative to the repository, absolute, or `~/…`. */
+	readonly dir?: string;
 	readonly link?: readonly string[];
 	readonly include?: readonly string[];
 	readonly setup?: string | readonly string[];

@@ -1,7 +1,7 @@
 /** Keeps a child in its own process out of git directories and inside its checkout, which its environment names. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { gitRefusal } from "../../guards/git-guard.ts";
-import type { RunSpec } from "../../model/runner.ts";
+import type { Confinement, RunSpec } from "../../model/runner.ts";
 import { createGuard } from "../../worktree/guard.ts";
 
 const VARIABLE = "PI_SUBAGENTS_CONFINED_TO";
@@ -12,8 +12,8 @@ export function confinementVariables({
 	memoryDir,
 }: Pick<RunSpec, "confinedTo" | "memoryDir">): Record<string, string> {
 	if (!confinedTo) return {};
-	const { root, watches } = confinedTo;
-	return { [VARIABLE]: JSON.stringify([root, watches, memoryDir === undefined ? [] : [memoryDir]]) };
+	const { origin: _, ...checkout } = confinedTo;
+	return { [VARIABLE]: JSON.stringify([checkout, memoryDir === undefined ? [] : [memoryDir]]) };
 }
 
 export function guardCheckout(pi: ExtensionAPI, env: NodeJS.ProcessEnv): void {
@@ -23,8 +23,8 @@ export function guardCheckout(pi: ExtensionAPI, env: NodeJS.ProcessEnv): void {
 	});
 	const said = env[VARIABLE];
 	if (!said) return;
-	const [root, watches, alsoWritable] = JSON.parse(said) as [string, string[], string[]]; // written by `confinementVariables`
-	const guard = createGuard({ root, watches }, { alsoWritable });
+	const [checkout, alsoWritable] = JSON.parse(said) as [Omit<Confinement, "origin">, string[]]; // written by `confinementVariables`
+	const guard = createGuard(checkout, { alsoWritable });
 	pi.on("tool_call", async ({ toolCallId: id, toolName: tool, input }, { cwd }) => {
 		const reason = await guard.before({ id, tool, input, cwd });
 		return reason === undefined ? undefined : { block: true, reason };

@@ -8,7 +8,7 @@ export async function withWorktree(
 	result: ResultFile,
 	{ isolation, confinedTo }: Pick<RunSpec, "isolation" | "confinedTo">,
 ): Promise<ResultFile> {
-	const record = isolation && confinedTo ? await readWorktreeRecord(confinedTo.root).catch(() => undefined) : undefined;
+	const record = isolation && confinedTo ? await readWorktreeRecord(confinedTo).catch(() => undefined) : undefined;
 	if (!record) return result;
 	return { ...result, outcome: { ...result.outcome, worktree: await closeWorktree(record) } };
 }
