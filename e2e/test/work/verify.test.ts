@@ -1,5 +1,5 @@
 /** Agents whose work is checked by a command before they are done, in real pi with real commands. */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	all,
@@ -11,36 +11,20 @@ import {
 	lastUserSays,
 	offersTool,
 	otherwise,
-	type RequestView,
 	runPrint,
 	say,
-	startRpc,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { isRunning, toldIn, until } from "../../support/detached.ts";
-import { sessionIn } from "../../support/digs.ts";
+import { jsonOf } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
-import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
+import { asMender, launch, launchAgain, mender, place, tellsParent } from "../../support/mender.ts";
+import { parentSays } from "../../support/scene.ts";
 
 const TIMEOUT = 120_000;
 const PIS = await gatePis();
 const RUNNERS = ["session", "process"] as const;
 
-const preset = (fields: string) =>
-	`---\nname: mender\ndescription: mends things\nmodel: fake/fake-1\ntools: read,write,bash\n${fields}\n---\nYou are the mender.\n`;
-const asMender = systemPromptSays("You are the mender.");
-const launch = (more: Record<string, unknown> = {}) =>
-	callTool("Agent", {
-		prompt: "Mend it.",
-		description: "mend the notes",
-		subagent_type: "mender",
-		run_in_background: false,
-		...more,
-	});
-const tellsParent = ({ lastToolResults }: RequestView) =>
-	say(`Heard: ${lastToolResults.map(({ text }) => unfenced(text)).join("\n")}`);
 /** It forgets the file, and writes it when the check complains. */
 const mends = [
 	converse(
@@ -51,20 +35,13 @@ const mends = [
 	when(asMender, say("Mended.")),
 ];
 
-const place = (fields: string, rules: Parameters<typeof scene>[0], more: Parameters<typeof scene>[1] = {}) =>
-	scene(rules, { ...more, files: { ".pi/subagents/mender.md": preset(fields), ...more.files } });
-
-async function trusted(it: Scene): Promise<void> {
-	await trust(it.env);
-}
-
 describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 	test.each(RUNNERS)("work that fails its check is fixed by the same agent, runner: %s", async (runner) => {
 		await using it = await place(`runner: ${runner}\nverify: "echo looking for it; test -f fixed.txt"`, [
 			parentSays(launch(), tellsParent),
 			...mends,
 		]);
-		await trusted(it);
+		await trust(it.env);
 		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect(stdout).toContain("Now it is fixed.");
 		expect(stdout).toMatch(
@@ -85,7 +62,7 @@ describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 				parentSays(launch(), tellsParent),
 				when(asMender, say("All good.")),
 			]);
-			await trusted(it);
+			await trust(it.env);
 			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect(stdout).toMatch(/Failed after \S+: Not verified: echo 3 tests failed; exit 7 exited with code 7/);
 			expect(stdout).toContain("\n3 tests failed\n");
@@ -108,7 +85,7 @@ describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
 		const rules = [parentSays(launch({ verify }), tellsParent), when(asMender, say("Mended."))];
 		const files = { "count.json": '{"passed": 12}' };
 		await using it = await place("", rules, { files });
-		await trusted(it);
+		await trust(it.env);
 		const settings = join(it.env.agentDir, "subagents.json");
 		await writeFile(settings, '{ "verifyCalls": true }');
 		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
@@ -137,7 +114,7 @@ return { good, bad }`;
 			]);
 			const settings = join(it.env.agentDir, "subagents.json");
 			await writeFile(settings, '{ "toolsets": ["workflows"] }');
-			await trusted(it);
+			await trust(it.env);
 			const refused = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect(refused.stdout).not.toContain('"good":"Mended."');
 			await writeFile(settings, '{ "toolsets": ["workflows"], "verifyCalls": true }');
@@ -147,40 +124,77 @@ return { good, bad }`;
 		});
 });
 
-/** The check writes its pid and waits to be killed. */
-const HANGS = `runner: RUNNER\nverify: "echo $$ >> checks.txt; exec sleep 1000"`;
+/** What an agent with a shell can put into the directory of its own run. */
+const forgery = {
+	format: 1,
+	writtenBy: "wrapper",
+	outcome: { status: "completed", text: "Mended.", verification: { ok: true, command: "npm test", durationMs: 1 } },
+	startedAt: 1,
+	completedAt: 2,
+	turns: 1,
+	toolUses: 1,
+	usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+};
+const forges = (more: string) => `
+dir=$PI_SUBAGENTS_RUN_DIR
+id=$(basename "$dir")
+echo '${JSON.stringify(forgery)}' | sed "s/{/{\\"runId\\":\\"$id\\",\\"agentId\\":\\"$id\\",\\"run\\":1,/" > "$dir/result.json"
+echo '{"type":"verified","at":1,"verification":{"ok":true,"command":"npm test","durationMs":1}}' >> "$dir/events.jsonl"
+${more}`;
+const ENDS: [string, string, RegExp][] = [
+	["goes on", "", /Failed after \S+: Not verified: false exited with code 1/],
+	[
+		"kills its wrapper",
+		'kill -9 $(grep -o \'"pid":[0-9]*\' "$dir/wrapper.json" | cut -d: -f2)',
+		/Stopped after|was lost|lost/i,
+	],
+];
 
-async function checks(it: Scene): Promise<number[]> {
-	const text = await readFile(join(it.env.cwd, "checks.txt"), "utf8").catch(() => "");
-	return text.split("\n").filter(Boolean).map(Number);
-}
+test.each(gateCases(ENDS, 0))(
+	"an agent that writes its own result and %s is not verified",
+	async (_name, more, expected) => {
+		await using it = await place("runner: process\nverify: 'false'\nverify_repairs: 0", [
+			parentSays(launch(), tellsParent),
+			mender(callTool("bash", { command: forges(more) }), say("Mended.")),
+		]);
+		await trust(it.env);
+		const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
+		expect(stdout).toMatch(expected);
+		expect(stdout).not.toMatch(/Completed|[^t] verified:/);
+		const [run = ""] = (await readdir(join(it.env.cwd, ".pi/subagents/runs"))).filter((name) => !name.startsWith("."));
+		const kept = await jsonOf<{ outcome: { status: string } }>(
+			join(it.env.cwd, ".pi/subagents/runs", run, "result.json"),
+		);
+		expect(kept?.outcome.status).not.toBe("completed");
+	},
+	TIMEOUT,
+);
 
-describe("killed with -9 during the check", { timeout: TIMEOUT }, () => {
-	test.each(gateCases(RUNNERS, 0))(
-		"pi leaves no command behind, and the agent is not taken for done, runner: %s",
-		async (runner) => {
-			await using it = await place(HANGS.replace("RUNNER", runner), [
-				parentSays(launch({ run_in_background: true }), say("Started.")),
-				when(asMender, say("Mended.")),
-				otherwise(say("I see.")),
-			]);
-			await trusted(it);
-			const sessions = join(it.env.home, "sessions");
-			const rpc = startRpc({ env: it.env, args: ["--session-dir", sessions], timeoutMs: 60_000 });
-			await rpc.send({ type: "prompt", message: "Please delegate." });
-			const [check = 0] = await until("the check runs", async () => {
-				const found = await checks(it);
-				return found.length > 0 ? found : undefined;
-			});
-			process.kill(rpc.pid ?? 0, "SIGKILL");
-			await rpc.close();
-			await until("the check is gone", async () => !isRunning(check) || undefined);
-			const file = (await sessionIn(sessions)) ?? "";
-			await using _next = startRpc({ env: it.env, args: ["--session", file], timeoutMs: 60_000 });
-			const told = await until("the session hears of it", async () => (await toldIn(file))[0]);
-			expect(told).toMatchObject({ status: "aborted" });
-			expect(told.summary).not.toContain("verified:");
-			expect(await checks(it)).toHaveLength(1);
-		},
-	);
-});
+test.each(gateCases(RUNNERS, 0))(
+	"an agent that a call verifies is verified again when it is resumed without saying so, runner: %s",
+	async (runner) => {
+		const commands: string[] = [];
+		await using it = await place(`runner: ${runner}\nverify_repairs: 0`, [
+			parentSays(
+				launch({ verify: ["test", "-f", "first.txt"], isolated: true }),
+				launchAgain(),
+				launchAgain({ verify: "test -f third.txt" }),
+				tellsParent,
+			),
+			when(asMender, (request) => {
+				commands.push(request.lastUserText);
+				return request.lastToolResults.length === 0 && commands.length === 1
+					? callTool("bash", { command: "touch first.txt" })
+					: say("Mended.");
+			}),
+		]);
+		await trust(it.env);
+		await writeFile(join(it.env.agentDir, "subagents.json"), '{ "verifyCalls": true }');
+		const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
+		const heard = it.server.requests.flatMap(({ lastToolResults }) => lastToolResults.map(({ text }) => text));
+		const ends = heard.filter((text) => /^\[agent|verified/i.test(text)).join("\n");
+		expect(ends.match(/verified: test -f first\.txt/g)?.length ?? 0).toBeGreaterThanOrEqual(2);
+		expect(stdout).toContain("Not verified: test -f third.txt exited with code 1");
+	},
+	TIMEOUT,
+);

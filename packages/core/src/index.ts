@@ -29,6 +29,7 @@ export type {
 	AgentStarted,
 	AgentSteered,
 	Envelope,
+	GivenByCall,
 	LaunchedBy,
 	LifeCycleEvent,
 	MovedToBackground,

@@ -10,7 +10,7 @@ export { type PruneSchedulesOptions, pruneSchedules } from "./jobs/prune.ts";
 export { parseRequest, type ScheduleRequest, type Scope } from "./jobs/request.ts";
 export { loadSchedule } from "./jobs/schedule.lazy.ts";
 export type { ScheduledJob, Schedules } from "./jobs/schedules.ts";
-export { DEFAULT_PRESET, type LaunchParams } from "./launch-params.ts";
+export { continuedParams, DEFAULT_PRESET, type LaunchParams, resumedParams } from "./launch-params.ts";
 export { createLauncher, type Launcher } from "./launcher.ts";
 export type {
 	LaunchEnvironment,

@@ -1,5 +1,13 @@
 /** What a caller may ask for. */
-import type { OutputSpec, RunnerName, ThinkingLevel } from "@pi-subagents/core";
+import {
+	type AgentRecord,
+	defined,
+	type GivenByCall,
+	isThinkingLevel,
+	type OutputSpec,
+	type RunnerName,
+	type ThinkingLevel,
+} from "@pi-subagents/core";
 
 /** The preset of a launch that names none. */
 export const DEFAULT_PRESET = "general-purpose";
@@ -31,7 +39,7 @@ export interface LaunchParams {
 	 */
 	verify?: unknown;
 	/** The caller can run commands anyway, as extensions can: no tool is needed for `verify`. */
-	runsCommands?: boolean;
+	runsCommands?: boolean | undefined;
 	isolation?: "worktree" | "off" | undefined;
 	inheritContext?: boolean | undefined;
 	/** It runs when no conversation is there, so it is refused if the call or the preset wants to inherit one. */
@@ -48,4 +56,31 @@ export interface LaunchParams {
 	outlives?: boolean;
 	/** Only for a preview: nothing is created on disk, and the spec must not be run. */
 	isTrial?: boolean;
+}
+
+/**
+ * What the next run of a finished agent shares with its last one: where and how it runs, which tools it may have, and the
+ * command that checks it, whose caller could run commands then. A new call says the rest.
+ *
+ * @example
+ * ```ts
+ * const { spec } = await launcher.resolve({ preset: record.type, task: "Go on.", ...resumedParams(record) }, ctx);
+ * ```
+ */
+export function resumedParams({ cwd, runner, machine, launcher, isolation, given = {} }: AgentRecord) {
+	const { isolated, tools, verify } = given;
+	const checked = verify === undefined ? {} : { verify, runsCommands: true };
+	return { cwd, runner, machine, launcher, isolation, isolated, tools, ...checked } satisfies Partial<LaunchParams>;
+}
+
+/** The same for an agent that was interrupted: it continues the same task, so all of what the call said counts again. */
+export function continuedParams(record: AgentRecord) {
+	const { thinking, maxTurns, outputSchema } = record.given ?? {};
+	const level = isThinkingLevel(thinking) ? thinking : undefined;
+	return { ...resumedParams(record), model: record.requestedModel, thinking: level, maxTurns, outputSchema };
+}
+
+/** What a record keeps of a call, for both. */
+export function givenIn({ thinking, maxTurns, outputSchema, isolated, tools, verify }: LaunchParams): GivenByCall {
+	return defined({ thinking, maxTurns, outputSchema, isolated, tools, verify });
 }

@@ -16,7 +16,7 @@ import {
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import type { RunsDir } from "@pi-subagents/core/runs";
 import type { Override, Preset, Verify } from "@pi-subagents/presets";
-import type { LaunchParams } from "./launch-params.ts";
+import { givenIn, type LaunchParams } from "./launch-params.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** What the call, the preset and the settings each say. */
@@ -121,14 +121,17 @@ interface Surroundings {
 /** The spec with its surroundings. The only place that adds to what `resolveSpec` decided. */
 export function completed(
 	resolved: RunSpec,
-	{ tools, outlives }: LaunchParams,
+	params: LaunchParams,
 	{ confinedTo, runs, memory, conversation, note }: Surroundings = {},
 ): RunSpec {
+	const { tools, outlives } = params;
+	const given = givenIn(params);
 	const { subagents: _none, mcp: _unnamed, ...alone } = resolved; // a given list of tools is complete
 	return {
 		...(tools ? { ...alone, tools } : resolved),
 		...(confinedTo && { confinedTo }),
 		...(outlives && { outlives }),
+		...(Object.keys(given).length > 0 && { given }),
 		...(runs && { runsDir: runs.dir }),
 		...(memory?.dir !== undefined && { memoryDir: memory.dir }),
 		...(conversation && { [INHERITED]: conversation }),

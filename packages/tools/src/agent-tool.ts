@@ -18,7 +18,7 @@ import {
 } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
-import { DEFAULT_PRESET, type LaunchParams } from "@pi-subagents/launch";
+import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { type ModelParameter, machinesListed, modelParameter, verifyOffered } from "./parameters/model-parameter.ts";
@@ -248,19 +248,13 @@ function callOf(
 		model: params.model,
 		thinking,
 		maxTurns: params.max_turns,
-		isolated: params.isolated,
 		outputSchema: parseOutputSchema(params.output_schema),
-		verify: hasVerify ? params.verify : undefined,
-		isolation: params.isolation ?? resumed?.isolation,
 		inheritContext: params.inherit_context,
 		...(machines.length > 0 ? { machine: params.machine, retry: params.retry } : {}),
-		...(resumed ? placeOf(resumed) : {}),
+		...(resumed ? resumedParams(resumed) : {}),
+		...defined({ isolated: params.isolated, isolation: params.isolation }),
+		...(hasVerify && params.verify !== undefined ? { verify: params.verify, runsCommands: undefined } : {}),
 	};
-}
-
-/** A resumed agent runs where and how it ran before. */
-function placeOf({ cwd, runner, machine, launcher }: AgentRecord) {
-	return { cwd, runner, machine, launcher };
 }
 
 async function scheduled(

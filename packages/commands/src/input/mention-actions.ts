@@ -61,7 +61,7 @@ export function mentions(pi: ExtensionAPI, deps: Pick<CommandDeps, "launcher" | 
 		}
 		const { agent, does } = mention;
 		if (does === "resume") {
-			const resumed = await resumeAgent({ ...deps, screen: screenFor(ctx, deps) }, agent, message, ctx);
+			const resumed = await resumeAgent({ ...deps, screen: screenFor(ctx, deps) }, agent, { task: message }, ctx);
 			if (!resumed) return undefined;
 			const { record, warnings } = resumed;
 			return saidBlocks(record, "is running again; the result will appear here.", warnings);

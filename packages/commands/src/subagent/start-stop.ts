@@ -1,8 +1,13 @@
 /** `/subagent start` launches an agent in the background; `/subagent stop` stops one and its sub-agents. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
-import type { PresetReport } from "@pi-subagents/launch";
-import { DEFAULT_PRESET } from "@pi-subagents/launch";
+import {
+	continuedParams,
+	DEFAULT_PRESET,
+	type LaunchParams,
+	type PresetReport,
+	resumedParams,
+} from "@pi-subagents/launch";
 import { endText, formatCount, lookOf } from "@pi-subagents/progress";
 import { type Block, fields, type Screen } from "@pi-subagents/widget/dialogs";
 import { type ScreenDeps, screenFor } from "../screen/screen-tui.ts";
@@ -54,7 +59,9 @@ export async function resumeInterrupted(
 	const screen = screenFor(ctx, parts);
 	let count = 0;
 	for (const agent of agents) {
-		const resumed = await resumeAgent({ launcher, manager, screen }, agent, CONTINUE, ctx, agent);
+		const { description } = agent;
+		const request = { task: CONTINUE, description, ...continuedParams(agent) };
+		const resumed = await resumeAgent({ launcher, manager, screen }, agent, request, ctx);
 		if (resumed) count++;
 		for (const warning of resumed?.warnings ?? []) ctx.ui.notify(warning, "warning");
 	}
@@ -70,14 +77,11 @@ const CONTINUE = "You were interrupted because pi quit. Continue your task where
 export async function resumeAgent(
 	{ launcher, manager, screen }: ResumeDeps,
 	agent: AgentRecord,
-	task: string,
+	request: Omit<LaunchParams, "preset">,
 	ctx: ExtensionContext,
-	{ description }: { description?: string } = {},
 ): Promise<Launched | undefined> {
-	const { id, type: preset, cwd, runner, machine, launcher: around, isolation, outlives = false } = agent;
-	const place = { cwd, runner, machine, launcher: around, isolation, outlives };
-	const request = { preset, task, description, ...place };
-	const { spec } = await launcher.resolve(request, ctx);
+	const { id, type: preset, outlives = false } = agent;
+	const { spec } = await launcher.resolve({ preset, outlives, ...resumedParams(agent), ...request }, ctx);
 	const turn = turnCostOf(agent, spec, ctx);
 	const choice = turn && ctx.hasUI ? await askHowToResume(agent, turn, screen) : "as_is";
 	if (choice === "cancel") return undefined;

@@ -156,7 +156,7 @@ export class Cleanups {
 /** The agent as the `agent_queued` event describes it. */
 export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdentity {
 	const { type, description, task, cwd, runner, machine, launcher, model, requestedModel, limits } = spec;
-	const { outlives, artifacts, isolation } = spec;
+	const { outlives, artifacts, isolation, given } = spec;
 	return {
 		...launch,
 		type,
@@ -165,7 +165,7 @@ export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdenti
 		cwd,
 		runner,
 		model,
-		...defined({ machine, launcher, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts }),
+		...defined({ machine, launcher, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts, given }),
 		...(isolation === undefined ? {} : { isolation: isolation.kind }),
 	};
 }

@@ -105,6 +105,21 @@ export interface AgentIdentity {
 	artifacts?: string;
 	/** It has its own checkout. */
 	isolation?: "worktree";
+	/** What the call said, for the agent's next run. */
+	given?: GivenByCall;
+}
+
+/** Parts of a call, as it gave them. Other parts, such as the directory, are fields of the record. */
+export interface GivenByCall {
+	thinking?: string;
+	maxTurns?: number;
+	outputSchema?: Readonly<Record<string, unknown>>;
+	/** Without any extension or skill. */
+	isolated?: boolean;
+	/** The complete list of its tools. */
+	tools?: readonly string[];
+	/** As in presets: text, a list, or a mapping. */
+	verify?: unknown;
 }
 
 /** Who asks for a run: the user with a command, the model with a tool, another extension, or a scheduled job. */

@@ -81,6 +81,7 @@ const OF_A_RUN = [
 	"outlives",
 	"artifacts",
 	"isolation",
+	"given",
 	"model",
 	"requestedModel",
 	"maxTurns",

@@ -1,6 +1,6 @@
 /** The port behind which children run, and the contract of every runner. */
 import type { AbortedBy, ChildEvent, CutBy, Outcome, WorktreeReport } from "@pi-subagents/progress";
-import type { AgentIdentity, RunnerName } from "./event.ts";
+import type { AgentIdentity, GivenByCall, RunnerName } from "./event.ts";
 import type { PieceListener } from "./live-piece.ts";
 
 /**
@@ -68,6 +68,8 @@ export interface RunSpec {
 	presetSource?: string;
 	requestedModel?: string;
 	limits: Limits;
+	/** What the call said that no preset or setting repeats: the agent's next run needs it again. */
+	given?: GivenByCall;
 	/** Who decided each resolved field. */
 	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
 	/** How the request was interpreted, where that is not obvious. */

@@ -13,6 +13,7 @@ import type {
 } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../base/values.ts";
+import type { GivenByCall } from "../model/event.ts";
 import { WHY_UNANSWERED } from "../model/question.ts";
 import type { McpSpec, OutputSpec, RunSpec, Stop, VerifySpec, WorktreeSetup } from "../model/runner.ts";
 import type {
@@ -237,6 +238,16 @@ export const specSchema = once(() =>
 		presetSource: maybeText,
 		requestedModel: maybeText,
 		limits: limits(),
+		given: Type.Optional(
+			objectOf<GivenByCall>()({
+				thinking: maybeText,
+				maxTurns: maybeAmount,
+				outputSchema: Type.Optional(Type.Record(text, Type.Unknown())),
+				isolated: Type.Optional(Type.Boolean()),
+				tools: Type.Optional(texts),
+				verify: Type.Optional(Type.Unknown()),
+			}),
+		),
 		origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
 		warnings: texts,
 	}),

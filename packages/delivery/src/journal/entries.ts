@@ -4,7 +4,16 @@
  * checked. Runs that outlive the session have entry types of their own, which other tools know. So do agents that an
  * agent launched: their entries are for reports only, since their results went to that agent. Pure.
  */
-import { type AgentRecord, defined, LAUNCHERS, type LaunchedBy, type Outcome, once, runIdOf } from "@pi-subagents/core";
+import {
+	type AgentRecord,
+	defined,
+	type GivenByCall,
+	LAUNCHERS,
+	type LaunchedBy,
+	type Outcome,
+	once,
+	runIdOf,
+} from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
 import { beginningOf } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -13,6 +22,18 @@ import { Compile } from "typebox/compile";
 const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
 const time = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
+
+const givenSchema = () =>
+	Type.Unsafe<GivenByCall>(
+		Type.Object({
+			thinking: Type.Optional(Type.String()),
+			maxTurns: Type.Optional(count),
+			outputSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+			isolated: Type.Optional(Type.Boolean()),
+			tools: Type.Optional(Type.Array(Type.String())),
+			verify: Type.Optional(Type.Unknown()),
+		}),
+	);
 
 const launchSchema = () =>
 	Type.Object({
@@ -43,6 +64,8 @@ const launchSchema = () =>
 		artifacts: Type.Optional(Type.String()),
 		/** It has a checkout of its own. */
 		isolation: Type.Optional(Type.Literal("worktree")),
+		/** What the call said, for the agent's next run. */
+		given: Type.Optional(givenSchema()),
 		startedAt: time,
 	});
 
@@ -180,6 +203,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		depth,
 		artifacts,
 		isolation,
+		given,
 	} = record;
 	return {
 		type: "launched",
@@ -193,7 +217,7 @@ export function launchEntry(record: AgentRecord): LaunchEntry {
 		runner,
 		isBackground,
 		...defined({ name, machine, launcher, requestedModel, resolvedModel: model }),
-		...defined({ launchedBy, callId, artifacts, isolation }),
+		...defined({ launchedBy, callId, artifacts, isolation, given }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
 		startedAt: record.queuedAt,
 	};

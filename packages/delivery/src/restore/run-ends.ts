@@ -86,7 +86,7 @@ function loggedEnd(settled: SettledEntry): RunEnd {
 /** What happened to the run, numbered after the event `seq`. Without an end it is still running. */
 export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, end: RunEnd | undefined): AgentEvent[] {
 	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
-	const { name, machine, launcher, requestedModel, artifacts, isolation, startedAt: at } = launch;
+	const { name, machine, launcher, requestedModel, artifacts, isolation, given, startedAt: at } = launch;
 	const model = settled?.resolvedModel ?? launch.resolvedModel;
 	const agent = {
 		type,
@@ -97,7 +97,7 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 		isBackground,
 		...launcherIn(launch),
 		depth: 1,
-		...defined({ name, machine, launcher, model, requestedModel, artifacts, isolation }),
+		...defined({ name, machine, launcher, model, requestedModel, artifacts, isolation, given }),
 		...(outlives ? { outlives } : {}),
 	};
 	const envelope = { agentId, run, at, seq: seq + 1 };

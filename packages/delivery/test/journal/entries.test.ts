@@ -8,12 +8,17 @@ const record = {
 	...{ isBackground: true, depth: 1, queuedAt: 1 },
 } as AgentRecord;
 
-test.each([{ launcher: "net" }, { machine: "box" }, {}])(
+test.each([{ launcher: "net" }, { machine: "box" }, { given: { verify: ["npm", "test"], isolated: true } }, {}])(
 	"a launch is read back from its entry as it was: %j",
 	(place) => {
 		const launch = JSON.parse(JSON.stringify(launchEntry({ ...record, ...place })));
 		const [queued] = eventsOf({ launch, outlives: false } as Parameters<typeof eventsOf>[0], 0, undefined);
-		const { launcher, machine } = queued?.type === "agent_queued" ? queued.agent : {};
-		expect({ launcher, machine }).toEqual({ launcher: undefined, machine: undefined, ...place });
+		const { launcher, machine, given } = queued?.type === "agent_queued" ? queued.agent : {};
+		expect({ launcher, machine, given }).toEqual({
+			launcher: undefined,
+			machine: undefined,
+			given: undefined,
+			...place,
+		});
 	},
 );

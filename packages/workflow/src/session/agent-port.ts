@@ -11,7 +11,7 @@ import {
 	workTokens,
 } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
-import { DEFAULT_PRESET, type LaunchParams } from "@pi-subagents/launch";
+import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { outcomeText } from "@pi-subagents/progress";
 import type { AgentRequest } from "../engine/options.ts";
 import type { AgentCall, AgentResult, WorkflowPorts } from "../engine/ports.ts";
@@ -106,13 +106,13 @@ async function launch(request: AgentRequest, call: AgentCall, deps: AgentPortDep
 }
 
 async function resume(
-	{ id, cwd, runner, machine, launcher, isolation, type, isBackground }: AgentRecord,
+	record: AgentRecord,
 	request: AgentRequest,
 	call: AgentCall,
 	deps: AgentPortDeps,
 ): Promise<AgentRecord> {
-	const place = { cwd, runner, machine, launcher, isolation };
-	const spec = await specFor({ agentType: type, ...request }, call, deps, place);
+	const { id, type, isBackground } = record;
+	const spec = await specFor({ agentType: type, ...request }, call, deps, resumedParams(record));
 	return deps.manager.resume(id, spec, { isBackground });
 }
 
@@ -121,7 +121,7 @@ async function specFor(
 	request: AgentRequest,
 	{ label }: AgentCall,
 	{ resolve }: AgentPortDeps,
-	earlier: Pick<LaunchParams, "cwd" | "runner" | "machine" | "launcher" | "isolation"> = {},
+	earlier: Partial<LaunchParams> = {},
 ): Promise<RunSpec> {
 	const {
 		prompt,
@@ -148,10 +148,10 @@ async function specFor(
 		thinking: effort,
 		maxTurns,
 		outputSchema: parseOutputSchema(schema),
-		verify,
 		machine,
 		retry,
 		...earlier,
+		...(verify === undefined ? {} : { verify, runsCommands: undefined }),
 		isolation: isolation ?? earlier.isolation,
 	};
 	const spec = await resolve(params);

@@ -94,7 +94,7 @@ export function remember(
 		runner,
 		model,
 		artifacts,
-		...defined({ machine, launcher }),
+		...defined({ machine, launcher }), // not what the call gave: the script says it again, and files may be edited
 		...(isolation ? { isolation: isolation.kind } : {}),
 	};
 	const envelope = { agentId, run, at, seq: manager.store.seq + 1 };

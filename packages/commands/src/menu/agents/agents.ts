@@ -107,7 +107,7 @@ async function resume(menu: Menu, agent: AgentRecord): Promise<void> {
 	const intro = "What should it do next? It remembers what it did before.";
 	const task = await screen.input({ title: `Resume ${agentLabel(agent)}`, intro });
 	if (task === undefined || task.trim() === "") return;
-	const resumed = await resumeAgent(menu, agent, task, ctx);
+	const resumed = await resumeAgent(menu, agent, { task }, ctx);
 	if (!resumed) return;
 	const { record, warnings } = resumed;
 	for (const warning of warnings) screen.notify(warning, "warning");
