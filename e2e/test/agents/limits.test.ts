@@ -7,6 +7,7 @@ import {
 	isFullRun,
 	runJson,
 	say,
+	startTui,
 	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
@@ -76,34 +77,61 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		},
 	);
 
-	test("budget.session: at its end agents give their answers, nothing more is launched, and a project cannot raise it", async () => {
-		await using it = await scene(
-			[
-				parentSays(
-					callTool("subagent", { preset: "limited", task: "Go on for ever." }),
-					callTool("subagent", { preset: "limited", task: "And again." }),
-					({ lastToolResults }) => say(`Refused: ${lastToolResults[0]?.text}`),
-				),
-				when(
-					({ systemPrompt, tools }) => systemPrompt.includes("You are limited.") && tools.length === 0,
-					say("This is all I have."),
-				),
-				when(systemPromptSays("You are limited."), reads),
-			],
-			{
-				files: {
-					".pi/subagents/limited.md": preset(""),
-					".pi/subagents.json": JSON.stringify({ budget: { session: { tokens: 0 } } }),
+	test.each(runners)(
+		"budget.session: at its end agents give their answers, nothing more is launched, and a project cannot raise it, runner: %s",
+		async (runner) => {
+			await using it = await scene(
+				[
+					parentSays(
+						callTool("subagent", { preset: "limited", task: "Go on for ever." }),
+						callTool("subagent", { preset: "limited", task: "And again." }),
+						({ lastToolResults }) => say(`Refused: ${lastToolResults[0]?.text}`),
+					),
+					when(
+						({ systemPrompt, tools }) => systemPrompt.includes("You are limited.") && tools.length === 0,
+						say("This is all I have."),
+					),
+					when(systemPromptSays("You are limited."), reads),
+				],
+				{
+					files: {
+						".pi/subagents/limited.md": preset(""),
+						".pi/subagents.json": JSON.stringify({ budget: { session: { tokens: 0 } } }),
+					},
+					agentFiles: { "subagents.json": JSON.stringify({ runner, budget: { session: { tokens: 1 } } }) },
 				},
-				agentFiles: { "subagents.json": JSON.stringify({ budget: { session: { tokens: 1 } } }) },
+			);
+			const { isError, text } = await resultOf(it, pi);
+			expect(isError).toBe(false);
+			expect(text).toMatch(/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its budget after /);
+			const last = it.server.requests.at(-1)?.lastToolResults[0]?.text;
+			expect(last).toMatch(/The agents of this session have used .* of 1 tokens, and only the user can raise that/);
+		},
+	);
+
+	if (isFullRun)
+		test.each(runners)(
+			"budget.session: on a screen, a notice at 80 % and a question at 100 %, runner: %s",
+			async (runner) => {
+				const uses = [850, 400].map((input) => ({ ...reads, usage: { input, output: 0 } }));
+				await using it = await scene(
+					[parent, when(systemPromptSays("You are limited."), ({ turn }) => uses[turn - 1] ?? say("All of it."))],
+					{
+						files: { ".pi/subagents/limited.md": preset("") },
+						agentFiles: { "subagents.json": JSON.stringify({ runner, budget: { session: { tokens: 1_000 } } }) },
+					},
+				);
+				await using tui = await startTui({ env: it.env, pi }, { cols: 160, rows: 40 });
+				tui.type("Please delegate.");
+				tui.press("enter");
+				await tui.waitForText("The agents of this session have used");
+				await tui.waitForText("May they use the same amount again?");
+				tui.type("yes");
+				tui.press("enter");
+				await tui.waitForText("I see.");
+				expect(unfenced(it.server.requests.at(-1)?.lastToolResults[0]?.text)).toContain("All of it.");
 			},
 		);
-		const { isError, text } = await resultOf(it, pi);
-		expect(isError).toBe(false);
-		expect(text).toMatch(/^This is all I have\.\n\n\[agent \w+ \(limited\): Wrapped up at its budget after /);
-		const last = it.server.requests.at(-1)?.lastToolResults[0]?.text;
-		expect(last).toMatch(/The agents of this session have used .* of 1 tokens, and only the user can raise that/);
-	});
 
 	test("timeout: a model that never answers does not hold the parent for ever", async () => {
 		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {
