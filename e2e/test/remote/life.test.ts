@@ -2,10 +2,8 @@
  * The same life on another machine, in real pi: what a person, a model and the next pi can do with an agent here, they can
  * do with one there. `local` is a worker on this machine, over a pipe, so the mirror, the orders and git are the real ones.
  */
-import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Report } from "@pi-subagents/report";
 import {
 	all,
@@ -27,7 +25,8 @@ import { describe, expect, test } from "vitest";
 import { launchesIn, linesOf, toldIn, until } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
-import { parentSays, type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
+import { asRepository } from "../../support/repository.ts";
+import { parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
 const TIMEOUT = 120_000;
 const onLocal = { agentFiles: { "subagents.json": JSON.stringify({ machine: "local" }) } };
@@ -54,15 +53,6 @@ const launch = (more: Record<string, unknown> = {}) =>
 
 const repeats = ({ lastToolResults }: { lastToolResults: readonly { text: string }[] }) =>
 	say(`Got: ${unfenced(lastToolResults[0]?.text)}`);
-
-async function asRepository({ env: { cwd } }: Scene): Promise<(...args: string[]) => Promise<string>> {
-	const git = async (...args: string[]) =>
-		(await promisify(execFile)("git", ["-C", cwd, "-c", "user.name=A", "-c", "user.email=a@b", ...args])).stdout.trim();
-	await git("init", "-q");
-	await git("add", "-A");
-	await git("commit", "-qm", "first");
-	return git;
-}
 
 if (isFullRun)
 	describe.each(await gatePis())("pi $version", { timeout: TIMEOUT }, (pi) => {

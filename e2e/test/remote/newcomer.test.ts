@@ -8,6 +8,7 @@ import { callTool, createTempDir, isFullRun, piUnderTest, requireTool, runPrint,
 import { expect, test } from "vitest";
 import { startSshd } from "../../../packages/remote/test/fixtures/sshd.ts";
 import { packAll } from "../../support/packages/packed.ts";
+import { asRepository } from "../../support/repository.ts";
 import { parentSays, scene, scoutReadsNotes, unfenced } from "../../support/scene.ts";
 
 const run = promisify(execFile);
@@ -50,6 +51,7 @@ if (isFullRun && requireTool("ssh") && existsSync("/usr/sbin/sshd"))
 		await writeFile(join(it.env.agentDir, "subagents.json"), JSON.stringify({ machines }));
 		const login = ["-o", "BatchMode=yes", ...sshOptions, "--", ssh];
 		expect((await run("ssh", [...login, "pi-subagents-worker", "--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+		await asRepository(it);
 		const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
 		expect(stdout).toContain("My scout reports: The notes say: The launch code is heliotrope.");
 		expect(await readdir(join(it.env.agentDir, "state", "subagents", "worker"))).toContain("runs");

@@ -1,14 +1,10 @@
 /** Agents on another machine, as a person in real pi meets them: `local` is a worker on this one, over a pipe. */
-import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { callTool, gatePis, isFullRun, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { asRepository } from "../../support/repository.ts";
 import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
-
-const git = async (cwd: string, ...args: string[]) =>
-	(await promisify(execFile)("git", ["-C", cwd, "-c", "user.name=A", "-c", "user.email=a@b", ...args])).stdout.trim();
 
 interface Parameter {
 	description?: string;
@@ -29,16 +25,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			},
 		);
 		const { cwd } = it.env;
-		await git(cwd, "init", "-q");
-		await git(cwd, "add", "-A");
-		await git(cwd, "commit", "-qm", "first");
+		const git = await asRepository(it);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 160 });
 		tui.type("Please delegate.");
 		tui.press("enter");
 		await tui.waitForText(/repo-scout .*@local/);
 		await tui.waitForText("My scout reports: Found: heliotrope.");
 		const [id = ""] = (await readdir(join(cwd, ".pi/subagents/runs"))).filter((name) => !name.startsWith("."));
-		expect(await git(cwd, "show", `pi/${id}:found.txt`)).toBe("found");
+		expect(await git("show", `pi/${id}:found.txt`)).toBe("found");
 		const meta = JSON.parse(await readFile(join(cwd, ".pi/subagents/runs", id, "meta.json"), "utf8"));
 		expect([meta.machine, meta.spec.runner]).toEqual(["local", "remote"]);
 	});

@@ -7,7 +7,7 @@ import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-suba
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { leaks, SECRETS } from "../fixtures/leaks.ts";
-import { type RemoteWorld, remoteWorld, teeing } from "../fixtures/remote-world.ts";
+import { type RemoteWorld, remoteWorld, shimmed, teeing } from "../fixtures/remote-world.ts";
 
 const run = promisify(execFile);
 /** A repository with uncommitted work, and secrets beside it: in a variable, in pi's own directory and in an ignored file. */
@@ -124,6 +124,23 @@ if (isFullRun)
 		},
 		60_000,
 	);
+
+if (isFullRun)
+	test("the connection ends while the commits come back: they are fetched again, and then the run settles", async () => {
+		const gate = createGate();
+		gate.open();
+		await using world = await remoteWorld(working(gate));
+		const worker = await shimmed(world, [], { endsAt: '"does":"read"' });
+		const { repo, git, agentDir } = await nearOnly(world);
+		const outcome = await remoteRunner({ ...world.options, agentDir }).start(
+			{ ...world.spec, cwd: repo, task: "Copy it." },
+			() => undefined,
+		).settled;
+		expect(outcome.worktree).toMatchObject({ branch: "pi/a1" });
+		expect(outcome.worktree).not.toHaveProperty("problems");
+		expect(await git("show", "pi/a1:copy.txt")).toBe("not committed");
+		expect(worker.starts()).toBe(2);
+	}, 60_000);
 
 test("a second order for the same repository brings only what changed", async () => {
 	await using world = await remoteWorld(({ messages }) =>
