@@ -66,10 +66,13 @@ describe("calls", () => {
 	test("an agent() that is not awaited fails the run, finished or not", async () => {
 		const says = expect.stringContaining("not awaited (line 2)");
 		expect(await resultOf(`agent("a")\nreturn 1`)).toEqual({ status: "failed", error: says });
-		expect(await resultOf(`agent("a")\nawait agent("b"); await agent("c"); return 1`)).toEqual({
-			status: "failed",
-			error: says,
-		});
+		for (const script of [
+			`agent("a")\nawait agent("b"); await agent("c"); return 1`,
+			`try { return await agent("a") } finally { agent("b") }`,
+			`parallel([() => agent("a")])\nreturn 1`,
+			`map([1], () => agent("a"))\nawait agent("b"); return 1`,
+		])
+			expect(await resultOf(script)).toEqual({ status: "failed", error: says });
 	});
 
 	test("an agent that lost a race is stopped", async () => {

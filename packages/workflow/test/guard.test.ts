@@ -61,6 +61,7 @@ describe("attacks", () => {
 		["return [0 / 0]", "`0` is NaN"],
 		["return { all: parallel([() => agent('a')]) }", "`all` is a promise: await it"],
 		["return { seen: new Set([1]) }", "`seen` is a Set"],
+		["return { why: new Error('x') }", "`why` is an Error: take its message"],
 		["const a = {}; a.a = a; return a", "is not JSON: Converting circular structure"],
 		["let a = []; for (let i = 0; i < 100000; i++) a = [a]; return a", "is not JSON: Maximum call stack"],
 		["return 'x'.repeat(5e6)", "What the workflow returns is too long"],
@@ -144,14 +145,16 @@ test("the clock moves with answers, and clock and dice are the same in every run
 		const draw = async (n) => { const before = Math.random(); await agent("a" + n); return [before, Math.random(), Date.now(), new Date().getTime()] }
 		const first = Date.now()
 		const drawn = await Promise.all([draw(1), draw(2), draw(3)])
-		return { first, same: first === Date.now(), drawn, fixed: new Date(0).getTime(), text: typeof Date(), is: new Date() instanceof Date }`;
+		const begun = Date.now()
+		await parallel([() => pipeline([4], (n) => agent("a" + n)), () => agent("a1")])
+		return { first, passed: Date.now() - begun >= 25, same: first === Date.now(), drawn, fixed: new Date(0).getTime(), text: typeof Date(), is: new Date() instanceof Date }`;
 	const agent = async ({ prompt }: { prompt: string }) => {
 		await new Promise((go) => setTimeout(go, prompt === "a1" ? 30 : 1)); // the first is answered last
 		return { status: "completed" as const, text: "", tokens: 0 };
 	};
 	const { result, events } = start(script, { agent });
 	const first = await result;
-	expect(first).toMatchObject({ status: "completed", value: { fixed: 0, text: "string", is: true } });
+	expect(first).toMatchObject({ status: "completed", value: { passed: true, fixed: 0, text: "string", is: true } });
 	expect(
 		new Set((first as { value: { drawn: number[][] } }).value.drawn.flatMap((each) => each.slice(0, 2))).size,
 	).toBe(6);

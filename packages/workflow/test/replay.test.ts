@@ -88,6 +88,55 @@ test("whatever of the journal is left, the result is the same", async () => {
 	);
 }, 120_000);
 
+describe("the same script", () => {
+	test("a call that is new does not take the answer of a later one that asks for the same", async () => {
+		// Two lines ask the same question; the second one has got further. What each asks next depends on its answers.
+		const script = `return parallel(["slow", "fast"].map((name) => async () => {
+			const first = await agent("Start " + name)
+			const second = await agent("Same")
+			return agent("Then " + name + " " + second)
+		}))`;
+		const agent: Agent = ({ prompt }) => {
+			if (prompt === "Start slow") return new Promise(() => undefined);
+			return { status: "completed", text: prompt === "Same" ? `same ${++sames}` : prompt, tokens: 1 };
+		};
+		let sames = 0;
+		const first = start(script, { agent });
+		await expect.poll(() => answeredIn(first.events)).toBe(3);
+		first.run.end("left");
+		const again = start(script, {
+			events: [...first.events],
+			agent: ({ prompt }) => ({ status: "completed", text: prompt === "Same" ? "same 2" : prompt, tokens: 1 }),
+		});
+		expect(await again.result).toEqual({ status: "completed", value: ["Then slow same 2", "Then fast same 1"] });
+		expect(again.prompts).toEqual(["Start slow", "Same", "Then slow same 2"]);
+	});
+
+	test("what was spent is the same at every place, and counts called workflows", async () => {
+		const script = `
+			const before = await workflow("inner")
+			const seen = await parallel([3, 1, 2].map((n) => async () => { await agent("n" + n); return budget.spent() }))
+			return { before, seen, all: budget.spent() }`;
+		const load = async () => `${META}await agent("inner")\nreturn budget.spent()`;
+		const agent: Agent = async ({ prompt }) => {
+			await new Promise((go) => setTimeout(go, prompt === "n3" ? 30 : 1)); // the first is answered last
+			return { status: "completed", text: prompt, tokens: 10 };
+		};
+		const { result, events } = start(script, { agent, load });
+		const value = { before: 10, seen: [40, expect.any(Number), expect.any(Number)], all: 40 };
+		const first = await result;
+		expect(first).toEqual({ status: "completed", value });
+		const left = events.filter(({ type }) => type !== "ended");
+		expect(await start(script, { agent, load, events: [...left] }).result).toEqual(first);
+		const more = start(`${script.replace("return {", 'await agent("more"); return {')}`, {
+			load,
+			events: left,
+			budget: 40,
+		});
+		expect(await more.result).toMatchObject({ status: "failed", error: expect.stringContaining("40 of 40 tokens") });
+	});
+});
+
 describe("a changed script", () => {
 	const ended = ({ type }: JournalEvent) => type !== "ended";
 
@@ -125,6 +174,24 @@ describe("a changed script", () => {
 		expect(await again.result).toMatchObject({ status: "completed" });
 		expect(previous).toEqual(["agent-1", "agent-2"]);
 	});
+});
+
+test("lines that are forged or from another version are skipped, and their calls run", async () => {
+	const script = `return [await agent("a"), await agent("b")]`;
+	const first = start(script);
+	await first.result;
+	const forged = first.events
+		.filter(({ type }) => type !== "ended")
+		.map((event) => {
+			if (event.type === "answered") return { ...event, answer: event.path === "1" ? {} : { ok: false, error: 7 } };
+			return event.type === "called" ? { ...event, kind: "agent", version: 9 } : event;
+		});
+	const lines = [...forged, { ...forged[0], script: "return 'another'" }, { type: "forecast", at: 1 }];
+	const events = parseJournal(lines.map((line) => JSON.stringify(line)).join("\n"));
+	const again = start(script, { events });
+	expect(await again.result).toEqual({ status: "completed", value: ["did a", "did b"] });
+	expect(again.prompts).toEqual(["a", "b"]);
+	expect(again.run.state.diverged).toBeUndefined();
 });
 
 test("a journal of any lines can be read", () => {

@@ -4,16 +4,15 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { type Clock, defined, messageOf, systemClock } from "@pi-subagents/core";
+import { type Clock, defined, systemClock } from "@pi-subagents/core";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Answer, JournalEvent } from "../journal/events.ts";
-import { advance, type CallState, type WorkflowState, workflowState } from "../journal/state.ts";
-import type { OnError } from "../script/meta.ts";
+import { advance, agentCalled, agentOf, type CallState, type WorkflowState, workflowState } from "../journal/state.ts";
 import { type CheckedScript, checkScript } from "../script/script.ts";
-import type { FromThread, OpenCall, ScriptCall, ScriptFailure } from "../thread/messages.ts";
-import { answerOf, forgottenText, hashOf, placed, SKIPPED, withoutLabels, worded } from "./answers.ts";
-import { Lanes } from "./lanes.ts";
-import { type AgentRequest, agentRequest, askRequest, labelOf, workflowRequest } from "./options.ts";
+import type { FromThread, OpenCall, ScriptCall } from "../thread/messages.ts";
+import { type Asked, answerOf, askedBy, forgottenText, placed, SKIPPED, worded } from "./answers.ts";
+import { Attempts } from "./attempts.ts";
+import type { AgentRequest, AskRequest, WorkflowRequest } from "./options.ts";
 import {
 	type AgentResult,
 	DEFAULT_LIMITS,
@@ -24,6 +23,7 @@ import {
 	type WorkflowRun,
 } from "./ports.ts";
 import { Replay } from "./replay.ts";
+import { Replies } from "./replies.ts";
 import { type ScriptThread, startThread } from "./thread.ts";
 
 /**
@@ -45,12 +45,6 @@ export function runWorkflow(options: WorkflowOptions): WorkflowRun {
 	return new Engine(options);
 }
 
-/** A call that waits for its agent. */
-interface ActiveCall {
-	controller: AbortController;
-	verdict?: "skip" | "retry";
-}
-
 class Engine implements WorkflowRun {
 	readonly script: CheckedScript;
 	readonly state: WorkflowState;
@@ -59,14 +53,10 @@ class Engine implements WorkflowRun {
 	readonly #limits: WorkflowLimits;
 	readonly #clock: Clock;
 	readonly #replay: Replay;
-	readonly #lanes: Lanes;
+	readonly #attempts: Attempts;
 	readonly #thread: ScriptThread;
-	readonly #active = new Map<string, ActiveCall>();
-	readonly #open = new Map<number, ScriptCall>();
-	/** What a called workflow does with failures, by the beginning of its paths. */
-	readonly #nestedOnError = new Map<string, OnError>();
+	readonly #replies: Replies;
 	readonly #end: (result: WorkflowResult) => void;
-	#spent = 0;
 	#phase: string | undefined;
 	#isOver = false;
 
@@ -78,13 +68,15 @@ class Engine implements WorkflowRun {
 		this.state = workflowState(journal.read());
 		const earlier = this.state.started;
 		this.script = checkScript(options.script ?? this.state.script);
-		this.#replay = new Replay(this.state.calls.values());
-		this.#lanes = new Lanes(this.#limits.concurrency);
+		const { source, meta } = this.script;
+		this.#replay = new Replay(this.state.calls.values(), {
+			hasChanged: this.state.hasChanged || source !== this.state.script,
+		});
+		this.#attempts = new Attempts(this.#limits.concurrency);
 		const { promise, resolve } = Promise.withResolvers<WorkflowResult>();
 		this.settled = promise;
 		this.#end = resolve;
 		const { id, args = null, budget = null } = options;
-		const { source, meta } = this.script;
 		if (!earlier) {
 			const seed = randomBytes(8).toString("hex");
 			this.#note({ type: "started", id, name: meta.name, script: source, args, seed, budget });
@@ -108,26 +100,27 @@ class Engine implements WorkflowRun {
 				onBroken: (why) => this.#fail(why),
 			},
 		);
+		this.#replies = new Replies(this.#thread, meta.onError);
 	}
 
 	pause(): void {
 		if (this.#isOver || this.state.isPaused) return;
-		this.#lanes.pause();
+		this.#attempts.pause();
 		this.#note({ type: "paused" });
 	}
 
 	continue(): void {
 		if (this.#isOver || !this.state.isPaused) return;
 		this.#note({ type: "continued" });
-		this.#lanes.goOn();
+		this.#attempts.goOn();
 	}
 
 	skip(path: string): boolean {
-		return this.#decide(path, "skip");
+		return this.#attempts.decide(path, "skip");
 	}
 
 	retry(path: string): boolean {
-		return this.#decide(path, "retry");
+		return this.#attempts.decide(path, "retry");
 	}
 
 	end(how: "stopped" | "left"): void {
@@ -136,20 +129,12 @@ class Engine implements WorkflowRun {
 		this.#finish({ status: "stopped" });
 	}
 
-	#decide(path: string, verdict: "skip" | "retry"): boolean {
-		const active = this.#active.get(path);
-		if (!active) return false;
-		active.verdict = verdict;
-		active.controller.abort();
-		return true;
-	}
-
 	#take(message: Exclude<FromThread, { type: "rest" }>): void {
 		if (this.#isOver) return;
 		switch (message.type) {
 			case "call":
-				this.#open.set(message.id, message);
-				return void this.#call(message);
+				this.#call(message);
+				return;
 			case "phase":
 			case "log": {
 				const { type, path, text } = message;
@@ -171,80 +156,71 @@ class Engine implements WorkflowRun {
 
 	/** A script that rests waits for an answer. Without an open call, none will come. */
 	#notStuck(): void {
-		if (this.#open.size === 0)
+		if (this.#replies.areAllGiven)
 			this.#fail("The script waits for something that never comes: a promise that nothing resolves.");
 	}
 
-	async #call(call: ScriptCall): Promise<void> {
+	#call(call: ScriptCall): void {
+		this.#replies.expect(call);
 		try {
-			const answer = await this.#answer(call);
-			if (answer && !this.#isOver) this.#reply(call, answer);
+			const asked = askedBy(call);
+			this.#replies.expect(call, asked);
+			const phase = asked.agent?.phase ?? this.#phase;
+			const known = this.#recorded(call, asked, phase);
+			if (known?.answer) {
+				this.#reply(call, known.answer);
+				return;
+			}
+			this.#work(call, asked, { phase, previous: agentOf(known) }).catch((error: unknown) => {
+				if (!this.#isOver) this.#replies.mistake(call, error);
+			});
 		} catch (error) {
-			if (this.#isOver) return;
-			this.#refuse(call, { name: "Error", message: messageOf(error), isFatal: true });
+			this.#replies.mistake(call, error);
 		}
 	}
 
-	/** Undefined if the answer comes later, from a called workflow. */
-	async #answer(call: ScriptCall): Promise<Answer | undefined> {
-		const input: unknown = JSON.parse(call.input);
-		const request = call.kind === "agent" ? agentRequest(input) : undefined;
-		const asked = call.kind === "ask" ? askRequest(input) : undefined;
-		const called = call.kind === "workflow" ? workflowRequest(input) : undefined;
-		const phase = request?.phase ?? this.#phase;
-		const label = request ? labelOf(request) : (asked?.question ?? called?.name ?? "").slice(0, 80);
-		const { path } = call;
-		const hash = hashOf(call.kind, request ? withoutLabels(request) : (asked ?? called));
+	/** What the journal holds of this call. One that is new is noted. */
+	#recorded(call: ScriptCall, { label, hash }: Asked, phase: string | undefined): CallState | undefined {
+		const { path, kind } = call;
 		const { call: known, movedFrom, expected } = this.#replay.take(path, hash);
 		if (expected && !this.state.diverged)
 			this.#note({ type: "diverged", path, recorded: expected.label, called: placed(label, call) });
 		if (movedFrom !== undefined) this.#note({ type: "moved", path, from: movedFrom, hash });
-		if (!known) this.#note({ type: "called", path, kind: call.kind, hash, label, ...defined({ phase }) });
-		if (known?.answer) {
-			this.#spent += known.tokens;
-			return known.answer;
-		}
-		if (called) return this.#startNested(call, called.name, called.args);
-		const previous = agentIn(known);
-		const work = request
-			? (signal: AbortSignal) => this.#agent(request, { path, label, phase, previous, signal })
-			: async (signal: AbortSignal): Promise<AgentResult> => {
-					const text = await this.#options.ports.ask(asked ?? { question: "" }, signal);
-					return text === undefined
-						? { status: "failed", error: "Nobody answered.", tokens: 0 }
-						: { status: "completed", text, tokens: 0 };
-				};
-		return this.#settle(path, work);
+		if (!known) this.#note({ type: "called", path, kind, hash, label, ...defined({ phase }) });
+		return known;
 	}
 
-	/** Until it has an answer: a retry runs it again. */
-	async #settle(path: string, work: (signal: AbortSignal) => Promise<AgentResult>): Promise<Answer | undefined> {
+	/** Until it has an answer: a retry runs it again. That of a called workflow comes from the thread. */
+	async #work(
+		call: ScriptCall,
+		{ agent, ask, workflow, label }: Asked,
+		{ phase, previous }: { phase: string | undefined; previous: LaunchedAgent | undefined },
+	): Promise<void> {
+		if (workflow) return this.#startNested(call, workflow);
+		const { path } = call;
+		const attempt = (signal: AbortSignal): Promise<AgentResult> =>
+			agent ? this.#agent(agent, { path, label, phase, previous, signal }) : this.#ask(ask ?? { question: "" }, signal);
 		for (;;) {
-			const active: ActiveCall = { controller: new AbortController() };
-			this.#active.set(path, active);
-			const { signal } = active.controller;
-			const result = await this.#lanes.pass(async (): Promise<AgentResult | undefined> => {
-				if (this.#isOver || signal.aborted) return undefined;
-				return work(signal).catch((error: unknown) => {
-					if (active.verdict || this.#isOver) return undefined;
-					throw error;
-				});
-			});
-			this.#active.delete(path);
-			if (this.#isOver) return undefined;
-			if (active.verdict === "retry") {
+			const { verdict, result } = await this.#attempts.make(path, attempt);
+			if (this.#isOver) return;
+			if (verdict === "retry") {
 				this.#note({ type: "retried", path });
 				continue;
 			}
-			const answer = active.verdict === "skip" || !result ? SKIPPED : answerOf(result);
-			const tokens = result?.tokens ?? 0;
-			this.#spent += tokens;
-			this.#note({ type: "answered", path, answer, tokens });
-			return answer;
+			const answer = verdict === "skip" || !result ? SKIPPED : answerOf(result);
+			this.#note({ type: "answered", path, answer, tokens: result?.tokens ?? 0 });
+			this.#reply(call, answer);
+			return;
 		}
 	}
 
-	#agent(
+	async #ask(request: AskRequest, signal: AbortSignal): Promise<AgentResult> {
+		const text = await this.#options.ports.ask(request, signal);
+		if (text === undefined) return { status: "failed", error: "Nobody answered.", tokens: 0 };
+		return { status: "completed", text, tokens: 0 };
+	}
+
+	async #agent(
 		request: AgentRequest,
 		call: {
 			path: string;
@@ -255,10 +231,11 @@ class Engine implements WorkflowRun {
 		},
 	): Promise<AgentResult> {
 		const total = this.#options.budget ?? this.state.started?.budget;
-		if (total && this.#spent >= total)
-			throw new Error(`The budget is used up: ${this.#spent} of ${total} tokens. No more agents are launched.`);
+		const { spent } = this.state;
+		if (total && spent >= total)
+			throw new Error(`The budget is used up: ${spent} of ${total} tokens. No more agents are launched.`);
 		const { path, label, phase, previous, signal } = call;
-		const resumed = request.resume === undefined ? undefined : this.#agentCalled(request.resume);
+		const resumed = request.resume === undefined ? undefined : agentCalled(this.state, request.resume);
 		return this.#options.ports.agent(request, {
 			path,
 			label,
@@ -270,27 +247,17 @@ class Engine implements WorkflowRun {
 		});
 	}
 
-	/** The latest with this label. */
-	#agentCalled(label: string): LaunchedAgent | undefined {
-		return agentIn(
-			[...this.state.calls.values()].findLast((call) => call.label === label && call.agentId !== undefined),
-		);
-	}
-
-	async #startNested(call: ScriptCall, name: string, args: unknown): Promise<undefined> {
+	async #startNested(call: ScriptCall, { name, args }: WorkflowRequest): Promise<void> {
 		const { load } = this.#options.ports;
 		if (!load) throw new Error("Saved workflows cannot be called here.");
-		const { program, meta } = checkScript(await load(name));
-		this.#nestedOnError.set(`${call.path}:/`, meta.onError);
-		this.#thread.post({ type: "run", id: call.id, program, args: JSON.stringify(args ?? null) });
-		return undefined;
+		this.#replies.runNested(call, checkScript(await load(name)), args);
 	}
 
 	#nested({ id, value, error }: Extract<FromThread, { type: "nested" }>): void {
-		const call = this.#open.get(id);
+		const call = this.#replies.waiting(id);
 		if (!call) return;
 		if (error) {
-			this.#refuse(call, { ...error, message: worded(error) });
+			this.#replies.refuse(call, { ...error, message: worded(error) });
 			return;
 		}
 		const answer: Answer = { ok: true, value: JSON.parse(value ?? "null") };
@@ -298,28 +265,10 @@ class Engine implements WorkflowRun {
 		this.#reply(call, answer);
 	}
 
+	/** With the time and the tokens that it had when it was recorded, so that both are the same in every run. */
 	#reply(call: ScriptCall, answer: Answer): void {
-		this.#open.delete(call.id);
-		const at = this.state.calls.get(call.path)?.answeredAt ?? this.#clock.now();
-		const common = { id: call.id, at, spent: this.#spent };
-		const isNull = !answer.ok && (call.kind === "ask" || answer.status === "skipped" || this.#onError(call) === "null");
-		if (answer.ok || isNull) {
-			const value = answer.ok ? JSON.stringify(answer.value) : "null";
-			this.#thread.post({ type: "answer", ...common, value });
-			return;
-		}
-		const error = { name: "AgentFailed", message: answer.error };
-		this.#thread.post({ type: "error", ...common, error, outcome: JSON.stringify(answer) });
-	}
-
-	#onError({ path, input }: ScriptCall): OnError {
-		const nested = [...this.#nestedOnError].find(([beginning]) => path.startsWith(beginning))?.[1];
-		return agentRequest(JSON.parse(input)).onError ?? nested ?? this.script.meta.onError;
-	}
-
-	#refuse({ id }: ScriptCall, error: ScriptFailure): void {
-		this.#open.delete(id);
-		this.#thread.post({ type: "error", id, error, at: this.#clock.now(), spent: this.#spent });
+		const { answeredAt = this.#clock.now(), spentThen = this.state.spent } = this.state.calls.get(call.path) ?? {};
+		this.#replies.answer(call, answer, { at: answeredAt, spent: spentThen });
 	}
 
 	#returned(value: unknown, open: readonly OpenCall[]): void {
@@ -341,7 +290,7 @@ class Engine implements WorkflowRun {
 	#finish(result: WorkflowResult): void {
 		this.#isOver = true;
 		this.#thread.end();
-		for (const { controller } of this.#active.values()) controller.abort();
+		this.#attempts.end();
 		this.#options.journal.close();
 		this.#end(result);
 	}
@@ -355,7 +304,3 @@ class Engine implements WorkflowRun {
 }
 
 type Unstamped<Event> = Event extends unknown ? Omit<Event, "at"> : never;
-
-function agentIn(call: CallState | undefined): LaunchedAgent | undefined {
-	return call?.agentId === undefined ? undefined : { agentId: call.agentId, run: call.run ?? 1 };
-}

@@ -15,14 +15,15 @@ export interface Match {
 
 export class Replay {
 	readonly #byPath: ReadonlyMap<string, CallState>;
-	readonly #byHash: Map<string, CallState[]>;
+	/** Made when it is needed. */
+	#byHash: Map<string, CallState[]> | undefined;
 	readonly #taken = new Set<string>();
+	#hasChanged: boolean;
 
 	/** `recorded` is what earlier runs left; what this one adds is not replayed. */
-	constructor(recorded: Iterable<CallState>) {
-		const calls = [...recorded].map((call) => ({ ...call }));
-		this.#byPath = new Map(calls.map((call) => [call.path, call]));
-		this.#byHash = Map.groupBy(calls, ({ hash }) => hash);
+	constructor(recorded: Iterable<CallState>, { hasChanged }: { hasChanged: boolean }) {
+		this.#byPath = new Map(Array.from(recorded, (call) => [call.path, { ...call }]));
+		this.#hasChanged = hasChanged;
 	}
 
 	take(path: string, hash: string): Match {
@@ -32,20 +33,19 @@ export class Replay {
 			return { call: here };
 		}
 		const expected = here && here.hash !== hash ? { expected: here } : {};
+		if (expected.expected) this.#hasChanged = true;
 		const elsewhere = this.#elsewhere(hash);
 		return elsewhere ? { call: elsewhere, movedFrom: elsewhere.path, ...expected } : expected;
 	}
 
-	/** Answers that the script did not ask for again. */
-	unused(): CallState[] {
-		return [...this.#byPath.values()].filter(({ path, answer }) => answer && !this.#taken.has(path));
-	}
-
-	/** Those in front are taken for good: a list is walked once in all. */
+	/** Only if the script is another one: a call that is new in the same script must not take the answer of a later one. */
 	#elsewhere(hash: string): CallState | undefined {
+		if (!this.#hasChanged) return undefined;
+		this.#byHash ??= Map.groupBy(this.#byPath.values(), (call) => call.hash);
 		const calls = this.#byHash.get(hash) ?? [];
+		// Those in front are taken for good: a list is walked once in all.
 		while (calls[0] && this.#taken.has(calls[0].path)) calls.shift();
-		const found = calls.find((call) => !this.#taken.has(call.path));
+		const found = calls[0];
 		if (found) this.#taken.add(found.path);
 		return found;
 	}

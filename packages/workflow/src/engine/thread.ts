@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "@pi-subagents/core";
 import { messageOf } from "@pi-subagents/core";
 import { workerFile } from "@pi-subagents/core/files";
-import type { FromThread, ThreadData, ToThread } from "../thread/messages.ts";
+import { type FromThread, MAX_TOGETHER, type ThreadData, type ToThread } from "../thread/messages.ts";
 
 export interface ThreadLimits {
 	/** How much memory the script may use. */
@@ -47,6 +47,7 @@ export function startThread(
 		resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: Math.max(8, memoryMb / 8) },
 	});
 	let posted = 0;
+	let outbox: ToThread[] = [];
 	let isOver = false;
 	let stopClock: (() => void) | undefined;
 	const end = () => {
@@ -65,14 +66,15 @@ export function startThread(
 		);
 	};
 	worker.on("online", count); // before, only the machine was slow
-	worker.on("message", (message: FromThread) => {
+	const take = (message: FromThread) => {
 		if (isOver) return;
 		if (message.type !== "rest") return onMessage(message);
 		if (message.seen < posted) return;
 		stopClock?.();
 		stopClock = undefined;
 		onRest();
-	});
+	};
+	worker.on("message", (messages: FromThread[]) => messages.forEach(take));
 	worker.on("error", (error: Error & { code?: string }) =>
 		breakOff(
 			error.code === "ERR_WORKER_OUT_OF_MEMORY"
@@ -81,12 +83,19 @@ export function startThread(
 		),
 	);
 	worker.on("exit", () => breakOff("The script's thread ended without a result."));
+	/** All that was posted since the last time, as one message. */
+	const send = () => {
+		if (!isOver && outbox.length > 0) worker.postMessage(outbox);
+		outbox = [];
+	};
 	return {
 		post(message) {
 			if (isOver) return;
 			posted++;
 			count();
-			worker.postMessage(message);
+			const waiting = outbox.push(message);
+			if (waiting === 1) setImmediate(send);
+			else if (waiting === MAX_TOGETHER) send();
 		},
 		end,
 	};

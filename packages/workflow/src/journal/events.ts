@@ -109,52 +109,35 @@ interface Ended {
 	error?: string;
 }
 
-/** The fields by which a line is known to be whole. */
-const REQUIRED: Record<JournalEvent["type"], readonly (readonly [string, "string" | "object" | "number"])[]> = {
-	started: [
-		["id", "string"],
-		["name", "string"],
-		["script", "string"],
-		["seed", "string"],
-	],
-	resumed: [],
-	called: [
-		["path", "string"],
-		["kind", "string"],
-		["hash", "string"],
-		["label", "string"],
-	],
-	launched: [
-		["path", "string"],
-		["agentId", "string"],
-	],
-	answered: [
-		["path", "string"],
-		["answer", "object"],
-		["tokens", "number"],
-	],
-	phase: [
-		["path", "string"],
-		["text", "string"],
-	],
-	log: [
-		["path", "string"],
-		["text", "string"],
-	],
-	retried: [["path", "string"]],
-	moved: [
-		["path", "string"],
-		["from", "string"],
-		["hash", "string"],
-	],
-	paused: [],
-	continued: [],
-	diverged: [
-		["path", "string"],
-		["recorded", "string"],
-		["called", "string"],
-	],
-	ended: [["status", "string"]],
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === "string";
+const number: Check = (value) => typeof value === "number";
+const oneOf =
+	(...values: readonly string[]): Check =>
+	(value) =>
+		values.some((each) => each === value);
+const isAnswer: Check = (value) => {
+	if (!isObject(value)) return false;
+	if (value.ok === true) return "value" in value;
+	return value.ok === false && oneOf("failed", "aborted", "skipped")(value.status) && text(value.error);
+};
+
+/** The fields by which a line is known to be whole, and to say what it should. */
+const REQUIRED: Record<JournalEvent["type"], Readonly<Record<string, Check>>> = {
+	started: { id: text, name: text, script: text, seed: text },
+	resumed: {},
+	called: { path: text, kind: oneOf("agent", "ask", "workflow"), hash: text, label: text },
+	launched: { path: text, agentId: text },
+	answered: { path: text, answer: isAnswer, tokens: number },
+	phase: { path: text, text },
+	log: { path: text, text },
+	retried: { path: text },
+	moved: { path: text, from: text, hash: text },
+	paused: {},
+	continued: {},
+	diverged: { path: text, recorded: text, called: text },
+	ended: { status: oneOf("completed", "failed", "stopped") },
 };
 
 /** The events of a file's text, without what cannot be read. */
@@ -175,6 +158,7 @@ function parseLine(line: string): JournalEvent | undefined {
 	}
 	if (!isObject(value) || typeof value.type !== "string" || typeof value.at !== "number") return undefined;
 	const required = Object.hasOwn(REQUIRED, value.type) ? REQUIRED[value.type as JournalEvent["type"]] : undefined;
-	const isWhole = required?.every(([field, type]) => typeof value[field] === type && value[field] !== null);
-	return isWhole ? (value as unknown as JournalEvent) : undefined;
+	if (!required) return undefined;
+	for (const field in required) if (!required[field]?.(value[field])) return undefined;
+	return value as unknown as JournalEvent;
 }

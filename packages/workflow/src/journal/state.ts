@@ -8,6 +8,8 @@ export interface WorkflowState {
 	started?: Started & { at: number };
 	/** The script as it was run last. */
 	script: string;
+	/** Whether it was ever taken up with another script. */
+	hasChanged: boolean;
 	/** How often it was taken up again. */
 	resumes: number;
 	/** By path, in the order of calling. */
@@ -36,7 +38,9 @@ export interface CallState {
 	agentId?: string;
 	run?: number;
 	answer?: Answer;
+	/** When the answer came, and the tokens of all answers by then. */
 	answeredAt?: number;
+	spentThen?: number;
 	tokens: number;
 }
 
@@ -51,6 +55,7 @@ const KEPT_LOGS = 200;
 export function workflowState(events: Iterable<JournalEvent>): WorkflowState {
 	const state: WorkflowState = {
 		script: "",
+		hasChanged: false,
 		resumes: 0,
 		calls: new Map(),
 		phases: [],
@@ -72,11 +77,13 @@ type EventOf<Type> = Extract<JournalEvent, { type: Type }>;
 
 const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: EventOf<Type>) => void } = {
 	started(state, event) {
-		state.started ??= event;
+		if (state.started) return;
+		state.started = event;
 		state.script = event.script;
 	},
-	resumed(state, { script = state.script }) {
-		state.script = script;
+	resumed(state, { script }) {
+		state.hasChanged ||= script !== undefined;
+		state.script = script ?? state.script;
 		state.resumes++;
 		state.isPaused = false;
 		delete state.end;
@@ -89,11 +96,11 @@ const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: Eve
 	launched: (state, { path, agentId, run = 1 }) => change(state, path, { agentId, run }),
 	answered(state, { path, answer, tokens, at }) {
 		const before = state.calls.get(path)?.tokens ?? 0;
-		change(state, path, { answer, answeredAt: at, tokens: before + tokens });
 		state.spent += tokens;
+		change(state, path, { answer, answeredAt: at, spentThen: state.spent, tokens: before + tokens });
 	},
 	retried(state, { path }) {
-		const { answer: _answer, answeredAt: _at, ...call } = state.calls.get(path) ?? {};
+		const { answer: _answer, answeredAt: _at, spentThen: _spent, ...call } = state.calls.get(path) ?? {};
 		if ("path" in call) state.calls.set(path, call as CallState);
 	},
 	moved(state, { path, from: recorded, hash }) {
@@ -144,6 +151,16 @@ function place(state: WorkflowState, call: CallState): void {
 
 function displaced(path: string, hash: string): string {
 	return `${path}!${hash}`;
+}
+
+/** The agent that works on a call, or did last, and in which of its runs. */
+export function agentOf(call: CallState | undefined): { agentId: string; run: number } | undefined {
+	return call?.agentId === undefined ? undefined : { agentId: call.agentId, run: call.run ?? 1 };
+}
+
+/** The latest with this label. */
+export function agentCalled({ calls }: WorkflowState, label: string): ReturnType<typeof agentOf> {
+	return agentOf([...calls.values()].findLast((call) => call.label === label && call.agentId !== undefined));
 }
 
 /** How far each phase is, in the order in which they came up. */

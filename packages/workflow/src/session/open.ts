@@ -14,7 +14,10 @@ export interface PausedDeps {
 	silence(record: AgentRecord): void;
 }
 
-/** Those that ended with an earlier process are paused; the others have ended for good. */
+/**
+ * Those that ended with an earlier process are paused; the others have ended for good. One whose script had returned is
+ * taken up in any case: nothing is launched, only its result is still to be told. One that was stopped stays so.
+ */
 export async function openPaused<Context extends SessionContext>(
 	earlier: readonly AgentRecord[],
 	workflows: Workflows<Context>,
@@ -24,13 +27,12 @@ export async function openPaused<Context extends SessionContext>(
 	for (const record of earlier) {
 		if (record.outcome?.status !== "aborted" || record.outcome.by !== "shutdown") continue;
 		const { id, description, artifacts, launchedBy = "model" } = record;
-		const known = artifacts === undefined ? undefined : workflows.state(record);
-		const hasResult = known?.end?.status === "completed"; // which only has to be delivered
-		if (!autoResume && !hasResult) {
-			notify(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
-			continue;
-		}
 		await bestEffort(`resuming workflow ${id}`, warn, async () => {
+			const end = artifacts === undefined ? undefined : workflows.state(record)?.end?.status;
+			if (end !== "completed" && (end === "stopped" || !autoResume)) {
+				notify(`Workflow "${description}" (${id}) is paused: /workflow resume ${id} continues it.`);
+				return;
+			}
 			await workflows.resume(id, {}, ctx, { isBackground: true, launchedBy });
 			silence(record);
 		});

@@ -47,7 +47,7 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 		limits,
 		onEvent(event, state) {
 			const line = lineOf(event, state);
-			const phases = phasesOf(state);
+			const phases = line === undefined ? [] : phasesOf(state);
 			if (line !== undefined) emit({ type: "assistant_text", text: line, ...(phases.length > 0 ? { phases } : {}) });
 			onEvent(event, state, agentId);
 		},

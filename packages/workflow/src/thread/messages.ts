@@ -1,4 +1,7 @@
-/** What the engine and the script's thread say to each other. All values are JSON texts: nothing is shared. */
+/** What the engine and the script's thread say to each other, in lists. All values are JSON texts: nothing is shared. */
+
+/** How many travel together at most: while one side works on them, the other makes the next ones. */
+export const MAX_TOGETHER = 200;
 
 /** What the thread is started with. */
 export interface ThreadData {
@@ -55,6 +58,7 @@ export interface ScriptFailure {
 	isFatal?: boolean | undefined;
 }
 
+/** `at` and `spent`: when the answer came, and what all agents had used by then. In a replay, as it was then. */
 export type ToThread =
 	/** The answer to a call, as JSON. */
 	| { type: "answer"; id: number; value: string; at: number; spent: number }

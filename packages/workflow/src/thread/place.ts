@@ -7,16 +7,29 @@ export interface Place {
 	/** The path of the place that this one belongs to. */
 	readonly base: string;
 	readonly position: number;
-	/** The script's time here: when the last answer on the way to this place came. */
+	/** The fan-out that it is in. */
+	readonly within: FanOut | undefined;
+	/** The script's time here, when the last answer on the way to this place came, and what all agents had used by then. */
 	now: number;
+	spent: number;
 	/** What was opened, drawn and noted here. */
 	forks: number;
 	draws: number;
 	notes: number;
 }
 
-export function rootPlace(now: number, base = ""): Place {
-	return { base, position: 0, now, forks: 0, draws: 0, notes: 0 };
+/** `parallel`, `pipeline` or `map`: a line of its own for each item, which come together again. */
+export interface FanOut {
+	readonly place: Place;
+	/** When the last answer to any of its items came, and what had been used by then. */
+	now: number;
+	spent: number;
+}
+
+type Reached = Pick<Place, "now" | "spent">;
+
+export function rootPlace({ now, spent }: Reached, base = "", position = 0, within?: FanOut): Place {
+	return { base, position, within, now, spent, forks: 0, draws: 0, notes: 0 };
 }
 
 export function pathOf({ base, position }: Place): string {
@@ -28,14 +41,35 @@ export function pathOf({ base, position }: Place): string {
  * its own (`3~1/1`): that is what an answer leads to while the code behind the call already went on.
  */
 export function fork(place: Place): Place {
+	const { base, position, within } = place;
 	const nth = place.forks++;
-	const base = nth === 0 ? place.base : shortened(`${pathOf(place)}~${nth}/`);
-	return { ...rootPlace(place.now, base), position: nth === 0 ? place.position + 1 : 1 };
+	if (nth === 0) return rootPlace(place, base, position + 1, within);
+	return rootPlace(place, shortened(`${pathOf(place)}~${nth}/`), 1, within);
+}
+
+export function fanOut(place: Place): FanOut {
+	return { place, now: place.now, spent: place.spent };
 }
 
 /** The place of one item of a fan-out. */
-export function itemOf(place: Place, index: number): Place {
-	return rootPlace(place.now, shortened(`${pathOf(place)}[${index}]/`));
+export function itemOf(all: FanOut, index: number): Place {
+	return rootPlace(all.place, shortened(`${pathOf(all.place)}[${index}]/`), 0, all);
+}
+
+/** The call that was made here has its answer. */
+export function answered(place: Place, by: Reached): void {
+	reach(place, by);
+	for (let all = place.within; all; all = all.place.within) reach(all, by);
+}
+
+/** All its items are done: what comes next is later than their answers. */
+export function join(all: FanOut): void {
+	reach(all.place, all);
+}
+
+function reach(place: Reached, { now, spent }: Reached): void {
+	place.now = Math.max(place.now, now);
+	place.spent = Math.max(place.spent, spent);
 }
 
 /** The same number for the same place and draw: from 0 to below 1. */

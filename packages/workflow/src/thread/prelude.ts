@@ -6,11 +6,18 @@ import type { CallKind } from "./messages.ts";
 
 /** What the program gets from the thread. A text that is returned instead of a number is a mistake of the caller. */
 export interface Bridge {
-	call(kind: CallKind, input: string, resolve: (json: string) => void, reject: (json: string) => void): number | string;
-	/** The answer of this call is looked at. */
+	call(
+		kind: CallKind,
+		input: string,
+		resolve: (json: string) => void,
+		reject: (json: string) => void,
+		/** The global that the script called. */
+		caller: (...given: never[]) => unknown,
+	): number | string;
+	/** The answer of this call or fan-out is looked at. */
 	seen(id: number): void;
 	/** Opens the place of a fan-out. */
-	group(size: number, what: string): number | string;
+	group(size: number, what: string, caller: (...given: never[]) => unknown): number | string;
 	/** Runs one item of it in a place of its own. */
 	item<Result>(group: number, index: number, work: () => Result): Result;
 	/** All items of it are done. */
@@ -34,7 +41,7 @@ export interface Realm {
 
 export const PRELUDE = `"use strict";
 ((bridge) => {
-	const { Promise, Error, Array, Object, String, Number, Math, Map, Set, WeakMap, Reflect, Symbol } = globalThis;
+	const { Promise, Error, Array, Object, String, Number, Math, Map, Set, WeakMap, RegExp, Reflect, Symbol } = globalThis;
 	// As they are now: a script may replace them, and the engine must still get JSON.
 	const { stringify, parse } = JSON;
 	const NativeDate = Date;
@@ -64,7 +71,7 @@ export const PRELUDE = `"use strict";
 		if (outcome !== undefined) error.outcome = outcome;
 		return error;
 	};
-	const call = (kind, input) => {
+	const call = (kind, input, caller) => {
 		let id;
 		const promise = new Call((resolve, reject) => {
 			id = checked(
@@ -73,6 +80,7 @@ export const PRELUDE = `"use strict";
 					stringify(input),
 					(json) => resolve(parse(json)),
 					(json) => reject(failure(parse(json))),
+					caller,
 				),
 			);
 		});
@@ -86,7 +94,8 @@ export const PRELUDE = `"use strict";
 		if (typeof value === "bigint") return "a BigInt";
 		if (typeof value === "number" && !Number.isFinite(value)) return String(value);
 		if (value instanceof Promise) return "a promise: await it";
-		if (value instanceof Map || value instanceof Set || value instanceof WeakMap) return "a " + value.constructor.name;
+		if (value instanceof Map || value instanceof Set || value instanceof RegExp) return "a " + value.constructor.name;
+		if (value instanceof Error) return "an Error: take its message";
 		return undefined;
 	};
 	const toJson = (what, value) => {
@@ -109,20 +118,29 @@ export const PRELUDE = `"use strict";
 			? { options: {}, keys: [] }
 			: { options, keys: typeof options === "object" ? Object.keys(options) : [] };
 
-	const fanOut = (what, size, work) => {
-		const group = checked(bridge.group(size, what));
-		const item = async (index) => {
-			try {
-				const value = await bridge.item(group, index, () => work(index));
-				return value === undefined ? null : value;
-			} catch (error) {
+	/** Each item in a place of its own, in the order and number that \`walk\` decides. Must be awaited, as a call must. */
+	const fanOut = (caller, size, work, walk) => {
+		const what = caller.name;
+		const group = checked(bridge.group(size, what, caller));
+		const kept = (value) => (value === undefined ? null : value);
+		const item = (index) => {
+			const drop = (error) => {
 				if (error instanceof WorkflowMistake) throw error;
 				bridge.dropped(what, index, String(error));
 				return null;
+			};
+			try {
+				const value = bridge.item(group, index, () => work(index));
+				return (value instanceof Promise ? value : Promise.resolve(value)).then(kept, drop);
+			} catch (error) {
+				return new Promise((resolve) => resolve(drop(error)));
 			}
 		};
-		return { item, done: (values) => { bridge.join(group); return values; } };
+		const promise = new Call((resolve) => resolve(walk(item).then((values) => { bridge.join(group); return values; })));
+		marks.set(promise, group);
+		return promise;
 	};
+	const allAtOnce = (size) => (item) => Promise.all(Array.from({ length: size }, (_, index) => item(index)));
 	const listOf = (what, items) => {
 		if (!Array.isArray(items)) throw new WorkflowMistake(what + "() takes a list first.");
 		return Array.from(items); // it may grow meanwhile
@@ -132,42 +150,44 @@ export const PRELUDE = `"use strict";
 		return work;
 	};
 
-	const agent = (prompt, options) => call("agent", { __proto__: null, prompt, ...given(options) });
-	const ask = (question, options) => call("ask", { __proto__: null, question, ...given(options) });
-	const workflow = (name, args) => call("workflow", { name, args: parse(toJson("What workflow() passes on", args)) });
-	const parallel = async (thunks) => {
+	const agent = (prompt, options) => call("agent", { __proto__: null, prompt, ...given(options) }, agent);
+	const ask = (question, options) => call("ask", { __proto__: null, question, ...given(options) }, ask);
+	const workflow = (name, args) => call("workflow", { name, args: parse(toJson("What workflow() passes on", args)) }, workflow);
+	const parallel = (thunks) => {
 		const list = listOf("parallel", thunks);
 		list.forEach((thunk, index) => functionOf("parallel", thunk, "item " + (index + 1)));
-		const { item, done } = fanOut("parallel", list.length, (index) => list[index]());
-		return done(await Promise.all(list.map((_thunk, index) => item(index))));
+		return fanOut(parallel, list.length, (index) => list[index](), allAtOnce(list.length));
 	};
-	const pipeline = async (items, ...stages) => {
+	const pipeline = (items, ...stages) => {
 		const list = listOf("pipeline", items);
 		stages.forEach((stage, index) => functionOf("pipeline", stage, "stage " + (index + 1)));
-		const { item, done } = fanOut("pipeline", list.length, async (index) => {
+		const through = async (index) => {
 			let value = list[index];
 			for (const stage of stages) value = await stage(value, list[index], index);
 			return value;
-		});
-		return done(await Promise.all(list.map((_item, index) => item(index))));
+		};
+		return fanOut(pipeline, list.length, through, allAtOnce(list.length));
 	};
-	const map = async (items, work, options = {}) => {
+	const map = (items, work, options) => {
 		const list = listOf("map", items);
 		functionOf("map", work, "the second value");
-		for (const key of Object.keys(options)) if (key !== "concurrency") throw new WorkflowMistake("map() does not know the option " + key + ". Known: concurrency.");
-		const { concurrency = list.length } = options;
+		const { concurrency = list.length, ...others } = options ?? {};
+		const [unknown] = Object.keys(others);
+		if (unknown !== undefined) throw new WorkflowMistake("map() does not know the option " + unknown + ". Known: concurrency.");
 		if (!(concurrency >= 1) && list.length > 0) throw new WorkflowMistake("map(): concurrency must be at least 1.");
-		const { item, done } = fanOut("map", list.length, (index) => work(list[index], index));
-		const values = Array(list.length);
-		let next = 0;
-		const lane = async () => {
-			while (next < list.length) {
-				const index = next++;
-				values[index] = await item(index);
-			}
+		const inLanes = async (item) => {
+			const values = Array(list.length);
+			let next = 0;
+			const lane = async () => {
+				while (next < list.length) {
+					const index = next++;
+					values[index] = await item(index);
+				}
+			};
+			await Promise.all(Array.from({ length: Math.min(concurrency, list.length) }, lane));
+			return values;
 		};
-		await Promise.all(Array.from({ length: Math.min(concurrency, list.length) }, lane));
-		return done(values);
+		return fanOut(map, list.length, (index) => work(list[index], index), inLanes);
 	};
 	const budget = Object.freeze({
 		total: bridge.budget,

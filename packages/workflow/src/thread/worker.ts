@@ -5,41 +5,70 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, createContext, runInContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
-import type { FromThread, OpenCall, ScriptFailure, ThreadData, ToThread } from "./messages.ts";
-import { draw, fork, itemOf, notePath, type Place, pathOf, rootPlace } from "./place.ts";
+import {
+	type FromThread,
+	MAX_TOGETHER,
+	type OpenCall,
+	type ScriptFailure,
+	type ThreadData,
+	type ToThread,
+} from "./messages.ts";
+import {
+	answered,
+	draw,
+	type FanOut,
+	fanOut,
+	fork,
+	itemOf,
+	join,
+	notePath,
+	type Place,
+	pathOf,
+	rootPlace,
+} from "./place.ts";
 import { type Bridge, PRELUDE, type Realm } from "./prelude.ts";
 
-interface PendingCall {
-	place: Place;
+/** Whether the script has looked at what a call gives: one that it forgot fails the run. */
+interface Looked {
 	line: number | undefined;
 	isSeen: boolean;
 	isAnswered: boolean;
-	resolve: (json: string) => void;
-	reject: (json: string) => void;
 }
 
-interface Group {
+interface PendingCall extends Looked {
 	place: Place;
-	items: Place[];
+	resolve: (json: string) => void;
+	reject: (json: string) => void;
 }
 
 const { program, args, seed, startedAt, budget, maxAgents, maxItems, maxNotes }: ThreadData = workerData;
 const places = new AsyncLocalStorage<Place>();
 const calls = new Map<number, PendingCall>();
-const groups = new Map<number, Group>();
+const fanOuts = new Map<number, FanOut & Looked>();
 let lastId = 0;
 let seen = 0;
-let spent = 0;
 let agents = 0;
 let notes = 0;
 let isResting = true;
+let outbox: FromThread[] = [];
 
 /** A line that is longer is for no person; the whole is in the agents' own files. */
 const MAX_NOTE = 2_000;
 const MAX_MESSAGE = 4_000_000;
 
-const say = (message: FromThread): void => parentPort?.postMessage(message);
-const root = rootPlace(startedAt);
+/** Together with what is said meanwhile: a message costs more than what is in it. */
+function say(message: FromThread): void {
+	const waiting = outbox.push(message);
+	if (waiting === 1) setImmediate(post);
+	else if (waiting === MAX_TOGETHER) post();
+}
+
+function post(): void {
+	if (outbox.length > 0) parentPort?.postMessage(outbox);
+	outbox = [];
+}
+
+const root = rootPlace({ now: startedAt, spent: 0 });
 const here = (): Place => places.getStore() ?? root;
 
 /** A place of its own for a call and what its answer leads to. */
@@ -50,12 +79,12 @@ function open(): Place {
 }
 
 const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
-	call(kind, input, resolve, reject) {
+	call(kind, input, resolve, reject, caller) {
 		if (kind === "workflow" && isNested)
 			return "A workflow that another one called cannot call a third: one level is allowed.";
 		if (kind === "agent" && ++agents > maxAgents)
 			return `A workflow may launch ${maxAgents} agents, and this one wants more.`;
-		const line = lineOfCall();
+		const line = lineBehind(caller);
 		const why = tooLong(input, `What ${kind}() is given`);
 		if (why !== undefined) return why;
 		const place = open();
@@ -65,27 +94,27 @@ const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
 		return id;
 	},
 	seen(id) {
-		const call = calls.get(id);
-		if (call?.isAnswered) calls.delete(id);
-		else if (call) call.isSeen = true;
+		const known = calls.get(id) ?? fanOuts.get(id);
+		if (known) known.isSeen = true;
+		if (known?.isAnswered) forget(id);
 	},
-	group(size, what) {
+	group(size, what, caller) {
 		if (size > maxItems) return `${what}() takes at most ${maxItems} items, and this list has ${size}.`;
 		const id = ++lastId;
-		groups.set(id, { place: open(), items: [] });
+		const line = lineBehind(caller);
+		fanOuts.set(id, { ...fanOut(open()), line, isSeen: false, isAnswered: false });
 		return id;
 	},
 	item(id, index, work) {
-		const group = groups.get(id);
-		if (!group) return work();
-		const place = itemOf(group.place, index);
-		group.items.push(place);
-		return places.run(place, work);
+		const all = fanOuts.get(id);
+		return all ? places.run(itemOf(all, index), work) : work();
 	},
 	join(id) {
-		const group = groups.get(id);
-		if (group) group.place.now = Math.max(group.place.now, ...group.items.map(({ now }) => now));
-		groups.delete(id);
+		const all = fanOuts.get(id);
+		if (!all) return;
+		join(all);
+		all.isAnswered = true;
+		if (all.isSeen) forget(id);
 	},
 	dropped(what, index, error) {
 		note("log", `${what}: item ${index + 1} failed: ${error}`);
@@ -94,15 +123,21 @@ const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
 	log: (text) => note("log", text),
 	now: () => here().now,
 	random: () => draw(here(), seed),
-	spent: () => spent,
+	spent: () => here().spent,
 	budget,
 });
+
+function forget(id: number): void {
+	calls.delete(id);
+	fanOuts.delete(id);
+}
 
 /** Notes are for people, and each is a line of the journal. What comes back is a mistake of the script. */
 function note(type: "phase" | "log", text: string): string | undefined {
 	if (++notes > maxNotes)
 		return `A workflow may log ${maxNotes} lines and phases, and this one wants more. Is there an endless loop?`;
 	say({ type, path: notePath(here()), text: text.slice(0, MAX_NOTE) });
+	post(); // it may be the last thing before an endless loop
 	return undefined;
 }
 
@@ -113,13 +148,14 @@ function tooLong(json: string, what: string): string | undefined {
 		: undefined;
 }
 
-/** From the stack, of which only the script's own lines count. */
-function lineOfCall(): number | undefined {
+/** The line of the script that called this global. One frame: a whole stack costs more than all the rest of a call. */
+function lineBehind(caller: (...given: never[]) => unknown): number | undefined {
 	const { stackTraceLimit } = Error;
-	Error.stackTraceLimit = 12;
-	const { stack = "" } = new Error();
+	const place: { stack?: string } = {};
+	Error.stackTraceLimit = 1;
+	Error.captureStackTrace(place, caller);
 	Error.stackTraceLimit = stackTraceLimit;
-	const line = /workflow\.js:(\d+)/.exec(stack)?.[1];
+	const line = /workflow\.js:(\d+)/.exec(place.stack ?? "")?.[1];
 	return line === undefined ? undefined : Number(line);
 }
 
@@ -144,12 +180,13 @@ function start(
 }
 
 function take(message: ToThread): void {
+	seen++;
 	const call = calls.get(message.id);
 	if (!call) return;
 	if (message.type === "run") {
 		const { id } = message;
 		const settle = (end: { value: string } | { error: ScriptFailure }) => say({ type: "nested", id, ...end });
-		const place = rootPlace(call.place.now, `${pathOf(call.place)}:/`);
+		const place = rootPlace(call.place, `${pathOf(call.place)}:/`);
 		start(
 			message.program,
 			message.args,
@@ -158,10 +195,9 @@ function take(message: ToThread): void {
 		);
 		return;
 	}
-	spent = message.spent;
-	call.place.now = Math.max(call.place.now, message.at);
+	answered(call.place, { now: message.at, spent: message.spent });
 	call.isAnswered = true;
-	if (call.isSeen) calls.delete(message.id);
+	if (call.isSeen) forget(message.id);
 	if (message.type === "answer") call.resolve(message.value);
 	else {
 		const outcome: unknown = message.outcome === undefined ? undefined : JSON.parse(message.outcome);
@@ -176,12 +212,12 @@ function restLater(): void {
 	setImmediate(() => {
 		isResting = true;
 		say({ type: "rest", seen });
+		post();
 	});
 }
 
-parentPort?.on("message", (message: ToThread) => {
-	seen++;
-	take(message);
+parentPort?.on("message", (messages: ToThread[]) => {
+	messages.forEach(take);
 	restLater();
 });
 
@@ -193,7 +229,9 @@ process.on("unhandledRejection", (error) => {
 
 const returned = (value: string): void => {
 	const why = tooLong(value, "What the workflow returns");
-	const left = [...calls.values()].map(({ isSeen, line }): OpenCall => ({ isAwaited: isSeen, line }));
+	const left = [...calls.values(), ...fanOuts.values()].map(
+		({ isSeen, line }): OpenCall => ({ isAwaited: isSeen, line }),
+	);
 	if (why === undefined) say({ type: "returned", value, open: left });
 	else say({ type: "threw", error: { name: "WorkflowMistake", message: why, isFatal: true } });
 };
