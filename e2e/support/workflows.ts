@@ -1,6 +1,7 @@
 /** Workflow scripts in real pi: the settings that offer them, a call that runs one, and what is left of it on the disk. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { callTool, type PiEnv, type PiRpc, say } from "@pi-subagents-dev/testkit";
 import { unfenced } from "./scene.ts";
 
@@ -19,11 +20,19 @@ export const runs = (body: string, more: object = {}) =>
 export const repeats = ({ lastToolResults }: { lastToolResults: readonly { text: string }[] }) =>
 	say(`Got: ${unfenced(lastToolResults[0]?.text)}`);
 
+/** With these, pi kills itself when its journal has as many entries as the file says. */
+export const fuseVariables = (file: string) => ({
+	JOURNAL_FUSE: file,
+	NODE_OPTIONS: `--require "${fileURLToPath(new URL("journal-fuse.cjs", import.meta.url))}"`,
+});
+
 export interface JournalLine {
 	type: string;
 	path?: string;
 	label?: string;
+	agentId?: string;
 	status?: string;
+	value?: unknown;
 }
 
 /** The lines of the only journal; none if there is none yet. */
@@ -34,6 +43,19 @@ export async function journal({ cwd }: PiEnv): Promise<JournalLine[]> {
 	if (name === undefined) return [];
 	const lines = (await readFile(join(dir, name), "utf8")).split("\n").slice(0, -1);
 	return lines.map((line) => JSON.parse(line));
+}
+
+/** The messages of the session that brought a result with these words. */
+export async function told({ agentDir, cwd }: PiEnv, words: string): Promise<string[]> {
+	const dirs = await readdir(join(agentDir, "sessions"));
+	const dir = join(agentDir, "sessions", dirs.find((name) => name.includes(cwd.split("/").at(-1) ?? "")) ?? "");
+	const files = (await readdir(dir)).filter((name) => name.endsWith(".jsonl"));
+	const lines = await Promise.all(files.map((name) => readFile(join(dir, name), "utf8")));
+	return lines
+		.join("")
+		.split("\n")
+		.filter((line) => line.includes('"subagent-notification"') && line.includes('"custom_message"'))
+		.filter((line) => line.includes(words));
 }
 
 /** What a command answers. */

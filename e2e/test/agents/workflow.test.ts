@@ -21,7 +21,8 @@ function dataIn(stdout: string): unknown {
 }
 
 describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
-	test("a script has schema answers, a failure, a pipeline, a budget and a nested workflow", async () => {
+	test("a script has schema answers, a failure, a pipeline with overtaking, a budget and a nested workflow", async () => {
+		const slow = createGate();
 		const body = `
 			const options = ${scout}
 			const names = await agent("Name them.", { ...options, schema: { type: "array", items: { type: "string" } } })
@@ -33,6 +34,8 @@ describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
 				parentSays(runs(body), repeats),
 				scoutSays(({ lastUserText }) => {
 					if (lastUserText.includes("Name them.")) return say('{"value": ["a", "b"]}');
+					if (lastUserText === "Look at a") return { ...say("<Look at a>"), gate: slow };
+					if (lastUserText.startsWith("Check b")) slow.open(); // the second item is further than the first
 					return lastUserText.includes("Please fail.") ? { error: "out of credit" } : say(`<${lastUserText}>`);
 				}),
 			],
@@ -78,7 +81,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(stdout).toContain("The budget is used up");
 	});
 
-	test("the guide comes on demand, and the project's workflows only with trust", async () => {
+	test("the guide comes on demand, a package brings workflows, and the project's count only with trust", async () => {
 		const call = (more: Record<string, unknown>) => callTool("workflow", more);
 		await using it = await scene(
 			[
@@ -86,12 +89,18 @@ describe("in pi", { timeout: 120_000 }, () => {
 					call({}),
 					call({ name: "mine", background: false }),
 					call({ path: ".pi/workflows/mine.js" }),
+					call({ name: "hello", background: false }),
 					repeats,
 				),
 				echoes,
 			],
 			{
-				agentFiles: offering(),
+				agentFiles: {
+					...offering(),
+					"shipped/package.json": JSON.stringify({ name: "shipped", pi: { subagents: { workflows: ["flows"] } } }),
+					"shipped/flows/hello.js": script(`return agent("Shipped", ${scout})`, "hello"),
+				},
+				settings: { packages: ["./shipped"] },
 				files: { ".pi/workflows/mine.js": script(`return agent("Mine", ${scout})`, "mine") },
 			},
 		);
@@ -101,11 +110,14 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(said).toContain("its workflows are used only if you trust this project");
 		expect(said).toContain("There is no workflow");
 		expect(said).toContain("its scripts are run only if you trust it");
+		expect(said).toContain("<Shipped>");
 		await untrusted.close();
 		await trust(it.env);
 		await using rpc = startRpc({ env: it.env });
 		expect(JSON.stringify(await rpc.prompt("Please delegate."))).toContain("<Mine>");
-		expect(await command(rpc, "/workflow list")).toMatch(/mine +project +A test of mine/);
+		const list = await command(rpc, "/workflow list");
+		expect(list).toMatch(/mine +project +A test of mine/);
+		expect(list).toMatch(/hello +package +A test of hello/);
 	});
 
 	test("a question reaches the person, a stop ends the agents, and commands show, skip and resume", async () => {

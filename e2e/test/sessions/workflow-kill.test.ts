@@ -1,19 +1,11 @@
 /** A workflow whose pi is killed: opened again, the session continues it, asks no finished agent twice, and tells the result once. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-	callTool,
-	createGate,
-	isFullRun,
-	type PiEnv,
-	say,
-	startRpc,
-	systemPromptSays,
-	when,
-} from "@pi-subagents-dev/testkit";
+import { callTool, createGate, isFullRun, say, startRpc, systemPromptSays, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { inLanes } from "../../support/rounds.ts";
 import { parentSays, scene, scoutSays } from "../../support/scene.ts";
-import { command, type JournalLine, journal, offering, script } from "../../support/workflows.ts";
+import { command, fuseVariables, type JournalLine, journal, offering, script, told } from "../../support/workflows.ts";
 
 const scout = '{ agentType: "repo-scout" }';
 const CALLS = isFullRun ? 30 : 6;
@@ -31,66 +23,64 @@ const rules = (seed: number) => [
 	scoutSays(({ lastUserText }) => say(`did ${/(Look at|Check) n\d+\./.exec(lastUserText)?.[0]}`)),
 ];
 
-/** The texts of all messages that brought results, in every file of the session. */
-async function told({ agentDir, cwd }: PiEnv): Promise<string[]> {
-	const dirs = await readdir(join(agentDir, "sessions"));
-	const dir = join(agentDir, "sessions", dirs.find((name) => name.includes(cwd.split("/").at(-1) ?? "")) ?? "");
-	const files = (await readdir(dir)).filter((name) => name.endsWith(".jsonl"));
-	const lines = await Promise.all(files.map((name) => readFile(join(dir, name), "utf8")));
-	return lines
-		.join("")
-		.split("\n")
-		.filter((line) => line.includes('"subagent-notification"') && line.includes('"custom_message"'));
-}
-
-/** Kills pi when its journal has so many lines, opens the session again, and returns when the workflow has ended. */
-async function killedAfter(lines: number, autoResume: boolean, seed = lines) {
+/** A pi that kills itself after so many entries of its journal; then the session is opened again. */
+async function killedAfter(entries: number, { autoResume, seed }: { autoResume: boolean; seed: number }) {
 	const it = await scene(rules(seed), { agentFiles: offering({ workflows: { autoResume } }) });
-	const rpc = startRpc({ env: it.env });
-	void rpc.send({ type: "prompt", message: "Please delegate." }).catch(() => undefined); // it may be killed first
-	await expect
-		.poll(async () => (await journal(it.env)).length, { interval: 1, timeout: 30_000 })
-		.toBeGreaterThanOrEqual(lines);
-	process.kill(-(rpc.pid ?? 0), "SIGKILL");
-	await rpc.close();
+	const fuse = join(it.env.root, "fuse");
+	await writeFile(fuse, String(entries));
+	const variables = { ...it.env.variables, ...fuseVariables(fuse) };
+	const rpc = startRpc({ env: { ...it.env, variables } });
+	const prompt = rpc.send({ type: "prompt", message: "Please delegate." }).catch(() => undefined); // it may be killed first
+	await rpc.waitFor(() => false, { timeoutMs: 60_000 }).catch(() => undefined); // until pi is gone
+	await prompt;
+	expect(await rpc.close()).toMatchObject({ signal: "SIGKILL" });
 	const before = await journal(it.env);
-	const again = startRpc({ env: it.env, args: ["--continue"] });
-	return { it, again, before };
+	expect(before).toHaveLength(entries);
+	return { it, before, again: startRpc({ env: it.env, args: ["--continue"] }) };
 }
 
-describe("a killed pi", { timeout: 600_000 }, () => {
-	// Started, two phases, and three for each call; one more ends it.
-	const cuts = isFullRun ? Array.from({ length: 3 * CALLS + 3 }, (_, index) => index + 1) : [5];
-	test.each(cuts)(
-		"after %i entries, which are also the seed: the workflow completes, no finished agent runs twice, the result comes once",
-		async (lines) => {
-			const { it, again, before } = await killedAfter(lines, true);
-			await using _scene = it;
-			await using _rpc = again;
-			await expect.poll(async () => (await told(it.env)).join("").includes(RESULT), { timeout: 30_000 }).toBe(true);
-			expect((await told(it.env)).filter((line) => line.includes(RESULT))).toHaveLength(1);
-			const labels = new Map(before.flatMap((line) => (line.type === "called" ? [[line.path, line.label]] : [])));
-			const answered = before.flatMap((line) => (line.type === "answered" ? [labels.get(line.path)] : []));
-			const asked = it.server.requests.map(({ lastUserText }) => lastUserText);
-			for (const label of answered)
-				expect(
-					asked.filter((text) => text === label),
-					label,
-				).toHaveLength(1);
-		},
-	);
+const count = (list: readonly unknown[], wanted: unknown) => list.filter((each) => each === wanted).length;
+
+/** Undefined if all is well. */
+async function wrongAfter(entries: number): Promise<string | undefined> {
+	const { it, again, before } = await killedAfter(entries, { autoResume: true, seed: entries });
+	await using _scene = it;
+	await using _rpc = again;
+	const results = async () => (await told(it.env, RESULT)).length;
+	const isDone = async () => (await results()) > 0 && (await journal(it.env)).at(-1)?.type === "ended";
+	await expect.poll(isDone, { timeout: 60_000, message: `killed after ${entries} entries` }).toBe(true);
+	await again.close();
+	const labels = new Map(before.flatMap((line) => (line.type === "called" ? [[line.path, line.label]] : [])));
+	const answered = before.flatMap((line) => (line.type === "answered" ? [labels.get(line.path)] : []));
+	const asked = it.server.requests.map(({ lastUserText }) => lastUserText);
+	const twice = answered.filter((label) => count(asked, label) !== 1);
+	const shown = await results();
+	if (shown === 1 && twice.length === 0) return undefined;
+	return `after ${entries} entries: ${shown} results, asked again: ${twice.join(" ")}`;
+}
+
+describe("a killed pi", { timeout: 900_000 }, () => {
+	test("after each of its entries: the workflow completes, no finished agent runs twice, the result comes once", async () => {
+		// Started, two phases, three for each call, and the end.
+		const last = 3 * CALLS + 4;
+		const cuts = isFullRun ? Array.from({ length: last }, (_, index) => index + 1) : [5, last];
+		const wrong: string[] = [];
+		await inLanes(3, cuts, async (entries) => {
+			const found = await wrongAfter(entries).catch((error: Error) => `after ${entries} entries: ${error.message}`);
+			if (found !== undefined) wrong.push(found);
+		});
+		expect(wrong).toEqual([]);
+	});
 
 	test("without autoResume it is paused, says so, and continues when asked to", async () => {
-		const { it, again } = await killedAfter(6, false);
+		const { it, again } = await killedAfter(6, { autoResume: false, seed: 6 });
 		await using _scene = it;
 		await using rpc = again;
 		await rpc.waitFor((event) => JSON.stringify(event).includes("is paused: /workflow resume"));
-		await expect
-			.poll(async () => (await told(it.env)).join("").includes("It is paused"), { timeout: 30_000 })
-			.toBe(true);
+		await expect.poll(async () => (await told(it.env, "It is paused")).length, { timeout: 30_000 }).toBe(1);
 		expect(await command(rpc, "/workflow")).toMatch(/trial +paused/);
 		expect(await command(rpc, "/workflow resume")).toContain("continues");
-		await expect.poll(async () => (await told(it.env)).join("").includes(RESULT), { timeout: 30_000 }).toBe(true);
+		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
 	});
 
 	test("an agent in a process of its own works on meanwhile, and the workflow rejoins it", async () => {
@@ -117,14 +107,13 @@ describe("a killed pi", { timeout: 600_000 }, () => {
 		gate.open();
 		await using _again = startRpc({ env: it.env, args: ["--continue"] });
 		const RESULTS = "did First did the long work";
-		await expect.poll(async () => (await told(it.env)).join("").includes(RESULTS), { timeout: 60_000 }).toBe(true);
+		await expect.poll(async () => (await told(it.env, RESULTS)).length, { timeout: 60_000 }).toBe(1);
 		expect(it.server.requests.filter(isApart)).toHaveLength(1);
-		expect((await told(it.env)).filter((line) => line.includes(RESULTS))).toHaveLength(1);
 	});
 
 	if (isFullRun)
 		test("a changed script replays what matches and says where it diverged", async () => {
-			const { it, again, before } = await killedAfter(3 * CALLS - 2, false, 0);
+			const { it, again, before } = await killedAfter(3 * CALLS - 2, { autoResume: false, seed: 0 });
 			await using _scene = it;
 			await using rpc = again;
 			await rpc.waitFor((event) => JSON.stringify(event).includes("is paused: /workflow resume"));
