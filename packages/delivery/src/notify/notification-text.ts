@@ -86,9 +86,13 @@ function element({ record, form, isUnfiled }: Notice): string {
 }
 
 /** A workflow that was interrupted has a journal: nothing is lost but time. */
-function pausedText({ id, runner, outcome }: AgentRecord): string[] {
-	if (runner !== "workflow" || outcome?.status !== "aborted") return [];
-	const how = `the workflow tool with resume: "${id}", or /workflow resume ${id}`;
+function isPaused({ runner, outcome }: AgentRecord): boolean {
+	return runner === "workflow" && outcome?.status === "aborted";
+}
+
+function pausedText(record: AgentRecord): string[] {
+	if (!isPaused(record)) return [];
+	const how = `the workflow tool with resume: "${record.id}", or /workflow resume ${record.id}`;
 	return [`<paused>It is paused, and its finished agents are kept. To continue it: ${escaped(how)}</paused>`];
 }
 
@@ -107,13 +111,14 @@ export const LINE_BYTES = 400;
 
 function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 	const { id, name, type, description, status, toolUses, usage, artifacts } = record;
+	const next = isPaused(record) ? `/workflow resume ${id} continues it` : undefined;
 	return {
 		id,
 		...defined({ name }),
 		preset: type,
 		description,
 		status,
-		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree)]
+		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree), next]
 			.filter((each) => each !== undefined)
 			.join("; "),
 		preview: beginningOf(saidBy(record), PREVIEW_CHARACTERS),

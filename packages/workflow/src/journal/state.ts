@@ -176,8 +176,14 @@ export function phasesOf({ phases, calls }: WorkflowState): PhaseProgress[] {
 	return [...found.values()];
 }
 
-/** How many calls have their answer, of those that were made. */
+/** How many agents have answered, of those that were called. Asked for at every event, so it makes no lists. */
 export function progressOf({ calls }: WorkflowState): { done: number; total: number } {
-	const agents = [...calls.values()].filter(({ kind }) => kind === "agent");
-	return { done: agents.filter(({ answer }) => answer).length, total: agents.length };
+	let done = 0;
+	let total = 0;
+	for (const { kind, answer } of calls.values()) {
+		if (kind !== "agent") continue;
+		total++;
+		if (answer) done++;
+	}
+	return { done, total };
 }
