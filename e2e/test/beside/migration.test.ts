@@ -1,10 +1,15 @@
 /** What somebody who comes from another sub-agent extension has on disk, in real pi: it must work as it is. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import {
 	all,
 	callTool,
 	converse,
+	isFullRun,
 	lastUserSays,
 	offersTool,
+	otherwise,
 	runPrint,
 	say,
 	startRpc,
@@ -66,3 +71,37 @@ test("the doctor says what was read under another name, and finds no fault with 
 	expect(printed).toMatch(/`fleetView` has no effect here: the tree and `\/agents` show every agent/);
 	expect(printed).not.toMatch(/✗ settings/);
 });
+
+/** What an agent answers to a task that holds these words. */
+const ANSWERS: readonly (readonly [string, unknown])[] = [
+	["grep CI logs", { tests: ["a", "b"] }],
+	["Fix the flaky test", "Fixed."],
+	["Find bugs in the diff", { findings: [{ title: "a bug", file: "a.ts" }] }],
+	["Find slow code", { findings: [{ title: "a detour", file: "b.ts" }] }],
+	["Adversarially verify: a bug", { isReal: true }],
+	["Adversarially verify", { isReal: false }],
+	["Known: none", { bugs: [{ file: "a.ts", line: 1, desc: "off by one" }] }],
+	["Find bugs about", { bugs: [] }],
+	["Judge", { real: true }],
+];
+
+if (isFullRun)
+	test.each([
+		["flaky-tests.js", { fixed: 2, of: 2 }],
+		["review-dimensions.js", { confirmed: [{ title: "a bug", file: "a.ts", verdict: { isReal: true } }] }],
+		["until-dry.js", Array(2).fill({ file: "a.ts", line: 1, desc: "off by one" })],
+	])("the workflow %s runs unchanged", async (name, result) => {
+		const source = new URL(`../../../packages/workflow/test/scripts/${name}`, import.meta.url);
+		const answers = otherwise(({ lastUserText }) => {
+			const [, answer = "?"] = ANSWERS.find(([words]) => lastUserText.includes(words)) ?? [];
+			return say(typeof answer === "string" ? answer : JSON.stringify(answer));
+		});
+		await using it = await scene([answers], { files: { "flow.js": await readFile(source, "utf8") } });
+		const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: it.env.cwd });
+		await git("init", "--quiet"); // one of them gives its agents worktrees
+		await git("add", ".");
+		await git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "-m", "first");
+		const { stdout, stderr } = await runPrint({ env: it.env, args: ["--subagents-workflow", "flow.js"] }, "");
+		expect(stderr).toBe("");
+		expect(JSON.parse(stdout)).toEqual(result);
+	});

@@ -30,14 +30,15 @@ test("a workflow is paused and stopped in its viewer, and a call is made again a
 	await tui.waitForText("Runs again: one");
 	await until("the call is made again", async () => (asked("one").length === 2 ? true : undefined));
 	const { agentId = "" } = (await journal(it.env)).findLast(({ type }) => type === "launched") ?? {};
-	tui.press("right"); // to the new one
+	tui.press("left"); // to the new one: those that run come first
 	await tui.waitForText(new RegExp(`╭─ repo-scout ${agentId} ─`));
 	tui.type("S");
 	await tui.waitForText("Skipped: one");
 	await it.server.nextRequest(({ lastUserText }) => lastUserText === "Do two");
 
-	tui.press("left");
-	tui.press("left");
+	tui.type("o");
+	await tui.waitForText("→ ↑ workflow");
+	tui.press("enter");
 	await tui.waitForText(/╭─ workflow \w+ ─/);
 	tui.type("xx");
 	const lines = await until("the workflow has ended", async () => {

@@ -15,14 +15,13 @@ import {
 	type RequestView,
 	say,
 	startRpc,
-	startTui,
 	systemPromptSays,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { until } from "../../support/detached.ts";
-import { enter } from "../../support/keys.ts";
+import { watcher } from "../../support/extensions/watcher.ts";
 import { parentSays, type Scene, scene, scoutSays } from "../../support/scene.ts";
-import { journal, offering, script, told } from "../../support/workflows.ts";
+import { command, journal, offering, script, told } from "../../support/workflows.ts";
 
 const isInterrupted = lastUserSays("was interrupted");
 const RESULT = "did First and did Second";
@@ -39,7 +38,7 @@ function twoAgents(settings: object = {}): Promise<Scene> {
 				return request.lastUserText === "First" ? say("did First") : callTool("read", { path: "notes.txt" });
 			}, hang()),
 		],
-		{ agentFiles: offering(settings) },
+		{ agentFiles: offering(settings), files: { "watcher.ts": watcher } },
 	);
 }
 
@@ -108,14 +107,14 @@ describe("in pi", { timeout: 120_000 }, () => {
 
 	test("/reload pauses it and says so; resumed, it asks no finished agent again and tells its result once", async () => {
 		await using it = await twoAgents();
-		await using tui = await startTui({ env: it.env }, { rows: 50 });
-		enter(tui, "Please delegate.");
+		await using rpc = startRpc({ env: it.env, extensions: ["watcher.ts"] });
+		await rpc.prompt("Please delegate.");
 		await it.server.nextRequest(isHalfDone);
 		await firstStep(it.env);
-		await tui.waitForText("Started.");
-		enter(tui, "/reload");
-		await tui.waitForText(/Workflow "two" \(\S+\) is paused: \/workflow resume/);
-		enter(tui, "/workflow resume");
+		await rpc.send({ type: "prompt", message: "/again" }); // reloads
+		await rpc.waitFor((event) => /Workflow .*two.* is paused: \/workflow resume/.test(JSON.stringify(event)));
+		await expect.poll(async () => (await told(it.env, "continues it")).length, { timeout: 30_000 }).toBe(1);
+		expect(await command(rpc, "/workflow resume")).toContain("continues");
 		expect(await endIn(it.env)).toMatchObject({ value: RESULT });
 		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
 		expect(firsts(it)).toHaveLength(1);
