@@ -1,8 +1,8 @@
 /**
  * Observes providers' responses, including failed ones. pi reports a response only after it succeeded: with SDK
  * providers (OpenAI, Anthropic and compatible ones) a refusal becomes an error first, and its headers are lost.
- * Node's `fetch` publishes what it receives on diagnostics channels, so nothing has to be put between pi and the
- * network. With another `fetch`, such as Bun's, nothing is observed.
+ * Most of pi's adapters take a `fetch` for each request, which hears its own responses. For the others Node's `fetch`
+ * publishes what it receives on diagnostics channels; with another one, such as Bun's, nothing is observed there.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -53,22 +53,56 @@ function headersIn(raw: unknown): Record<string, string> {
 	return headers;
 }
 
+type Fetch = typeof globalThis.fetch;
+
+/** pi's adapters that take a `fetch`. Others refuse one or would not use it. */
+const TAKE_FETCH: ReadonlySet<string> = new Set([
+	"anthropic-messages",
+	"azure-openai-responses",
+	"mistral-conversations",
+	"openai-codex-responses",
+	"openai-completions",
+	"openai-responses",
+	"pi-messages",
+]);
+
+/** A request: the adapter that makes it, and the `fetch` that its options have already. */
+export interface TappedRequest {
+	api: string;
+	fetch?: Fetch | undefined;
+}
+
 /** For several users in one process: each sees only the responses to its own requests. */
 export class SharedTap {
+	/** Once used, it slows down every promise of the process: only for adapters that take no `fetch`. */
 	readonly #listeners = new AsyncLocalStorage<OnResponse>();
 	#users = 0;
-	#close = (): void => undefined;
+	#close: (() => void) | undefined;
 
-	/** Nothing is observed until it is opened. Returns a function that closes it. */
+	/** Call the returned function when no more requests are made. */
 	open(): () => void {
-		if (this.#users++ === 0) this.#close = tapResponses(() => this.#listeners.getStore());
+		this.#users++;
 		return () => {
-			if (--this.#users === 0) this.#close();
+			if (--this.#users > 0) return;
+			this.#close?.();
+			this.#close = undefined;
+			this.#listeners.disable();
 		};
 	}
 
-	/** Runs the work. The listener gets the responses to all requests made by it. */
-	during<T>(listener: OnResponse, work: () => T): T {
-		return this.#listeners.run(listener, work);
+	/** Makes a request, with these options added to its own. The listener gets the responses to it. */
+	during<T>(listener: OnResponse, { api, fetch }: TappedRequest, ask: (options: { fetch?: Fetch }) => T): T {
+		if (TAKE_FETCH.has(api)) return ask({ fetch: heardBy(listener, fetch) });
+		if (this.#users > 0) this.#close ??= tapResponses(() => this.#listeners.getStore());
+		return this.#listeners.run(listener, () => ask({}));
 	}
+}
+
+function heardBy(listener: OnResponse, given: Fetch | undefined): Fetch {
+	return async (input, init) => {
+		const response = await (given ?? globalThis.fetch)(input, init);
+		const { status, headers } = response;
+		listener({ status, headers: status < 400 ? {} : Object.fromEntries(headers) });
+		return response;
+	};
 }

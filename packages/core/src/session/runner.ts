@@ -177,9 +177,9 @@ class SessionRun implements Run {
 			afterTurn: () => this.#afterTurn(session),
 			beforeRetry: () => this.#beforeRetry(),
 			isOver: () => this.#isOver,
-			whileAsking: (ask) => {
+			whileAsking: (request, ask) => {
 				this.#retryAfter.forget();
-				return this.#context.tap.during(this.#hearResponse, ask);
+				return this.#context.tap.during(this.#hearResponse, request, ask);
 			},
 			onResponse: this.#hearResponse,
 		});

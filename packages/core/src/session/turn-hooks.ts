@@ -1,6 +1,7 @@
 /** Hooks into pi's loop between a child's turns, before its model is asked again. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
 import { countAsAgent } from "../providers/initiator.ts";
+import type { TappedRequest } from "../providers/response-tap.ts";
 import type { ProviderResponse } from "../providers/retry-after.ts";
 
 /** None of these may throw. */
@@ -13,8 +14,8 @@ export interface TurnHooks {
 	beforeRetry(): Promise<void>;
 	/** Whether no more requests may be made. */
 	isOver(): boolean;
-	/** Makes a request. */
-	whileAsking<T>(ask: () => T): T;
+	/** Makes a request, with these options added to its own. */
+	whileAsking<T>(request: TappedRequest, ask: (options: { fetch?: typeof fetch }) => T): T;
 	/** pi reports a provider's response. Of failures it reports only some. */
 	onResponse(response: ProviderResponse): void;
 }
@@ -34,7 +35,9 @@ export function hookTurns(session: AgentSession, rules: TurnHooks): () => void {
 		if (rules.isOver()) throw new Error("The agent has been stopped.");
 		const headers = { ...options?.headers };
 		countAsAgent(model.provider, headers);
-		return rules.whileAsking(() => streamFunction(model, context, { ...options, headers }));
+		return rules.whileAsking({ api: model.api, fetch: options?.fetch }, (own) =>
+			streamFunction(model, context, { ...options, headers, ...own }),
+		);
 	};
 	// Before 0.87 pi had no such hook; then only the end of a turn is seen, and nothing can wait.
 	if (!finishTurn) return both(unsubscribe, watchTurns(session, state, rules));

@@ -14,30 +14,58 @@ async function refusing(): Promise<string> {
 	return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const ask = async (url: string) => (await fetch(url, { method: "POST", body: "{}" })).text();
+const ask = async (url: string, by: typeof fetch = fetch) => (await by(url, { method: "POST", body: "{}" })).text();
 
-test("of many that ask at once, each hears of the responses to its own requests", async () => {
+test.each(["openai-completions", "one that takes no fetch"])(
+	"of many that ask at once, each hears of the responses to its own requests: %s",
+	async (api) => {
+		const url = await refusing();
+		const tap = new SharedTap();
+		const leave = [tap.open(), tap.open()];
+		const heard = Array.from({ length: 40 }, (): unknown[] => []);
+		const asking = heard.map((own, index) =>
+			tap.during(
+				({ status, headers }) => own.push([status, headers["retry-after"]]),
+				{ api },
+				async ({ fetch: by }) => {
+					await null; // as pi does, which first looks for keys
+					return ask(`${url}/${index}`, by);
+				},
+			),
+		);
+		await Promise.all([...asking, ask(`${url}/999`)]);
+		expect(heard).toEqual(heard.map((_, index) => [[429, String(index)]]));
+		for (const each of leave) each();
+	},
+);
+
+test("when all have left, nothing is observed", async () => {
 	const url = await refusing();
 	const tap = new SharedTap();
-	const leave = [tap.open(), tap.open()];
-	const heard = Array.from({ length: 40 }, (): unknown[] => []);
-	const asking = heard.map((own, index) =>
+	const heard: unknown[] = [];
+	const request = () =>
 		tap.during(
-			({ status, headers }) => own.push([status, headers["retry-after"]]),
-			async () => {
-				await null; // as pi does, which first looks for keys
-				return ask(`${url}/${index}`);
-			},
-		),
+			({ status }) => heard.push(status),
+			{ api: "one that takes no fetch" },
+			() => ask(url),
+		);
+	const leave = tap.open();
+	await request();
+	leave();
+	await request();
+	expect(heard).toEqual([429]);
+});
+
+test("a fetch that the request brings is used, and its response handed on", async () => {
+	const heard: unknown[] = [];
+	const given = async () => new Response("Welcome.", { status: 201 });
+	const text = await new SharedTap().during(
+		(response) => heard.push(response),
+		{ api: "anthropic-messages", fetch: given },
+		({ fetch: by }) => ask("https://nowhere.invalid", by),
 	);
-	await Promise.all([...asking, ask(`${url}/999`)]);
-	expect(heard).toEqual(heard.map((_, index) => [[429, String(index)]]));
-	for (const each of leave) each();
-	await tap.during(
-		() => heard[0]?.push("too late"),
-		() => ask(url),
-	);
-	expect(heard[0]).toHaveLength(1);
+	expect(text).toBe("Welcome.");
+	expect(heard).toEqual([{ status: 201, headers: {} }]);
 });
 
 test("in a process of its own, only what was asked at the right moment is heard", async () => {

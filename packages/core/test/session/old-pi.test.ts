@@ -26,7 +26,7 @@ test("a pi that cannot be made to wait between turns is at least told to end", a
 		afterTurn: async () => (turns < 3 ? "go" : "end"),
 		beforeRetry: async () => undefined,
 		isOver: () => false,
-		whileAsking: (ask) => ask(),
+		whileAsking: (_request, ask) => ask({}),
 		onResponse: () => undefined,
 	});
 	await child.session.prompt("Look around.");
