@@ -36,13 +36,26 @@ export class AppendLog {
 	/** Never blocks and never throws. */
 	add(line: string): void {
 		const bytes = Buffer.byteLength(line) + 1;
-		if (bytes > MAX_LINE_BYTES) this.#lose(`a line of ${bytes} bytes is too long to be read again`);
-		else if (this.#bytes + bytes > MAX_WAITING_BYTES) this.#lose("the disk is too slow");
+		if (bytes > MAX_LINE_BYTES) this.#tellOnce(`a line of ${bytes} bytes is too long to be read again`);
+		else if (this.#bytes + bytes > MAX_WAITING_BYTES) this.#tellOnce("the disk is too slow");
 		else {
 			this.#bytes += bytes;
 			this.#lines.push(`${line}\n`);
 			this.#writing ??= this.#write();
 		}
+	}
+
+	/** The lines so far, for whoever creates the file with them; `lose` says that it failed. */
+	drain(): string {
+		const text = this.#lines.splice(0).join("");
+		this.#bytes -= Buffer.byteLength(text);
+		return text;
+	}
+
+	/** Not all that was to be written is in the file, which may end with half a line. */
+	lose(why: string): void {
+		this.#isTorn = true;
+		this.#tellOnce(why);
 	}
 
 	/** Resolves when all lines are written, or could not be. */
@@ -53,21 +66,26 @@ export class AppendLog {
 	async #write(): Promise<void> {
 		const hasPlace = await this.#options.hasPlace;
 		while (this.#lines.length > 0) {
-			const batch = this.#lines.splice(0).join("");
-			if (hasPlace) await this.#append(batch);
-			this.#bytes -= Buffer.byteLength(batch);
+			if (hasPlace) await this.#append();
+			else this.drain();
 		}
 		this.#writing = undefined;
 	}
 
-	async #append(batch: string): Promise<void> {
+	async #append(): Promise<void> {
 		const { path, thread } = this.#options;
-		const [fault] = await thread.take([{ does: "append", path, text: this.#isTorn ? `\n${batch}` : batch }]);
-		this.#isTorn = fault !== undefined; // tried again with the next batch: space may become free
-		if (fault !== undefined) this.#lose(fault);
+		let bytes = 0;
+		const [fault] = await thread.take(() => {
+			const batch = this.#lines.splice(0).join("");
+			bytes = Buffer.byteLength(batch);
+			return [{ does: "append", path, text: this.#isTorn ? `\n${batch}` : batch }];
+		});
+		this.#bytes -= bytes;
+		this.#isTorn = false; // tried again with the next batch: space may become free
+		if (fault !== undefined) this.lose(fault);
 	}
 
-	#lose(why: string): void {
+	#tellOnce(why: string): void {
 		if (this.#hasLost) return;
 		this.#hasLost = true;
 		this.#options.onLost(`${basename(this.#options.path)}: ${why}`);

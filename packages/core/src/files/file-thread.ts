@@ -1,21 +1,30 @@
 /**
- * A thread that writes small files. Otherwise each of some forty steps per agent would go through Node's shared
- * thread pool, and everything else that needs the pool would queue behind them. Here steps that arrive together go in
- * one message and run in order.
+ * A thread that writes small files, behind the work that they are about. Steps that gather within a moment go in one
+ * message and run in order; what the steps contain is settled when they are sent, so a file is written in few pieces.
+ * Otherwise each step would go through Node's shared thread pool, and everything else that needs the pool would queue
+ * behind it.
  */
 import { Worker } from "node:worker_threads";
 import { type Faults, type FileStep, takeSteps } from "./file-steps.ts";
 import { workerFile } from "./worker-file.ts";
 
+/** Made when they are sent: until then more may gather. */
+type Steps = readonly FileStep[] | (() => readonly FileStep[]);
+
 interface Job {
-	steps: readonly FileStep[];
+	steps: Steps;
 	done: (faults: Faults) => void;
+}
+
+/** The same, with its steps as they are executed. */
+interface Sent extends Job {
+	steps: readonly FileStep[];
 }
 
 const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
 
-/** Waking a thread is the expensive part, and usually nothing waits for a file. */
-const GATHER_MS = 10;
+/** Usually nothing waits for a file, and most of a short answer's agents are done by then. */
+const GATHER_MS = 100;
 
 /** Starting takes a moment, so the thread stays while agents come and go. */
 const IDLE_MS = 60_000;
@@ -28,7 +37,7 @@ export class FileThread {
 	#sending: NodeJS.Timeout | undefined;
 	#hurried = 0;
 	/** Sent and not answered, one list per message. */
-	readonly #sent: Job[][] = [];
+	readonly #sent: Sent[][] = [];
 	#thread: Worker | undefined;
 	/** No thread can be started: this one does the work. */
 	#isAlone = false;
@@ -40,7 +49,7 @@ export class FileThread {
 	}
 
 	/** Resolves with the faults when the steps are done. Never rejects. */
-	take(steps: readonly FileStep[]): Promise<Faults> {
+	take(steps: Steps): Promise<Faults> {
 		return new Promise((done) => {
 			this.#next.push({ steps, done });
 			this.#sending ??= setTimeout(this.#send, this.#hurried > 0 ? 0 : GATHER_MS);
@@ -67,7 +76,7 @@ export class FileThread {
 	readonly #send = (): void => {
 		clearTimeout(this.#sending);
 		this.#sending = undefined;
-		const jobs = this.#next;
+		const jobs = this.#next.map(({ steps, done }) => ({ steps: typeof steps === "function" ? steps() : steps, done }));
 		this.#next = [];
 		clearTimeout(this.#idle);
 		if (!this.#isAlone) this.#thread ??= this.#start();
@@ -124,7 +133,7 @@ export class FileThread {
 	}
 }
 
-function doHere(jobs: readonly Job[]): void {
+function doHere(jobs: readonly Sent[]): void {
 	for (const { steps, done } of jobs) done(takeSteps(steps));
 }
 

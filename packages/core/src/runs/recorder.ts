@@ -135,7 +135,7 @@ class RecordedRun {
 		const times = timesOf({ startedAt: this.#startedAt, completedAt: at, ...measured });
 		const ended = { ...this.#totals.result(this.#spec, outcome, at), ...times, ...lost };
 		const text = jsonText({ ...ended, writtenBy: "parent" });
-		await this.#write([["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
+		await this.#write(() => [["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
 		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
 	}
 
@@ -144,14 +144,17 @@ class RecordedRun {
 		const parentSessionId = this.#options.parentSessionId?.();
 		const holder = await ownIdentity();
 		const meta = metaOf(this.#spec, { createdAt, holder, ...defined({ parentSessionId }) });
-		const empty = (name: RunFile): Part => [name, { does: "create", path: this.#path(name), text: "" }];
+		const create = (name: RunFile, text: string): Part => [name, { does: "create", path: this.#path(name), text }];
 		const fault = await this.#write(
-			[
-				["ignore", { does: "create", path: this.#path("ignore"), text: IGNORE_ALL }],
-				["systemPrompt", { does: "create", path: this.#path("systemPrompt"), text: meta.systemPrompt ?? "" }],
+			() => [
+				create("ignore", IGNORE_ALL),
+				create("systemPrompt", meta.systemPrompt ?? ""),
 				// Nothing reads it as orders, so it need not be durable.
 				["meta", { does: "publish", path: this.#path("meta"), text: jsonText(meta), isDurable: false }],
-				...(["events", "transcript", "stdout", "stderr"] as const).map(empty),
+				create("events", this.#events.drain()),
+				create("transcript", this.#transcript.drain()),
+				create("stdout", ""),
+				create("stderr", ""),
 			],
 			{ does: "mkdir", path }, // an existing one belongs to another run
 		);
@@ -165,9 +168,12 @@ class RecordedRun {
 	}
 
 	/** Records what could not be written. Returns why nothing could be, if the first step failed. */
-	async #write(parts: readonly Part[], first?: FileStep): Promise<string | undefined> {
-		const steps = parts.map(([, step]) => step);
-		const faults = await fileThread.take(first ? [first, ...steps] : steps);
+	async #write(partsNow: () => readonly Part[], first?: FileStep): Promise<string | undefined> {
+		let parts: readonly Part[] = [];
+		const faults = await fileThread.take(() => {
+			parts = partsNow();
+			return [...(first ? [first] : []), ...parts.map(([, step]) => step)];
+		});
 		const fault = first && faults.shift();
 		if (fault !== undefined) return fault;
 		for (const [index, [name]] of parts.entries()) {
@@ -178,7 +184,9 @@ class RecordedRun {
 	}
 
 	#lose(name: RunFile, why: string): void {
-		this.#lost.push(`${RUN_FILES[name]}: ${why}`);
+		if (name === "events") this.#events.lose(why);
+		else if (name === "transcript") this.#transcript.lose(why);
+		else this.#lost.push(`${RUN_FILES[name]}: ${why}`);
 	}
 
 	#path(name: RunFile): string {

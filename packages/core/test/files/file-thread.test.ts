@@ -33,6 +33,15 @@ test("everything is done in the order in which it was asked, and nobody else may
 	expect(modes).toEqual([0o700, 0o600]);
 });
 
+test("what gathers before the steps are sent is in them", async () => {
+	await using at = await world();
+	let text = "one\n";
+	const written = at.thread.take(() => [{ does: "create", path: at.path("log"), text }]);
+	text += "two\n";
+	await at.thread.hurry(written);
+	expect(await readFile(at.path("log"), "utf8")).toBe("one\ntwo\n");
+});
+
 test("a step that fails says why, and the others are taken", async () => {
 	await using at = await world();
 	await writeFile(at.path("there"), "theirs");

@@ -115,8 +115,12 @@ class ConversationFile {
 	async #write(): Promise<void> {
 		busy.add(this);
 		while (this.#waiting.length > 0) {
-			const steps = this.#waiting.splice(0);
-			const fault = (await fileThread.take(steps)).find((fault) => fault !== undefined);
+			let steps: readonly FileStep[] = [];
+			const send = () => {
+				steps = this.#waiting.splice(0);
+				return steps;
+			};
+			const fault = (await fileThread.take(send)).find((fault) => fault !== undefined);
 			if (fault !== undefined) this.#lose(fault);
 			else this.#isThere ||= steps.some(({ does }) => does === "create");
 		}
