@@ -16,7 +16,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** The same object without the properties that are undefined: an optional property is absent, never undefined. */
 export function defined<T extends object>(values: T): Defined<T> {
-	return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+	const kept: Partial<T> = {};
+	// In a loop: this is done dozens of times for each agent.
+	for (const name of Object.keys(values) as (keyof T)[]) if (values[name] !== undefined) kept[name] = values[name];
+	return kept as Defined<T>;
 }
 
 type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };

@@ -42,8 +42,8 @@ export function followProgress(
 	let hasNews = true;
 	let cancel = clock.after(0, () => begin());
 	const begin = () => {
-		if (!isBatched(store) || !hasRow) return updateNow();
-		hasNews = lines.length > 0;
+		if (!isBatched(store)) return updateNow();
+		if (hasRow) hasNews = lines.length > 0;
 		if (hasNews) cancel = clock.after(untilNextSecond(clock), updateNow);
 	};
 	const updateNow = () => {
@@ -59,8 +59,8 @@ export function followProgress(
 	const moveClock = () => {
 		if (!isBatched(store)) updateNow();
 	};
-	const unsubscribe = store.subscribe(({ event, record, line }) => {
-		if (event.agentId !== agentId || isSettled(record.status)) return;
+	const unsubscribe = store.follow(agentId, ({ record, line }) => {
+		if (isSettled(record.status)) return;
 		if (line === undefined || line === lines.at(-1)) return;
 		lines = [...lines, line].slice(-LINES_KEPT);
 		if (hasNews) return; // an update is scheduled

@@ -42,6 +42,8 @@ export class Store {
 	#records = new Map<string, AgentRecord>();
 	#archive: Archive | undefined;
 	readonly #listeners = new Set<StoreListener>();
+	/** Those that want one agent only: a hundred calls that wait must not each look at every event. */
+	readonly #followers = new Map<string, Set<StoreListener>>();
 	readonly #recency = new Recency();
 	#snapshot: Snapshot | undefined;
 	#seq = 0;
@@ -64,6 +66,7 @@ export class Store {
 		this.#snapshot = undefined;
 		const change: StoreChange = { event, record: after, line };
 		for (const listener of this.#listeners) listener(change);
+		for (const follower of this.#followers.get(after.id) ?? NOBODY) follower(change);
 		return after;
 	}
 
@@ -114,6 +117,15 @@ export class Store {
 		return () => this.#listeners.delete(listener);
 	}
 
+	/** The same for the events of one agent. Listeners to all of them are called first. */
+	follow(agentId: string, listener: StoreListener): () => void {
+		const followers = this.#followers.get(agentId) ?? new Set();
+		this.#followers.set(agentId, followers.add(listener));
+		return () => {
+			if (followers.delete(listener) && followers.size === 0) this.#followers.delete(agentId);
+		};
+	}
+
 	#loadArchive(): void {
 		const archive = this.#archive;
 		if (!archive) return;
@@ -137,6 +149,8 @@ export class Store {
 		};
 	}
 }
+
+const NOBODY: readonly StoreListener[] = [];
 
 /** Which items changed last; moving one to the front takes constant time. */
 

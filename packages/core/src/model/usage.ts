@@ -36,9 +36,13 @@ export function usageSince(before: Usage, now: Usage): Usage {
 }
 
 /** As pi combines them: only if every part that cost something says so. */
-function isFromProvider(...parts: readonly Usage[]): boolean {
-	const used = parts.filter((usage) => usage.cost > 0 || billedTokens(usage) > 0);
-	return used.length > 0 && used.every(({ costFromProvider }) => costFromProvider);
+function isFromProvider(a: Usage, b: Usage): boolean {
+	if (!isUsed(a)) return isUsed(b) && b.costFromProvider === true;
+	return a.costFromProvider === true && (b.costFromProvider === true || !isUsed(b));
+}
+
+function isUsed(usage: Usage): boolean {
+	return usage.cost > 0 || billedTokens(usage) > 0;
 }
 
 /** New work: tokens read from the cache are billed, but not new. */

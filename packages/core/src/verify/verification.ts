@@ -40,7 +40,9 @@ const MAX_COMMAND = 200;
 export class Verifier {
 	readonly #spec: Pick<RunSpec, "verify" | "cwd">;
 	readonly #options: VerifierOptions;
-	readonly #stopping = new AbortController();
+	/** Of the command that runs; most agents have none. */
+	#stopping: AbortController | undefined;
+	#isStopped = false;
 	/** Both the conversation and the end of its process may ask for the same check. */
 	#current: Promise<Verdict> | undefined;
 
@@ -55,7 +57,7 @@ export class Verifier {
 		if (!verify) return Promise.resolve({ outcome: completed });
 		if ("skipped" in verify)
 			return Promise.resolve({ outcome: { ...completed, verification: { ok: false, problem: verify.skipped } } });
-		if (this.#stopping.signal.aborted && !this.#current)
+		if (this.#isStopped && !this.#current)
 			return Promise.resolve({
 				outcome: { status: "failed", error: "Not verified: it was stopped", partialText: completed.text },
 			});
@@ -67,7 +69,8 @@ export class Verifier {
 
 	/** Ends a running command. Resolves when nothing of it is left. */
 	async stop(): Promise<void> {
-		this.#stopping.abort();
+		this.#isStopped = true;
+		this.#stopping?.abort();
 		await this.#current;
 	}
 
@@ -77,6 +80,7 @@ export class Verifier {
 		emit({ type: "verifying", command });
 		const { timeoutMs } = verify;
 		const { cwd } = this.#spec;
+		this.#stopping = new AbortController();
 		const { signal } = this.#stopping;
 		const end = await runCommand({ command: verify.command, around, cwd, clock, timeoutMs, signal });
 		const printed =

@@ -49,6 +49,20 @@ test("listeners hear of changes after they are committed, until they leave", () 
 	]);
 });
 
+test("followers of one agent hear of its changes only, after all other listeners, until they leave", () => {
+	const store = new Store();
+	const heard: string[] = [];
+	const leave = [1, 2].map((who) => store.follow("a1", ({ event }) => heard.push(`${who} ${event.type}`)));
+	store.subscribe(({ record }) => heard.push(record.id));
+	for (const event of [...log([queued], "a1"), ...log([queued], "a2")]) store.dispatch(event);
+	expect(heard).toEqual(["a1", "1 agent_queued", "2 agent_queued", "a2"]);
+	leave[0]?.();
+	for (const event of log([started], "a1")) store.dispatch({ ...event, seq: store.seq + 1 });
+	leave[1]?.();
+	for (const event of log([reading("a.ts")], "a1")) store.dispatch({ ...event, seq: store.seq + 1 });
+	expect(heard.slice(4)).toEqual(["a1", "2 agent_started", "a1"]);
+});
+
 test("agents of the past have no records until somebody asks, and then come before the others", () => {
 	const store = new Store();
 	let times = 0;

@@ -30,7 +30,8 @@ export function agentNewsOf({ id, type, description, depth, parentAgentId }: Age
 }
 
 export function settledAgentOf(record: AgentRecord, ended: Outcome): SettledAgent {
-	const outcome = structuredClone(ended);
+	const isFlat = Object.values(ended).every((value) => typeof value !== "object"); // cloning takes far longer
+	const outcome = isFlat ? { ...ended } : structuredClone(ended);
 	const tokens = tokensOf(record);
 	return {
 		...agentNewsOf(record),
