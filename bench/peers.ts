@@ -13,8 +13,9 @@ import { features } from "./peers/features.ts";
 import { frame } from "./peers/frame.ts";
 import { kill } from "./peers/kill.ts";
 import { load } from "./peers/load.ts";
-import { memory } from "./peers/memory.ts";
+import { crowd, memory } from "./peers/memory.ts";
 import { prompt } from "./peers/prompt.ts";
+import { queue } from "./peers/queue.ts";
 import { reopen } from "./peers/reopen.ts";
 import { schedule } from "./peers/schedule.ts";
 import { spawn } from "./peers/spawn.ts";
@@ -26,6 +27,8 @@ const comparisons = [
 	reopen,
 	prompt,
 	spawn,
+	queue,
+	crowd,
 	memory,
 	disk,
 	detached,

@@ -10,7 +10,7 @@ export interface Contender {
 	/** For pi to load. */
 	extension: string;
 	/** Waits for the answers of as many agents in pi's own process. */
-	ask(task: string, options?: { count?: number; description?: string }): Reply;
+	ask(task: string, options?: { count?: number; description?: string; atOnce?: number }): Reply;
 	/** The call after which an agent goes on in pi's own process, or why there is none. */
 	launch: ((task: string) => Reply) | string;
 	/** The call after which an agent goes on in a process of its own, or why there is none. */
@@ -66,8 +66,8 @@ const agent = (task: string, description: string, inBackground: boolean) =>
 
 const floor: Contender = {
 	extension: fileURLToPath(new URL("../fixtures/bare-agents.ts", import.meta.url)),
-	ask: (task, { count = 1, description = "look" } = {}) =>
-		callTools(...times(count, () => callTool("ask_bare", callOf(task, description, false)))),
+	ask: (task, { count = 1, description = "look", atOnce } = {}) =>
+		callTools(...times(count, () => callTool("ask_bare", { ...callOf(task, description, false), at_once: atOnce }))),
 	launch: (task) => callTool("launch_bare", callOf(task, "look", true)),
 	detach: NO_PROCESSES,
 	sendAway: NO_MACHINES,

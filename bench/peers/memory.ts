@@ -1,12 +1,14 @@
-/** What agents hold of pi's memory: while they live, and when they have ended. */
+/** What agents take of pi's memory: while they live, when they have ended, and many of them together. */
 import { setTimeout as pass } from "node:timers/promises";
 import { callTool, converse, hang, lastUserSays, type Rule, say } from "@pi-subagents-dev/testkit";
 import type { Comparison, Work } from "./comparison.ts";
 import { type Contender, forEach } from "./contenders.ts";
-import { onStage } from "./stage.ts";
+import { memoryMbOf, onStage } from "./stage.ts";
 
 const FINISHED = 20;
 const LIVE = 50;
+const CROWD = 100;
+const LOOK = "Look around.";
 const READ = "Read the notes five times.";
 const WAIT = "Wait for ever.";
 const floor = "bare sessions";
@@ -18,6 +20,24 @@ export const memory: Comparison = {
 	],
 	work: forEach(holding),
 	rounds: 2,
+};
+
+/** In a pi that has seen one agent before: what was loaded for it stays, and counts for nobody. */
+export const crowd: Comparison = {
+	lines: [{ name: `memory added by ${CROWD} at once`, unit: "MB", floor, target: { ratio: 1.3 } }],
+	work: forEach((contender) => () => {
+		const begin = (count: number) =>
+			converse(lastUserSays(`Begin ${count}.`), contender.ask(LOOK, { count }), say("Done."));
+		const rules = [begin(1), begin(CROWD), converse(lastUserSays(LOOK), say("All seen."))];
+		return onStage([contender.extension], rules, async ({ rpc }) => {
+			const pi = rpc();
+			const memoryMb = () => memoryMbOf(pi.pid ?? 0);
+			await pi.prompt("Begin 1.");
+			const before = await memoryMb();
+			await pi.prompt(`Begin ${CROWD}.`);
+			return [(await memoryMb()) - before];
+		});
+	}),
 };
 
 function holding(contender: Contender): Work {
