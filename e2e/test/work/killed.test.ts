@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import {
 	callTool,
+	hang,
 	isFullRun,
 	otherwise,
 	type RequestView,
@@ -30,13 +31,18 @@ const STEPS = {
 	launched: () => "launcher: jail",
 };
 
-/** It changes a file and answers; asked to repair, or inside the launcher, it runs a command that does not end. */
-const mends = (step: keyof typeof STEPS, token: string) =>
+/**
+ * It changes a file and answers. Asked to repair, or inside the launcher, it runs a command that does not end. In an
+ * agent inside pi that command would be pi's own, which outlives a killed pi; there its model is silent instead.
+ */
+const mends = (step: keyof typeof STEPS, runner: string, token: string) =>
 	when(asMender, ({ lastUserText, lastToolResults }: RequestView) => {
-		const isStuck = step === "launched" || lastUserText.includes("does not pass its check");
-		if (lastToolResults.length > 0) return isStuck ? callTool("bash", { command: waits(token) }) : say("Mended.");
-		if (lastUserText.includes("does not pass its check")) return callTool("bash", { command: waits(token) });
-		return callTool("write", { path: "work.txt", content: "work\n" });
+		const isRepair = lastUserText.includes("does not pass its check");
+		const stuck = callTool("bash", { command: runner === "session" ? 'touch "$HOME/reached"' : waits(token) });
+		if (lastToolResults.length === 0)
+			return isRepair ? stuck : callTool("write", { path: "work.txt", content: "work\n" });
+		if (isRepair) return hang();
+		return step === "launched" ? stuck : say("Mended.");
 	});
 
 /** Sees everything, so that only the end of its processes is tested here. */
@@ -66,7 +72,11 @@ test.each(isFullRun ? ALL : ALL.slice(0, 1))(
 		const token = `1000.${Math.floor(Math.random() * 1e9)}1`;
 		const { it, git } = await repository(
 			`isolation: worktree\nrunner: ${runner}\n${STEPS[step](token)}`,
-			[parentSays(launch({ run_in_background: true }), say("Started.")), mends(step, token), otherwise(say("I see."))],
+			[
+				parentSays(launch({ run_in_background: true }), say("Started.")),
+				mends(step, runner, token),
+				otherwise(say("I see.")),
+			],
 			{ agentFiles: { "subagents.json": JSON.stringify({ launchers: { jail: { command: JAIL } } }) } },
 		);
 		await using _ = it;
