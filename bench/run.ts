@@ -20,6 +20,7 @@ import { workflows } from "./entries/workflow.ts";
 import { worktrees } from "./entries/worktree.ts";
 import { type Figure, measure } from "./measure.ts";
 import { closeDetached } from "./worlds/detached.ts";
+import { closeRemote } from "./worlds/remote.ts";
 import { closeWorld } from "./worlds/spawn.ts";
 
 const entries = [
@@ -56,6 +57,7 @@ for (const entry of entries.filter(({ name }) => name.includes(word))) {
 }
 await closeWorld();
 await closeDetached();
+await closeRemote();
 console.log(table(figures));
 await mkdir(new URL("results/", import.meta.url), { recursive: true });
 const results = { at: new Date().toISOString(), node: process.version, figures };
