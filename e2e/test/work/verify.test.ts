@@ -146,7 +146,7 @@ const ENDS: [string, string, RegExp][] = [
 	[
 		"kills its wrapper",
 		'kill -9 $(grep -o \'"pid":[0-9]*\' "$dir/wrapper.json" | cut -d: -f2)',
-		/Stopped after|was lost|lost/i,
+		/Failed after \S+: The agent ended while it was still using tools/,
 	],
 ];
 
