@@ -49,8 +49,10 @@ export function withMentions(
 	return {
 		...(current.triggerCharacters && { triggerCharacters: current.triggerCharacters }),
 		async getSuggestions(lines, cursorLine, cursorCol, options) {
-			const files = current.getSuggestions(lines, cursorLine, cursorCol, options);
 			const prefix = (lines[0] ?? "").slice(0, cursorCol);
+			// The list that completed the name is still open: pi would go on to all files, and Enter would take one.
+			if (cursorLine === 0 && !options.force && AFTER_NAME.test(prefix)) return null;
+			const files = current.getSuggestions(lines, cursorLine, cursorCol, options);
 			const typed = cursorLine === 0 ? typedName(prefix) : undefined;
 			if (typed === undefined) return files;
 			const [own, others] = await Promise.all([suggest(typed), files]);
@@ -61,6 +63,9 @@ export function withMentions(
 		shouldTriggerFileCompletion: (...args) => current.shouldTriggerFileCompletion?.(...args) ?? true,
 	};
 }
+
+/** A name at the start of the text, and a space before the cursor. */
+const AFTER_NAME = /^@[^\s/."]+ (?:.* )?$/;
 
 /** What has been typed of a name, if the cursor is behind one at the start of the text. */
 export function typedName(beforeCursor: string): string | undefined {

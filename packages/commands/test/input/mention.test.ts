@@ -136,6 +136,13 @@ describe("completion", () => {
 		expect(await suggested("@s/")).toEqual(["@s/", "@scouts.md"]);
 	});
 
+	test("behind a name and a space nothing is suggested, or Enter would take a file; words are completed as ever", async () => {
+		expect(await suggested("@scout ")).toEqual([undefined]);
+		expect(await suggested("@scout Look again. ")).toEqual([undefined]);
+		expect(await suggested("@scout Look at @sc")).toEqual(["@sc", "@scouts.md"]);
+		expect(await suggested("ask ")).toHaveLength(2);
+	});
+
 	test("everything else stays as pi does it", () => {
 		expect(wrapped.triggerCharacters).toEqual(["#"]);
 		expect(wrapped.applyCompletion(["@s"], 0, 2, { value: "@scout", label: "" }, "@s").lines).toEqual([
