@@ -5,7 +5,6 @@ export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
 export { nameKey, normalName, visibleName } from "./base/names.ts";
 export { defined, isObject, once } from "./base/values.ts";
-export { beginCall } from "./follow/batch-row-updates.ts";
 export {
 	type FollowLiveOptions,
 	followLive,
@@ -14,7 +13,6 @@ export {
 	type LiveFeed,
 	type LiveListener,
 } from "./follow/live-steps.ts";
-export { followProgress } from "./follow/progress-feed.ts";
 export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";
 export type { AdoptedRun, AskedQuestion } from "./manager/live-agents.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";

@@ -2,7 +2,6 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { followProgress } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { type ChildEvent, describe } from "@pi-subagents/progress";
 import { AgentWidget } from "@pi-subagents/widget";
@@ -31,8 +30,8 @@ test("an event is described once for the row, the tree, the transcript and the b
 	const it = await open(newFile(), { runsDir });
 	const { store } = it.manager;
 	const { id } = it.launch();
-	const rows: (readonly string[])[] = [];
-	const feed = followProgress(store, id, (lines) => rows.push(lines), { clock: it.clock });
+	const rows: (string | undefined)[] = [];
+	store.follow(id, ({ line }) => rows.push(line)); // as the feed of a row does
 	const widget = new AgentWidget(store, { requestRender: () => undefined, clock: it.clock });
 	const lines: (string | undefined)[] = [];
 	store.subscribe(({ line }) => lines.push(line));
@@ -44,9 +43,8 @@ test("an event is described once for the row, the tree, the transcript and the b
 	const transcript = await readFile(join(store.record(id)?.artifacts ?? "", RUN_FILES.transcript), "utf8");
 	expect(lines).toEqual(["Reading a.ts"]);
 	expect(transcript).toBe("Reading a.ts\n");
-	expect(rows.at(-1)).toEqual(["Reading a.ts"]);
+	expect(rows).toEqual(["Reading a.ts"]);
 	expect(widget.render(80).join("\n")).toContain("Reading a.ts");
 	expect(reads()).toBe(alone.reads());
-	feed.close();
 	widget.dispose();
 });

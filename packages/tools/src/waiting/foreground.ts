@@ -1,16 +1,10 @@
 /** Waits inside a tool call for the agents it has launched: one, or several at once. Giving up the call stops them. */
-import {
-	type AgentRecord,
-	type Agents,
-	beginCall,
-	followProgress,
-	type Outcome,
-	type Store,
-	systemClock,
-} from "@pi-subagents/core";
+import { type AgentRecord, type Agents, type Outcome, type Store, systemClock } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
 import { sanitize } from "@pi-subagents/progress";
+import { beginCall } from "./batch-row-updates.ts";
 import { RunReport } from "./bounded.ts";
+import { followProgress } from "./progress-feed.ts";
 
 /** Waits for agents inside a tool call, and decides their fate when the call is given up. */
 export type AgentWaiter = Pick<Agents, "wait" | "abort" | "elapsedMs" | "activityOf" | "moveToBackground">;

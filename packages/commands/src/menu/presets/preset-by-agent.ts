@@ -3,7 +3,6 @@
  * in the editor, checked like any other, and never written unseen.
  */
 import type { Outcome, RunSpec } from "@pi-subagents/core";
-import { followProgress } from "@pi-subagents/core";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb } from "../../screen/navigation.ts";
@@ -35,6 +34,8 @@ async function specFor(menu: Menu, wish: string): Promise<RunSpec> {
 	return (await menu.launcher.resolve({ ...request, runner: "session" }, menu.ctx)).spec;
 }
 
+const LINES_SHOWN = 4;
+
 async function run(
 	{ manager }: Menu,
 	spec: RunSpec,
@@ -43,10 +44,15 @@ async function run(
 ): Promise<Outcome> {
 	const { store } = manager;
 	const { id } = manager.spawn(spec, { launchedBy: "user" });
-	const feed = followProgress(store, id, (lines) => show(lines));
-	// The user is in this dialog and cannot answer another one.
-	const unsubscribe = store.subscribe(({ event }) => {
-		if (event.agentId === id && event.type === "agent_asked") queueMicrotask(() => manager.decline(id, "absent"));
+	let lines: readonly string[] = [];
+	show(["Starting"]);
+	const unfollow = store.follow(id, ({ event, line }) => {
+		if (line !== undefined) {
+			lines = [...lines, line].slice(-LINES_SHOWN);
+			show(lines);
+		}
+		// The user is in this dialog and cannot answer another one.
+		if (event.type === "agent_asked") queueMicrotask(() => manager.decline(id, "absent"));
 	});
 	const stop = () => manager.abort(id, { by: "user" });
 	signal.addEventListener("abort", stop, { once: true });
@@ -54,8 +60,7 @@ async function run(
 		return await manager.wait(id);
 	} finally {
 		signal.removeEventListener("abort", stop);
-		unsubscribe();
-		feed.close();
+		unfollow();
 	}
 }
 

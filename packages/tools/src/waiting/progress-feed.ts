@@ -4,11 +4,7 @@
  * others in one frame. Agents in a batch report their news at whole seconds, too, and leave the clocks to the tree.
  * The batch lasts until all its feeds are closed.
  */
-
-import { type Clock, steadyClock, systemClock } from "../base/clock.ts";
-import type { AgentRecord } from "../model/record.ts";
-import { isSettled } from "../model/status.ts";
-import type { Store } from "../model/store.ts";
+import { type AgentRecord, type Clock, isSettled, type Store, steadyClock, systemClock } from "@pi-subagents/core";
 import { isBatched, joinBatch, untilNextSecond } from "./batch-row-updates.ts";
 
 const SHORTEST_PAUSE_MS = 100;

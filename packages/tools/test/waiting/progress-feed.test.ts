@@ -1,7 +1,8 @@
+import { Manager, type RunSpec } from "@pi-subagents/core";
+import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
+import type { ChildEvent } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
-import { followProgress } from "../../src/follow/progress-feed.ts";
-import { type ChildEvent, Manager, type RunSpec } from "../../src/index.ts";
-import { fakeRunner, handClock, sampleSpec } from "../../src/testing/index.ts";
+import { followProgress } from "../../src/waiting/progress-feed.ts";
 
 const spec: RunSpec = { ...sampleSpec, description: "look", task: "Look." };
 

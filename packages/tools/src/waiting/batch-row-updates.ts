@@ -3,8 +3,7 @@
  * changes. So the rows of a batch update together, at whole seconds: for news, and when their calls end. This delays
  * nothing: pi continues only when all calls of a message have ended, and the last one releases the others.
  */
-import { type Clock, systemClock } from "../base/clock.ts";
-import type { Store } from "../model/store.ts";
+import { type Clock, type Store, systemClock } from "@pi-subagents/core";
 
 /** Up to this many, the rows fit on a screen. */
 const FEW = 4;

@@ -1,7 +1,7 @@
+import { Manager, type Store } from "@pi-subagents/core";
+import { handClock } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
-import { beginCall, joinBatch } from "../../src/follow/batch-row-updates.ts";
-import { Manager, type Store } from "../../src/index.ts";
-import { handClock } from "../../src/testing/index.ts";
+import { beginCall, joinBatch } from "../../src/waiting/batch-row-updates.ts";
 
 function setUp(agents: number) {
 	const clock = handClock();
