@@ -17,7 +17,15 @@ import { createPresets, type PresetReport } from "./presets.ts";
 import { NO_REGISTERED_PRESETS } from "./runtime-presets.ts";
 import { type Config, createConfigReader } from "./settings/config.ts";
 import { defaultSettings, type Settings } from "./settings/settings.ts";
-import { assertMayVerify, assertStandsAlone, completed, layersOf, noWorktrees, parentFieldsOf } from "./spec-parts.ts";
+import {
+	assertMayVerify,
+	assertStandsAlone,
+	assertVerifiable,
+	completed,
+	layersOf,
+	noWorktrees,
+	parentFieldsOf,
+} from "./spec-parts.ts";
 
 export interface Launcher<Context extends SessionContext> {
 	/** The presets that can be started, by name. */
@@ -142,6 +150,7 @@ export function createLauncher<Context extends SessionContext>(
 			const isResumed = params.runner !== undefined; // it was counted when it was launched
 			if (!isTrial && !isResumed) await host.approveLaunch?.();
 			const asked = resolveWith(params);
+			assertVerifiable(asked, process.platform);
 			const hook = isTrial ? [] : settings.hooks.before_launch;
 			const answer = hook.length > 0 ? await askLaunchHook(hook, completed(asked, params)) : {};
 			const { model } = answer;

@@ -13,6 +13,7 @@ import {
 	type ToolFact,
 	type VerifyFields,
 } from "@pi-subagents/core";
+import { whyNoCommands } from "@pi-subagents/core/commands";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import type { RunsDir } from "@pi-subagents/core/runs";
 import type { Override, Preset, Verify } from "@pi-subagents/presets";
@@ -99,6 +100,13 @@ export function assertMayVerify(
 		"forbidden_tool",
 		`\`verify\` runs a command, and the caller has no tool \`${SHELL_TOOL}\`. Leave it out, or put it into the preset.`,
 	);
+}
+
+/** What would fail when the agent has done its work is said before. Another machine runs its own commands. */
+export function assertVerifiable({ type, runner, verify }: RunSpec, platform: NodeJS.Platform): void {
+	const why = verify && "command" in verify && runner !== "remote" ? whyNoCommands(platform) : undefined;
+	if (why !== undefined)
+		throw new AgentError("unsupported", `Preset "${type}" has its work checked by a command (\`verify\`), but ${why}.`);
 }
 
 const SHELL_TOOL = "bash";

@@ -1,7 +1,9 @@
 /** Which command checks an agent's work: the call's, the preset's, or none, depending on who may say so. */
 import type { RunSpec } from "@pi-subagents/core";
+import { sampleSpec } from "@pi-subagents/core/testing";
 import { describe, expect, test } from "vitest";
 import { createLauncher } from "../src/launcher.ts";
+import { assertVerifiable } from "../src/spec-parts.ts";
 import { hostIn, launching } from "./fixture.ts";
 
 describe("verify of a preset", () => {
@@ -103,4 +105,13 @@ describe("verify of a call", () => {
 		expect((await launchedBy({ ...parent, tools: ["read", "bash"] })).spec.verify).toMatchObject({ command: "make" });
 		await expect(launchedBy({ ...parent, tools: ["read"] })).rejects.toThrow(/the caller has no tool `bash`/);
 	});
+});
+
+test("on Windows an agent whose work a command must check is not launched, unless it runs on another machine", () => {
+	const verified: RunSpec = { ...sampleSpec, verify: { command: "npm test", repairs: 1 } };
+	expect(() => assertVerifiable(verified, "win32")).toThrow(/`verify`\), but commands cannot be run on Windows/);
+	for (const platform of ["linux", "darwin"] as const) assertVerifiable(verified, platform);
+	assertVerifiable({ ...verified, runner: "remote" }, "win32");
+	assertVerifiable({ ...sampleSpec, verify: { skipped: "project not trusted" } }, "win32");
+	assertVerifiable(sampleSpec, "win32");
 });

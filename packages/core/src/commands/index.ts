@@ -1,2 +1,2 @@
 /** Commands of the user, run to their end with bounded output. Needs no pi. */
-export { type Command, type CommandEnd, type CommandOptions, runCommand } from "./run-command.ts";
+export { type Command, type CommandEnd, type CommandOptions, runCommand, whyNoCommands } from "./run-command.ts";

@@ -56,9 +56,19 @@ const DRAIN_MS = 1_000;
  */
 const GUARD = "( ( trap '' TERM HUP INT; read -r _ <&3; kill -KILL 0 ) >/dev/null 2>&1 & ); exec 3<&-; exec \"$@\"";
 
+/**
+ * Why commands cannot be run on this system. The guard needs `sh`, a process group, and a pipe that a shell inherits;
+ * Windows has none of them, and without the guard a command could outlive its agent.
+ */
+export function whyNoCommands(platform: NodeJS.Platform): string | undefined {
+	return platform === "win32" ? "commands cannot be run on Windows; use WSL" : undefined;
+}
+
 /** Never rejects. */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 	const { command, cwd, timeoutMs, signal, input, env, around = [] } = options;
+	const why = whyNoCommands(process.platform);
+	if (why !== undefined) return { how: "not_started", why, durationMs: 0, tail: "", stdout: "" };
 	const clock = steadyClock(options.clock);
 	const startedAt = clock.now();
 	const output = new BoundedOutput();
@@ -67,6 +77,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 		env: { ...process.env, ...env },
 		stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
 		detached: true,
+		windowsHide: true,
 	});
 	const spawned = untilSpawned(child);
 	let how: CommandEnd["how"] | undefined;

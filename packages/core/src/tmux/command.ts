@@ -17,6 +17,12 @@ export class Refusal extends Error {}
 const ANSWER_MS = 10_000;
 const WITHOUT = "or run the agent without a window (`runner: process`)";
 
+/** Windows has no tmux, and its sockets have no paths: what would fail later is said at once. */
+export function assertTmuxRuns(platform: NodeJS.Platform): void {
+	if (platform === "win32")
+		throw new Error("tmux does not run on Windows. Run the agent without a window (`runner: process`).");
+}
+
 /** Resolves with its output. */
 export function tmux(args: readonly string[], { cwd, env }: Caller): Promise<string> {
 	const options = { cwd, env: modest(env), timeout: ANSWER_MS, killSignal: "SIGKILL" } as const;

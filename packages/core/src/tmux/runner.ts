@@ -9,6 +9,7 @@ import { endGroup } from "../process/parent/signals.ts";
 import { type Starter, scriptVariables } from "../process/parent/starter.ts";
 import { identityOf, isAlive } from "../runs/identity.ts";
 import type { ProcessIdentity } from "../runs/layout.ts";
+import { assertTmuxRuns } from "./command.ts";
 import { type EnvSocket, offerEnvSocket } from "./env-socket.ts";
 import { openWindow } from "./window.ts";
 
@@ -45,6 +46,7 @@ const LOOK_MS = 250;
 
 function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Starter {
 	return async ({ command, args, cwd, env, title, signal }) => {
+		assertTmuxRuns(process.platform);
 		const socket = await offerEnvSocket(env, report);
 		try {
 			const argv = [...scriptPrefix(command), command, ...args, socket.path];

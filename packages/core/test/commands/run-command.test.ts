@@ -134,3 +134,11 @@ describe("a command", { timeout: 30_000 }, () => {
 		await until(() => !isAlive(it));
 	});
 });
+
+test("on Windows no command is started, and it says why", async () => {
+	const { platform } = process;
+	onTestFinished(() => void Object.defineProperty(process, "platform", { value: platform }));
+	const { run } = await place();
+	Object.defineProperty(process, "platform", { value: "win32" });
+	expect(await run("exit 0")).toMatchObject({ how: "not_started", why: "commands cannot be run on Windows; use WSL" });
+});

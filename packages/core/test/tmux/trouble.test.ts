@@ -4,11 +4,17 @@ import { requireTool, say, startTerminal } from "@pi-subagents-dev/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readResult } from "../../src/runs/index.ts";
+import { assertTmuxRuns } from "../../src/tmux/command.ts";
 import { tmuxRunner } from "../../src/tmux/index.ts";
 import { hintFor, openWindow, windowName } from "../../src/tmux/window.ts";
 import { tmuxWorld } from "../fixtures/tmux-world.ts";
 
 const patient = { timeout: 30_000 };
+
+test("Windows has none, and the user reads what to do", () => {
+	expect(() => assertTmuxRuns("win32")).toThrow("Run the agent without a window (`runner: process`)");
+	for (const platform of ["linux", "darwin"] as const) assertTmuxRuns(platform);
+});
 
 describe("a window's name", () => {
 	test.each([

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import path, { join, type PlatformPath } from "node:path";
 import { AgentError, isObject, messageOf, type RunIdentity, type RunSpec, runIdOf } from "@pi-subagents/core";
 import { editSmallFile, isWithin } from "@pi-subagents/core/files";
 import { identityOf, parseJson } from "@pi-subagents/core/runs";
@@ -77,7 +77,7 @@ export async function prepareRepository(
 		commit: begins.commit,
 		blob: `work-${begins.commit}`,
 		base: { commit: shared, blob: `base-${shared}` },
-		inside: relative(main, await realpath(spec.cwd)),
+		inside: insideOf(main, await realpath(spec.cwd)),
 	};
 	return {
 		repository,
@@ -93,6 +93,11 @@ export async function prepareRepository(
 			};
 		},
 	};
+}
+
+/** With slashes, as the other machine may write paths in another way. */
+export function insideOf(main: string, cwd: string, { relative, sep }: Pick<PlatformPath, "relative" | "sep"> = path) {
+	return relative(main, cwd).split(sep).join("/");
 }
 
 export interface TakeBackOptions extends NearRepositoryOptions {

@@ -1,5 +1,7 @@
+import { posix, win32 } from "node:path";
 import { sampleSpec } from "@pi-subagents/core/testing";
 import { describe, expect, test } from "vitest";
+import { insideOf } from "../../src/git/near-repository.ts";
 import { buildOrder, parseOrder, WORKSPACE } from "../../src/link/order.ts";
 
 const spec = { ...sampleSpec, agentId: "a1", run: 1 };
@@ -59,4 +61,10 @@ describe("an order", () => {
 		expect(parseOrder(good)).toEqual(good);
 		expect(parseOrder(forged)).toBeUndefined();
 	});
+});
+
+test("where an agent works in the repository is written with slashes on every system", () => {
+	expect(insideOf("C:\\code\\app", "C:\\code\\app\\sub\\dir", win32)).toBe("sub/dir");
+	expect(insideOf("/code/app", "/code/app/sub/dir", posix)).toBe("sub/dir");
+	expect(insideOf("/code/app", "/code/app", posix)).toBe("");
 });

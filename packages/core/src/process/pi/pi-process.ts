@@ -57,6 +57,7 @@ export class PiProcess {
 			env: { ...process.env, ...launch.env },
 			stdio: ["pipe", "pipe", "pipe"],
 			detached: true,
+			windowsHide: true, // else each child would open a console there
 		});
 		this.#spawned = untilSpawned(this.#child);
 		this.pid = this.#child.pid;

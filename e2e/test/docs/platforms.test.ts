@@ -1,0 +1,53 @@
+/** docs/platforms.md names every file that uses something which differs between systems, and no file that does not exist. */
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const page = await readFile(join(root, "docs/platforms.md"), "utf8");
+const packages = join(root, "packages");
+const sources = (await readdir(packages, { recursive: true, withFileTypes: true }))
+	.filter(({ name, parentPath }) => /\.tsx?$/.test(name) && /[\\/]src(?:[\\/]|$)/.test(parentPath))
+	.filter(({ parentPath }) => !/[\\/](?:node_modules|dist)[\\/]/.test(parentPath))
+	.map(({ name, parentPath }) => join(parentPath, name).slice(packages.length + 1));
+
+const texts = await Promise.all(
+	sources.map(async (path) => ({ path, text: await readFile(join(packages, path), "utf8") })),
+);
+const sectionOf = (title: string) => page.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? "";
+
+/** By section: what its files contain. Other things have the same names in some files. */
+const USES: [string, RegExp, ...string[]][] = [
+	["Signals", /SIG(TERM|KILL|INT|HUP)|process\.kill\(/],
+	["Processes and their groups", /from "node:child_process"/],
+	["Sockets", /from "node:(net|http)"|ControlPath/],
+	["Which system it is", /process\.platform|: NodeJS\.Platform/],
+	["Is it the same process?", /["'`]\/proc|\/dev\//],
+	["Modes and users", /getuid|userInfo\(|chmod/],
+	[
+		"Links",
+		/\b(sym)?link(Sync)?\(|readlink|O_NOFOLLOW/,
+		...["core/src/session/history/conversation.ts", "remote/src/near/remote-runner.ts", "widget/src/tree/tree.ts"],
+	],
+	["Renames over existing files", /\brename(Sync)?\(/],
+	["Appending, and files that only one may create", /appendFile|O_APPEND|openSync\([^)]*"a"|"wx"/],
+	["Watching files", /import.*\bwatch\b.*from "node:fs"/],
+	["Clocks", /performance\.(now|timeOrigin)|hrtime/],
+];
+
+describe("the page about systems", () => {
+	test.each(USES)("%s: all files with such a use are named", (title, use, ...others) => {
+		const found = texts.filter(({ text }) => use.test(text)).map(({ path }) => path);
+		const missing = found.filter((path) => !others.includes(path) && !sectionOf(title).includes(`\`${path}\``));
+		expect(found.length).toBeGreaterThan(2);
+		expect(missing).toEqual([]);
+	});
+
+	test("and all of them exist", () => {
+		const named = [...page.matchAll(/`([a-z]+\/src\/[\w./-]+\.tsx?)`/g)].map(([, path]) => path ?? "");
+		expect(named.length).toBeGreaterThan(100);
+		expect(named.filter((path) => !existsSync(join(packages, path)))).toEqual([]);
+	});
+});
