@@ -5,6 +5,7 @@ import { textOf } from "../support/detached.ts";
 import { WORKER } from "./extras-stage.ts";
 import { tolerantLinesOf } from "./files.ts";
 import { stormAnswer } from "./model.ts";
+import { PATIENCE } from "./patience.ts";
 import { type Named, processesNaming } from "./processes.ts";
 import type { Fault } from "./weather.ts";
 import { cutAnswer, toldResults } from "./wholeness.ts";
@@ -141,7 +142,7 @@ async function cutAnswers({ launched, entries }: Account, spoiled: ReadonlySet<s
 		const { task = "", artifacts = "" } = launched.get(result.runId) ?? {};
 		const key = /\[(a\d+)\]/.exec(task)?.[1]; // a later run of it has another task
 		if (key === undefined || result.status !== "completed" || spoiled.has(artifacts)) continue;
-		const cut = await cutAnswer(result, stormAnswer(key), entries);
+		const cut = await cutAnswer(result, stormAnswer(key), entries, artifacts);
 		if (cut !== undefined) found.push(cut);
 	}
 	return found;
@@ -211,7 +212,7 @@ function takeOne(list: string[], one: unknown): boolean {
 	return index >= 0;
 }
 
-const ENDING_MS = 20_000;
+const ENDING_MS = 20_000 * PATIENCE;
 
 /**
  * Whatever names the world of a storm, and is not its pi or what that keeps while it is open. A result is known a moment

@@ -1,7 +1,10 @@
 /** Files are written behind the agents, and on a busy machine an end is told a moment after the session knows of it. */
 import { setTimeout as delay } from "node:timers/promises";
 
-const BEHIND_MS = 5_000;
+/** On a machine that does much else at low priority, all waits are as many times longer as `STORM_PATIENCE` says. */
+export const PATIENCE = Math.max(1, Number(process.env.STORM_PATIENCE ?? 1));
+
+const BEHIND_MS = 5_000 * PATIENCE;
 
 /** What is still wrong when everything has had its time. */
 export async function patiently(look: () => Promise<string[]>): Promise<string[]> {

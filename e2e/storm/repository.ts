@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../support/detached.ts";
 import { filesBelow } from "./files.ts";
+import { PATIENCE } from "./patience.ts";
 
 export interface Repository {
 	/** What is different from before the storms, as sentences. */
@@ -128,4 +129,4 @@ async function committedIn(far: string, git: (dir: string, ...args: string[]) =>
 	return found;
 }
 
-const ENDING_MS = 30_000;
+const ENDING_MS = 30_000 * PATIENCE;

@@ -35,20 +35,25 @@ export function toldResults(entries: readonly Record<string, unknown>[]): ToldRe
 
 /**
  * What is wrong with an answer as it was told, as a sentence; nothing if all of it can be read. A model that reads a
- * part must see in the same text that there is more, and where: in a file, or in the entry from which
- * `get_subagent_result` takes it. `entries` are those of the session.
+ * part must see in the same text that there is more, and where: in a file, or in the entry or the run's file from which
+ * `get_subagent_result` takes it. `entries` are those of the session. `artifacts` are the run's files: on a slow disk
+ * the answer is told before it is there.
  */
 export async function cutAnswer(
 	{ runId, text, resultPath }: ToldResult,
 	answer: string,
 	entries: readonly Record<string, unknown>[],
+	artifacts?: string,
 ): Promise<string | undefined> {
 	if (text.includes(answer)) return undefined;
 	const shown = /<result>\n([\s\S]*)\n<\/result>/.exec(text)?.[1]?.length ?? 0;
 	const part = `${runId} answered ${answer.length} characters; the message shows ${shown}`;
 	if (!/<rest>.*get_subagent_result/.test(text)) return `${part}, and does not say that there is more.`;
-	if (resultPath === undefined)
-		return answerAmong(entries, runId) === answer ? undefined : `${part}, names no file, and the session holds less.`;
+	if (resultPath === undefined) {
+		const isKept = answerAmong(entries, runId) === answer;
+		const isFiled = artifacts !== undefined && (await answerIn(`${artifacts}/result.json`)) === answer;
+		return isKept || isFiled ? undefined : `${part}, names no file, and the session holds less.`;
+	}
 	return (await answerIn(resultPath)) === answer ? undefined : `${part}, and ${resultPath} does not hold it.`;
 }
 

@@ -30,7 +30,7 @@ import {
 	unsaid,
 	violationsOf,
 } from "./oracle.ts";
-import { patiently } from "./patience.ts";
+import { PATIENCE, patiently } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import type { Repository } from "./repository.ts";
 import { lasting } from "./spy.ts";
@@ -289,4 +289,4 @@ export class World {
 }
 
 /** So long after the model was last asked, or nothing happens any more. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000 * PATIENCE;

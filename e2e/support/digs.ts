@@ -20,6 +20,7 @@ import {
 	startTui,
 	systemPromptSays,
 } from "@pi-subagents-dev/testkit";
+import { answerOf } from "../storm/kill-plan.ts";
 import { type childOf, isRunning, type Launched, launchesIn, textOf, until, wrapperOf } from "./detached.ts";
 import { type Scene, scene } from "./scene.ts";
 
@@ -68,6 +69,13 @@ tools: read,bash
 You are the digger.
 `;
 
+/** Something short, or more than a preview, a message or an entry of the session holds: by the name, and always the same. */
+function foundAt(name: string): string {
+	const lengths = [60, 2_000, 10_000, 40_000];
+	const sum = [...name].reduce((total, letter) => total + letter.charCodeAt(0), 0);
+	return answerOf(name, lengths[sum % lengths.length] ?? 60);
+}
+
 export async function digs(): Promise<Digs> {
 	const planned = new Map<string, Dig>();
 	const digOf = ({ lastUserText }: RequestView): Dig => {
@@ -105,7 +113,7 @@ export async function digs(): Promise<Digs> {
 				name,
 				phase,
 				gate: createGate(),
-				answer: `What was found at ${name} is heliotrope, and more of it.`,
+				answer: foundAt(name),
 			};
 			planned.set(name, dig);
 			return dig;
@@ -125,7 +133,7 @@ export async function digs(): Promise<Digs> {
 			const conversation = join(run.artifacts, "child-session.jsonl");
 			await until(
 				`${dig.name} has answered`,
-				async () => (await textOf(conversation))?.includes(dig.answer) || undefined,
+				async () => (await textOf(conversation))?.includes(JSON.stringify(dig.answer).slice(1, -1)) || undefined,
 			);
 		},
 		async release(dig, run) {

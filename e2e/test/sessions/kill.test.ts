@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isFullRun, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
+import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
 import {
 	childOf,
 	footerSays,
@@ -119,14 +120,39 @@ async function isOver(victim: Victim, dig: Dig, file: string, run: Launched): Pr
 	// An answer is the end of a child's work; but only a wrapper, or an idle child, can say that it was the last word.
 	const isDone = victim === "child" ? hasAnswer : isIdle;
 	const status = isDone ? "completed" : victim === "child" ? "failed" : "aborted";
-	const preview = hasAnswer ? dig.answer : dig.phase === "launch" ? "" : FIRST_WORDS;
-	const told = await newsOf(file, run);
-	const what = { name: dig.name, phase: dig.phase };
-	expect({ ...what, told }).toEqual({ ...what, told: [expect.objectContaining({ status, preview })] });
-	expect(await jsonOf(join(run.artifacts, "result.json"))).toMatchObject({ outcome: { status } });
+	const said = hasAnswer ? dig.answer : dig.phase === "launch" ? "" : FIRST_WORDS;
+	await isTold(file, run, { name: dig.name, phase: dig.phase, status, said });
 	await nothingLeft(run);
 	return `${dig.name} ${dig.phase} -> ${status}`;
 }
+
+interface End {
+	name: string;
+	phase: string;
+	status: "completed" | "failed" | "aborted";
+	/** All that it said last. */
+	said: string;
+}
+
+/** Once, and whole: in the message, or where the message says; and in the file of the run. */
+async function isTold(file: string, run: Launched, { name, phase, status, said }: End): Promise<void> {
+	const what = { name, phase };
+	const told = await newsOf(file, run);
+	const preview = expect.stringContaining(said.slice(0, PREVIEW));
+	expect({ ...what, told }).toEqual({ ...what, told: [expect.objectContaining({ status, preview })] });
+	const result = await jsonOf<{ outcome: { status: string; text?: string; partialText?: string } }>(
+		join(run.artifacts, "result.json"),
+	);
+	expect({ ...what, status: result?.outcome.status }).toEqual({ ...what, status });
+	expect(result?.outcome.text ?? result?.outcome.partialText ?? "").toBe(said);
+	if (status !== "completed") return;
+	const entries = await linesOf(file);
+	const [message] = toldResults(entries).filter(({ runId }) => runId === run.runId);
+	expect(message && (await cutAnswer(message, said, entries, run.artifacts))).toBeUndefined();
+}
+
+/** What a list shows of an answer at least. */
+const PREVIEW = 400;
 
 /** What the log proves. */
 async function logOf({ answer }: Dig, { artifacts }: Launched): Promise<{ hasAnswer: boolean; isIdle: boolean }> {
@@ -189,7 +215,7 @@ async function playParentRound(stage: Digs, { name, moment, mode, isRejoined }: 
 	}
 	const told = await toldOnce(next, file, run);
 	const hasStarted = (await wrapperOf(run)) !== undefined;
-	if (hasStarted) expect(told).toEqual([expect.objectContaining({ status: "completed", preview: dig.answer })]);
+	if (hasStarted) await isTold(file, run, { name, phase: moment, status: "completed", said: dig.answer });
 	else expect(told).toEqual([expect.objectContaining({ status: "aborted", preview: "" })]);
 	expect({ isStarted: hasStarted, asked: stage.hasAsked(dig) }).toEqual({ isStarted: hasStarted, asked: hasStarted });
 	await nothingLeft(run);

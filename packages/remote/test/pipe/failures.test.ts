@@ -7,10 +7,15 @@ import { expect, test, vi } from "vitest";
 import { createMachines, remoteRunner } from "../../src/index.ts";
 import { type RemoteWorld, remoteWorld, shimmed } from "../fixtures/remote-world.ts";
 
+/** More than one piece of a log, one entry or one message holds. */
+const ANSWER = Array.from({ length: 2_000 }, (_, index) => `Line ${index + 1} of what was found.`).join("\n");
+
 /** A child that calls one tool when the gate opens, and then answers. */
 function works(gate: Promise<unknown>) {
 	return ({ messages }: RequestView) =>
-		messages.some(({ role }) => role === "tool") ? say("Done.") : callTool("ls", { path: "." }, { gate });
+		messages.some(({ role }) => role === "tool")
+			? say(ANSWER, { chunkSize: 4_000 })
+			: callTool("ls", { path: "." }, { gate });
 }
 
 async function farDir({ home }: RemoteWorld): Promise<string> {
@@ -30,7 +35,7 @@ test("a worker is killed: a run that outlives its session continues, and settles
 	expect(runs.map(({ hasOwnProcess, state }) => [hasOwnProcess, state.status])).toEqual([[true, "running"]]);
 	await worker.kill();
 	gate.open();
-	expect(await run.settled).toEqual({ status: "completed", text: "Done." });
+	expect(await run.settled).toEqual({ status: "completed", text: ANSWER });
 	expect(worker.starts()).toBe(2);
 	const types = (await readEvents(spec.artifacts)).map(({ type }) => type);
 	expect(types.filter((type) => type === "agent_settled")).toHaveLength(1);
@@ -112,7 +117,7 @@ test("the near process ends: the next one rejoins the run from where its files e
 		{ ...spec, outlives: true },
 		({ type }) => void events.push(type),
 	);
-	expect(await again?.settled).toEqual({ status: "completed", text: "Done." });
+	expect(await again?.settled).toEqual({ status: "completed", text: ANSWER });
 	machines.close();
 	const after = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
 	expect(after.startsWith(before)).toBe(true);
@@ -121,7 +126,7 @@ test("the near process ends: the next one rejoins the run from where its files e
 }, 60_000);
 
 test.each([
-	["shorter", 60, { status: "completed", text: "Done." }],
+	["shorter", 60, { status: "completed", text: ANSWER }],
 	...(isFullRun ? [["longer", 1, { status: "aborted", by: "lost" }] as const] : []),
 ] as const)(
 	"an outage %s than the lease",
