@@ -13,7 +13,6 @@ export default mergeConfig(base, {
 	test: {
 		exclude,
 		globalSetup: ["global-setup.ts"],
-		isolate: true,
 		testTimeout: 90_000,
 		maxWorkers: Math.max(2, availableParallelism() - 1),
 	},
