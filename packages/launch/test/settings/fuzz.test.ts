@@ -58,7 +58,14 @@ const read = (value: unknown) => readSettings([{ path: "x.json", text: JSON.stri
 const defaults = read({}).settings;
 
 /** What chance would not find. */
-const VALID: Readonly<Record<string, unknown>> = { "launchers.Explore": { command: ["env"], env: { A: "b" } } };
+const VALID: Readonly<Record<string, unknown>> = {
+	"launchers.Explore": { command: ["env"], env: { A: "b" } },
+	"machines.Explore.nats": "nats://127.0.0.1:4222",
+	"machines.Explore.tokenFile": "/keys/token",
+	"machines.Explore.nkeyFile": "/keys/nkey",
+	"machines.Explore.keyFile": "/keys/key",
+	"machines.Explore.caFile": "/keys/ca.pem",
+};
 
 test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 	"whatever %s holds, it is used or costs exactly one problem",
