@@ -1,7 +1,22 @@
 /** What a link to another machine adds to a run, beside the same run in a process of this one, and beside a bare login. */
 import { type Benchmark, median, type Subject, timed } from "../measure.ts";
-import { burst, hasSshd, keptLink, type Link, type LinkName, logOut, openLink, sshTrue } from "../worlds/remote.ts";
+import {
+	burst,
+	hasSshd,
+	keptLink,
+	type Link,
+	type LinkName,
+	logOut,
+	natsServer,
+	openLink,
+	sshTrue,
+} from "../worlds/remote.ts";
 
+const LINKS = [
+	"pipe",
+	...(hasSshd ? (["ssh"] as const) : []),
+	...(natsServer === undefined ? [] : (["nats"] as const)),
+] as const;
 const EVENTS = 5_000;
 const SPARSE = 40;
 const APART_MS = 10;
@@ -22,7 +37,7 @@ const first: Subject = {
 };
 
 export const remote: Benchmark[] = [
-	...(["pipe", ...(hasSshd ? (["ssh"] as const) : [])] as const).flatMap(rowsOf),
+	...LINKS.flatMap(rowsOf),
 	...(hasSshd
 		? [
 				{
@@ -37,7 +52,7 @@ export const remote: Benchmark[] = [
 		: []),
 ];
 
-/** Targets were set before the first measurement: a link copies each event twice more, and ssh encrypts it. */
+/** Targets were set before the first measurement: a link copies each event twice more, ssh encrypts it, and a fleet's engine stores it. */
 function rowsOf(link: Exclude<LinkName, "process">): Benchmark[] {
 	const row = (name: string, target: number, cost: (open: Link) => Promise<number>, unit = "ms"): Benchmark => ({
 		name: `remote: ${name} over ${link}`,

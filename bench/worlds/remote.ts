@@ -1,8 +1,9 @@
 /**
  * The same run on this machine and behind each link: the same stand-in for the wrapper writes the same events. ssh is a
- * real sshd on the loopback, so without a network's own time.
+ * real sshd, and a fleet has a real nats-server, on the loopback, so without a network's own time.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once as heard } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,15 +12,19 @@ import { once, type RunIdentity, type Runner, type RunSpec } from "@pi-subagents
 import { processRunner } from "@pi-subagents/core/process";
 import { createMachines, type Machine, type Machines, remoteRunner } from "@pi-subagents/remote";
 import { createTempDir } from "@pi-subagents-dev/testkit";
+import { findNatsServer, startEngine } from "../../packages/remote/src/fleet/engine-process.ts";
 import { startSshd } from "../../packages/remote/test/fixtures/sshd.ts";
 
 const wrapper = fileURLToPath(new URL("../fixtures/burst-wrapper.mjs", import.meta.url));
 const worker = fileURLToPath(new URL("../fixtures/burst-worker.ts", import.meta.url));
+const fleetWorker = fileURLToPath(new URL("../fixtures/burst-fleet-worker.ts", import.meta.url));
 const home = await createTempDir();
 const cleanups: (() => Promise<unknown>)[] = [home.remove];
 
 /** Rows about ssh are left out where there is no sshd. */
 export const hasSshd = existsSync("/usr/sbin/sshd");
+/** The same for nats. */
+export const natsServer = findNatsServer();
 
 /** A run of a link does not keep its parent running, and here nothing else would. */
 const awake = setInterval(() => undefined, 60_000);
@@ -34,7 +39,7 @@ export interface Link {
 	close(): void;
 }
 
-export type LinkName = "process" | "pipe" | "ssh";
+export type LinkName = "process" | "pipe" | "ssh" | "nats";
 
 const opens: Readonly<Record<LinkName, () => Promise<Link>>> = {
 	process: async () => ({
@@ -49,6 +54,7 @@ const opens: Readonly<Record<LinkName, () => Promise<Link>>> = {
 	}),
 	pipe: async () => linked("local", {}),
 	ssh: async () => linked("box", { box: (await sshd()).machine }),
+	nats: async () => linked("fleet", { fleet: await fleet() }),
 };
 
 /** A connection that nobody shares, as that of a pi that was just started. */
@@ -82,6 +88,22 @@ const sshd = once(async () => {
 	const started = await startSshd(join(home.path, "sshd"), node, env);
 	cleanups.push(async () => started[Symbol.asyncDispose]());
 	return started;
+});
+
+/** An engine and one worker. */
+const fleet = once(async (): Promise<Machine> => {
+	const engine = await startEngine(natsServer ?? "nats-server", join(home.path, "engine"));
+	const { url: nats, tokenFile } = engine;
+	const node = ["--disable-warning=ExperimentalWarning", fleetWorker];
+	const env = { ...variables(), BURST_HOME: join(home.path, "fleet"), BURST_NATS: nats, BURST_TOKEN: tokenFile };
+	const child = spawn(process.execPath, node, { env, stdio: ["ignore", "pipe", "inherit"] });
+	await heard(child.stdout, "data");
+	cleanups.push(engine.stop, async () => {
+		const ended = heard(child, "exit");
+		child.kill("SIGKILL");
+		await ended;
+	});
+	return { nats, tokenFile };
 });
 
 function linked(machine: string, defined: Readonly<Record<string, Machine>>): Link {

@@ -67,6 +67,17 @@ export class HeldRun {
 		return this.#writer.append("refused", refusal);
 	}
 
+	/** A process before this one kept the order: whether it is still ours, and nobody knows that it was started. */
+	async isToStart(): Promise<boolean> {
+		try {
+			const last = await this.#writer.resume();
+			return last === undefined || last.kind === "claim";
+		} catch (error) {
+			if (error instanceof Fenced) return false;
+			throw error;
+		}
+	}
+
 	/** A process before this one left the run's files. */
 	async adopt(): Promise<void> {
 		this.#hasStarted = true;

@@ -39,8 +39,8 @@ export interface NatsLinkOptions {
 }
 
 const LEASE_MS = 30_000;
-/** Without work, the connection is closed after this time. */
-const IDLE_MS = 30_000;
+/** Without work, the connection is closed after this time: it would keep a process from ending. */
+const IDLE_MS = 1_000;
 /** Between two attempts to connect. */
 const RETRY_MS = [250, 1_000, 2_000, 5_000, 10_000];
 /** A launch does not wait for ever. */

@@ -8,7 +8,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
-import { createWhole, readPlain } from "@pi-subagents/core/files";
+import { createWhole, namesIn, readPlain } from "@pi-subagents/core/files";
 import { claimRun, parseJson, releaseRun } from "@pi-subagents/core/runs";
 import { Check } from "typebox/value";
 import type { Worker } from "../far/worker.ts";
@@ -71,7 +71,7 @@ export class FleetWorker {
 	/** Rejects if the engine cannot be reached, or another process is this worker. */
 	static async start(options: ServeNatsOptions): Promise<FleetWorker> {
 		const { home, access, name, clock, bundled, labels, models } = options;
-		await mkdir(home, { recursive: true, mode: 0o700 });
+		await mkdir(join(home, "orders"), { recursive: true, mode: 0o700 });
 		const claim = await claimRun(home);
 		if (!claim.isOurs)
 			throw new Refused(
@@ -115,7 +115,14 @@ export class FleetWorker {
 
 	async #begin(): Promise<void> {
 		const { names } = this.#engine;
-		for (const key of await this.#options.worker.keys()) await this.#hold(key, undefined).adopt();
+		const orders = await this.#keptOrders();
+		for (const order of orders) {
+			const run = this.#hold(order.key, order.near);
+			if (await run.isToStart()) void this.#start(run, order);
+			else this.#drop(order.key);
+		}
+		const rest = (await this.#options.worker.keys()).filter((key) => !this.#held.has(key));
+		for (const key of rest) await this.#hold(key, undefined).adopt();
 		this.#engine.hear(names.alive("*"), ({ near }) => void this.#nears.set(String(near), this.#clock.now()));
 		this.#engine.hear(names.who, () => this.#beat(true));
 		this.#beat(true);
@@ -232,6 +239,7 @@ export class FleetWorker {
 		}
 		if (this.#isClosing) return message.nak();
 		if (this.#held.has(body.key)) return message.ack();
+		await createWhole(this.#orderPath(body.key), JSON.stringify(body));
 		const run = this.#hold(body.key, body.near);
 		const isOurs = await run.claim();
 		await message.ackAck();
@@ -247,6 +255,7 @@ export class FleetWorker {
 		try {
 			await worker.accept(await this.#orderIn(message, fetch), fetch);
 			await run.accepted();
+			await rm(this.#orderPath(message.key), { force: true });
 		} catch (error) {
 			const refusal = { why: messageOf(error), isFinal: error instanceof Refused };
 			await run.refused(refusal).catch(() => undefined); // somebody gave it up
@@ -268,6 +277,17 @@ export class FleetWorker {
 		}
 	}
 
+	/** An order stays here from before its claim until its agent has started: a process after this one can start it. */
+	#orderPath(key: string): string {
+		return join(this.#options.home, "orders", `${key}.json`);
+	}
+
+	async #keptOrders(): Promise<OrderMessage[]> {
+		const dir = join(this.#options.home, "orders");
+		const texts = (await namesIn(dir)).map((name) => readFile(join(dir, name), "utf8"));
+		return (await Promise.all(texts)).map(parseJson).filter((value) => Check(orderSchema, value));
+	}
+
 	#hold(key: string, near: string | undefined): HeldRun {
 		const { worker, report } = this.#options;
 		const run = new HeldRun({
@@ -286,6 +306,7 @@ export class FleetWorker {
 	#drop(key: string): void {
 		this.#held.get(key)?.close();
 		this.#held.delete(key);
+		void rm(this.#orderPath(key), { force: true });
 		this.#wake();
 	}
 }

@@ -1,6 +1,7 @@
 /** Whatever ends in between, a run of the fleet settles once, and nobody is lost because a link is down. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Manager, systemClock } from "@pi-subagents/core";
 import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
 import { callTool, createGate, type RequestView, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test, vi } from "vitest";
@@ -55,6 +56,24 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		});
 		expect(Date.now() - before).toBeGreaterThan(2_500);
 		expect(world.server.requests).toHaveLength(1);
+	}, 60_000);
+
+	test("a lost run that asks for it is run again, by another worker", async () => {
+		const gate = createGate();
+		await using world = await natsWorld(works(gate), { workers: [[], []], leaseMs: 3_000 });
+		const runners = { remote: remoteRunner(world.options) };
+		const manager = new Manager({ runners, clock: systemClock, newId: () => "a1" });
+		const { artifacts: _none, ...spec } = world.spec;
+		const { id } = manager.spawn({ ...spec, retry: "lost", runsDir: join(world.env.root, "runs") });
+		await world.server.nextRequest();
+		const dir = await farDir(world);
+		const first = world.workers.find(({ home }) => dir.startsWith(home));
+		await first?.kill();
+		gate.open();
+		expect(await manager.wait(id)).toMatchObject(DONE);
+		expect(world.server.requests, "one of the first attempt, two of the second").toHaveLength(3);
+		await first?.start(); // and what it finds there is over
+		expect(world.server.requests).toHaveLength(3);
 	}, 60_000);
 
 	test("the wrapper on the other machine is killed: the run is lost", async () => {

@@ -199,6 +199,22 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await waiting()).toBe(0);
 	}, 60_000);
 
+	test("a connection that nobody needs does not keep a process from ending", async () => {
+		await using world = await natsWorld(() => say("Never."));
+		const source = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
+		const access = { nats: world.engine.url, tokenFile: world.engine.tokenFile };
+		const script = `
+			const { NatsLink } = await import(${source("nats/near-link.ts")});
+			const { systemClock } = await import("@pi-subagents/core");
+			const link = new NatsLink({ name: "fleet", access: ${JSON.stringify(access)}, clock: systemClock, report: console.log });
+			const unfollow = link.follow("none", async () => ({}), console.log);
+			link.onBeat((isUp) => isUp && (console.log("up"), unfollow()));
+			await new Promise((resolve) => setTimeout(resolve, 500));`;
+		const args = ["--conditions=@pi-subagents/source", "--input-type=module", "-e", script];
+		const { stdout } = await run(process.execPath, args, { cwd: import.meta.dirname, timeout: 15_000 });
+		expect(stdout).toBe("up\n");
+	}, 30_000);
+
 	test("a repository travels there and back, and nothing secret is on the wire", async () => {
 		const [KEY, IGNORED] = ["sk-near-0123456789", "only-in-an-ignored-file"];
 		let wire: Wire | undefined;
