@@ -52,10 +52,12 @@ async function runStorms(count: number): Promise<number> {
 		return 0;
 	}
 	const seeds = seedsFor(count);
+	const lanes = Number(values.lanes);
+	const size = Math.min(STORMS_PER_PI, Math.ceil(count / lanes));
 	const batches = seeds
-		.filter((_, index) => index % STORMS_PER_PI === 0)
-		.map((start) => seeds.filter((seed) => seed >= start && seed < start + STORMS_PER_PI));
-	await inLanes(Number(values.lanes), batches, async (batch) => {
+		.filter((_, index) => index % size === 0)
+		.map((start) => seeds.filter((seed) => seed >= start && seed < start + size));
+	await inLanes(lanes, batches, async (batch) => {
 		const isFourth = batches.indexOf(batch) % 4 === 3;
 		const storms = await startStorms({ join: isFourth ? "smart" : "async", extras, pi });
 		for (const seed of batch) {

@@ -104,7 +104,8 @@ export function changedJson(examples: readonly unknown[]): fc.Arbitrary<unknown>
 
 type Holder = Record<string, unknown> | unknown[];
 
-function applied(root: unknown, { at, how, key, value }: Change): unknown {
+function applied(root: unknown, { at, how, key, value: given }: Change): unknown {
+	const value = structuredClone(given); // a later change may reach into it, and it may be used again
 	const places = placesIn(root);
 	const place = places[Math.floor(at * places.length)];
 	if (!place) return how === "wrap" ? [root] : value;

@@ -33,7 +33,7 @@ export function cut(text: string, max: number): string {
 
 /** A value of a file as text. `String` would call what a mapping names `toString`, and throw. */
 export function plainText(value: unknown): string {
-	if (Array.isArray(value)) return value.map(plainText).join(",");
+	if (Array.isArray(value)) return value.map((item) => (typeof item === "object" ? "" : String(item))).join(",");
 	return typeof value === "object" && value !== null ? "a mapping" : String(value);
 }
 

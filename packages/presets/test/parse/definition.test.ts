@@ -63,3 +63,10 @@ test.each([
 	expect(parseDefinition(definition).preset).toBeUndefined();
 	expect(errorOf(definition)).toMatch(message);
 });
+
+test("a value that holds itself, or has no prototype, is a problem", () => {
+	const cyclic: unknown[] = [];
+	cyclic.push(cyclic);
+	for (const tools of [cyclic, [Object.create(null)], Object.create(null)])
+		expect(errorOf({ ...role, tools })).toMatch(/"tools" must be/);
+});

@@ -1,5 +1,5 @@
 /** A schedule in words. A pattern without a short description is shown as written. */
-import { type Schedule, UNITS } from "./schedule.ts";
+import { printable, type Schedule, UNITS } from "./schedule.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = [
@@ -31,7 +31,10 @@ export function describeSchedule(schedule: Schedule): string {
 		case "once":
 			return `once on ${timeText(schedule.at, schedule.timeZone ?? localZone())}`;
 		case "cron": {
-			const described = describePattern(schedule.pattern) ?? { text: `at "${schedule.pattern}"`, isLocal: true };
+			const described = describePattern(schedule.pattern) ?? {
+				text: `at "${printable(schedule.pattern)}"`,
+				isLocal: true,
+			};
 			return described.isLocal ? `${described.text} (${schedule.timeZone ?? localZone()})` : described.text;
 		}
 	}

@@ -62,7 +62,7 @@ export function parseSchedule(text: string, options: ParseOptions): Schedule {
 		return plus ? { kind: "once", at: now + ms, ...zone(timeZone) } : { kind: "every", ms, from: now };
 	}
 	if (/^\d{4}-/.test(wanted)) return { kind: "once", at: parseMoment(wanted, now, timeZone), ...zone(timeZone) };
-	return parseCron(wanted, now, timeZone);
+	return parseCron(wanted.replace(/\s+/g, " "), now, timeZone);
 }
 
 /** The next due times after `from`, which is milliseconds since the epoch or a date; earliest first, at most `count`. */

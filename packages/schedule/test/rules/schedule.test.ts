@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextRuns, parseSchedule, ScheduleError } from "../../src/index.ts";
+import { describeSchedule, nextRuns, parseSchedule, ScheduleError } from "../../src/index.ts";
 
 const now = Date.UTC(2027, 0, 1, 12, 0, 0);
 const at = (text: string, count = 2) =>
@@ -64,6 +64,12 @@ describe("what a person may write", () => {
 		expect(() => parseSchedule("5m", { now, timeZone: hostile })).toThrow(
 			/^[^\u0000-\u001f\u007f-\u009f\u2028\u202e]+$/,
 		);
+	});
+
+	test("a cron pattern whose fields line breaks separate, which its description does not have", () => {
+		const schedule = parseSchedule("*\r\n0\t9 * * 1", { now });
+		expect(schedule).toMatchObject({ kind: "cron", pattern: "* 0 9 * * 1" });
+		expect(describeSchedule({ kind: "cron", pattern: "*\r\n0 9 * * 1" })).toMatch(/^[^\u0000-\u001f]+$/);
 	});
 
 	test("not in a zone that does not exist", () => {

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import {
 	findRunsDirs,
 	listRuns,
@@ -136,7 +136,7 @@ export const runTargets: Target[] = [
 			await mkdir(runs, { recursive: true });
 			await writeFile(join(index, "0123456789abcdef"), bytes);
 			for (const found of await findRunsDirs({ agentDir: join(root, "agent"), cwd: root }))
-				assert.ok(found === runs || found.includes("pi-subagents-"), `it led to ${JSON.stringify(found)}`);
+				assert.ok(normalize(found) === runs || found.includes("pi-subagents-"), `it led to ${JSON.stringify(found)}`);
 		},
 	),
 	target(
