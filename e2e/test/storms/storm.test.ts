@@ -1,29 +1,49 @@
 /** A few storms of each kind, the same ones every time. `npm run test:faults` runs as many as one likes. */
-import { isFullRun } from "@pi-subagents-dev/testkit";
+import { availablePis, isFullRun, type PiBinary } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { startStorms } from "../../storm/driver.ts";
+import { EXTRAS, type Extra } from "../../storm/extras.ts";
 import { planKill } from "../../storm/kill-plan.ts";
 import { startKills } from "../../storm/kills.ts";
 import { planStorm } from "../../storm/plan.ts";
 
-async function weather(seeds: readonly number[], isFull: boolean, agents = 20): Promise<void> {
-	await using storms = await startStorms({ join: "async" });
+interface Kind {
+	isFull: boolean;
+	extras?: readonly Extra[];
+	pi?: PiBinary | undefined;
+}
+
+async function weather(seeds: readonly number[], { isFull, extras = [], pi }: Kind): Promise<void> {
+	await using storms = await startStorms({ join: "async", extras, pi });
 	for (const seed of seeds) {
-		const { violations } = await storms.run(planStorm(seed, { agents, isFull }));
+		const { violations } = await storms.run(planStorm(seed, { agents: 20, isFull, extras }));
 		expect({ seed, violations }).toEqual({ seed, violations: [] });
 	}
 	expect((await storms.end()).violations).toEqual([]);
 }
 
 test("agents inside pi: each settles once, is told once, and nothing is left", { timeout: 180_000 }, () =>
-	weather([9], false),
+	weather([9], { isFull: false, extras: ["workflow", "verify"] }),
 );
 
 test("the same on disks that are full or read-only, and by a clock that is set", { timeout: 180_000 }, () =>
-	weather(isFullRun ? [8, 11, 21] : [8], false),
+	weather(isFullRun ? [8, 11, 21] : [8], { isFull: false }),
 );
 
-test("the same with processes of their own and kills", { timeout: 180_000 }, () => weather([7], true));
+test("the same with processes of their own and kills", { timeout: 180_000 }, () =>
+	weather([7], { isFull: true, extras: ["launcher"] }),
+);
+
+if (isFullRun) {
+	test("the same with workflows, checks, launchers and another machine", { timeout: 600_000 }, () =>
+		weather([2, 16], { isFull: true, extras: EXTRAS.filter((extra) => extra !== "mcp") }),
+	);
+
+	test("the same with MCP servers", { timeout: 600_000 }, async () => {
+		const pi = (await availablePis()).find(({ version }) => !version.startsWith("0."));
+		await weather([1, 4], { isFull: false, extras: ["mcp", "workflow"], pi });
+	});
+}
 
 /** A quit, SIGTERM, SIGHUP and SIGKILL while the session is busy and agents of both kinds have answered up to 40 KB. */
 const KILLS = isFullRun ? [8, 35, 84, 92] : [8, 92];
@@ -37,5 +57,5 @@ test("pi ends at some moment, in every way: each answer is told once, and whole"
 });
 
 test("the same when files were spoiled before pi is started again", { timeout: 180_000 }, () =>
-	weather(isFullRun ? [6, 18] : [6], true),
+	weather(isFullRun ? [6, 18] : [6], { isFull: true }),
 );
