@@ -1,6 +1,6 @@
 /**
  * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `remote.cjs`, `report.cjs`, `dashboard.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
- * `schedule.cjs` and `yaml.cjs` contain all of our code, and `load.cjs` loads each on first use. The first six get pi's
+ * `schedule.cjs` and `yaml.cjs` contain all of our code, each loaded on first use. The first six get pi's
  * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
@@ -132,8 +132,7 @@ function independent(entry: Record<string, string>): Options {
 
 /**
  * A file that is a function of pi's modules. Node loads any other module that it requires, once.
- * The parentheses make V8 compile the whole function eagerly, so that Node's compile cache keeps it: that takes a quarter
- * of the time when `load.cjs` has no cached code yet.
+ * The parentheses make V8 compile the whole function eagerly, so that Node's compile cache keeps it.
  */
 function borrower(entry: Record<string, string>): Options {
 	const load = `${JSON.stringify(lazyBorrowers)}[id] ? nodeRequire(${JSON.stringify(lazyBorrowers)}[id])(host) : nodeRequire(${JSON.stringify(lazy)}[id] ?? id)`;
@@ -160,7 +159,6 @@ function borrower(entry: Record<string, string>): Options {
 export default defineConfig([
 	// All are built at the same time: what another one has just written must stay.
 	{ ...library({ index: "src/entry.ts" }), external: lentByPi, clean: ["!**/*.{cjs,js,css}{,.map}", "!child-mcp.ts"] },
-	independent({ load: "src/load.ts" }),
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
 	borrower({ remote: "../remote/src/index.ts" }),

@@ -4,20 +4,17 @@
  * another installed copy of pi; and it would transform a tree of sources on every cold start.
  */
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
 import * as tui from "@earendil-works/pi-tui";
 import * as typebox from "typebox";
 import * as typeboxCompile from "typebox/compile";
 import * as typeboxValue from "typebox/value";
 import type subagents from "./index.ts";
-import type * as loader from "./load.ts";
 
 type Implementation = (host: Record<string, unknown>) => { default: typeof subagents };
 
-// The same paths from `src/entry.ts` and from its compiled form, `dist/index.js`.
-const { load, keep }: typeof loader = createRequire(import.meta.url)("../dist/load.cjs");
-const implementation = load(fileURLToPath(new URL("../dist/impl.cjs", import.meta.url))) as Implementation;
+// The same path from `src/entry.ts` and from its compiled form, `dist/index.js`.
+const implementation: Implementation = createRequire(import.meta.url)("../dist/impl.cjs");
 
 const { default: start } = implementation({
 	"@earendil-works/pi-coding-agent": codingAgent,
@@ -29,5 +26,4 @@ const { default: start } = implementation({
 
 export default function (pi: codingAgent.ExtensionAPI): void {
 	start(pi);
-	pi.on("agent_settled", keep); // by then everything the start needs has been loaded
 }
