@@ -52,8 +52,11 @@ export interface LaunchParams {
 	machine?: string | undefined;
 	/** `lost`: it is run again, once and from the start, if that machine loses it. */
 	retry?: "lost" | "off" | undefined;
-	/** The run continues when the session ends, in its own process whatever the preset says. */
-	outlives?: boolean;
+	/**
+	 * The run continues when the session ends, in its own process whatever the preset says. `if_process`: only if it has
+	 * one anyway, here or on another machine.
+	 */
+	outlives?: boolean | "if_process";
 	/** Only for a preview: nothing is created on disk, and the spec must not be run. */
 	isTrial?: boolean;
 }

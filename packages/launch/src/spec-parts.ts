@@ -30,7 +30,7 @@ export function layersOf(
 ): Pick<ResolveInput, "request" | "preset" | "defaults"> {
 	const { scopeModels, defaultModel, defaultMaxTurns, graceTurns, idleTimeoutMinutes, excludeExtensions } = settings;
 	const { wrapUpPercent, stalledAfterSeconds } = settings;
-	const runner = params.outlives ? "process" : params.runner;
+	const runner = params.outlives === true ? "process" : params.runner;
 	// A resumed agent stays where its conversation is.
 	const resumedOn = params.runner === undefined ? undefined : (params.machine ?? "here");
 	return {
@@ -132,7 +132,9 @@ export function completed(
 	params: LaunchParams,
 	{ confinedTo, runs, memory, conversation, note }: Surroundings = {},
 ): RunSpec {
-	const { tools, outlives } = params;
+	const { tools } = params;
+	const hasProcess = resolved.runner === "process" || resolved.runner === "remote";
+	const outlives = params.outlives === "if_process" ? hasProcess : params.outlives;
 	const given = givenIn(params);
 	const { subagents: _none, mcp: _unnamed, ...alone } = resolved; // a given list of tools is complete
 	return {

@@ -102,3 +102,19 @@ test("what it prints reaches no terminal with control characters", async () => {
 	for (const answer of ['{"\\u001b[31m":1}', '{"refuse":"\\u001b[31mno"}', '{"tools":["\\u009b31m"]}'])
 		await expect((await withHook(answer)).resolve()).rejects.toThrow(/^[^\u0000-\u001f\u007f-\u009f]+$/);
 });
+
+test.each([
+	["runner: process", true],
+	["runner: session", undefined],
+])(
+	"a call that may outlive its session with `%s` is decided at once, so the hook runs once",
+	async (field, outlives) => {
+		const { resolve, seen } = await withHook("{}", 0, field);
+		const script = join(seen, "../hook.mjs");
+		const counted = `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(`${seen}.count`)}, "1");\n`;
+		await writeFile(script, counted + (await readFile(script, "utf8")));
+		const spec = await resolve({ task: "Count.", outlives: "if_process" });
+		expect([spec.runner, spec.outlives || undefined]).toEqual([field.slice("runner: ".length), outlives]);
+		expect(await readFile(`${seen}.count`, "utf8")).toBe("1");
+	},
+);

@@ -117,7 +117,7 @@ async function resume(
 }
 
 /** An agent in a process of its own, here or elsewhere, continues when pi ends: the workflow rejoins it. */
-async function specFor(
+function specFor(
 	request: AgentRequest,
 	{ label }: AgentCall,
 	{ resolve }: AgentPortDeps,
@@ -153,9 +153,9 @@ async function specFor(
 		...earlier,
 		...(verify === undefined ? {} : { verify, runsCommands: undefined }),
 		isolation: isolation ?? earlier.isolation,
+		outlives: "if_process",
 	};
-	const spec = await resolve(params);
-	return spec.runner === "process" || spec.runner === "remote" ? resolve({ ...params, outlives: true }) : spec;
+	return resolve(params);
 }
 
 function continued(prompt: string): string {
