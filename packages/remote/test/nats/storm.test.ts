@@ -32,7 +32,8 @@ const WEATHER = [
 	"store",
 	"worker",
 ];
-const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+const program = fileURLToPath(new URL("../fixtures/storm-worker.ts", import.meta.url));
+const wrapper = fileURLToPath(new URL("../fixtures/storm-wrapper.mjs", import.meta.url));
 
 class StormWorker {
 	readonly #args: string[];
@@ -40,12 +41,8 @@ class StormWorker {
 	said = "";
 
 	constructor(root: string, name: string, { url, tokenFile }: TestEngine) {
-		const program = [
-			"--conditions=@pi-subagents/source",
-			"--disable-warning=ExperimentalWarning",
-			fixture("storm-worker.ts"),
-		];
-		this.#args = [...program, join(root, name), name, url, tokenFile, fixture("storm-wrapper.mjs"), String(SLOTS)];
+		const node = ["--conditions=@pi-subagents/source", "--disable-warning=ExperimentalWarning", program];
+		this.#args = [...node, join(root, name), name, url, tokenFile, wrapper, String(SLOTS)];
 	}
 
 	async start(): Promise<void> {
