@@ -63,6 +63,7 @@ const full: PresetDraft = {
 	subagents: "*",
 	runner: "tmux",
 	machine: "box",
+	retry: "lost",
 	launcher: "net",
 	color: "#ff8800",
 	enabled: false,
