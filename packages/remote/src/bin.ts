@@ -128,7 +128,8 @@ async function serveFleet(values: Values, agentDir: string, leaseMs: number): Pr
 	});
 	const { models } = fleetWorker;
 	const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
-	process.stdout.write(`worker ${name} is ready: ${counted(slots, "slot")}, ${counted(models.length, "model")}\n`);
+	const known = models.length > 0 ? counted(models.length, "model") : "no models: is pi installed here, and logged in?";
+	process.stdout.write(`worker ${name} is ready: ${counted(slots, "slot")}, ${known}\n`);
 	await once(untilTold(), "abort");
 	await fleetWorker.close();
 }

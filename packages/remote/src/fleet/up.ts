@@ -120,9 +120,13 @@ Put this in ${fromHome(join(agentDir, "subagents.json"))}:
 
 ${json}
 
+and, once, what pi needs to reach a fleet beside it:
+
+  npm install --prefix ${fromHome(join(agentDir, "npm"))} @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3
+
 Then an agent runs there with \`machine: fleet\`, in a call or a preset. For more workers, in another terminal:
 
-  pi-subagents-worker --nats ${url} --token-file ${fromHome(tokenFile)} --name two
+  npx @pi-subagents/remote --nats ${url} --token-file ${fromHome(tokenFile)} --name two
 
 Ctrl+C ends it.
 `;
