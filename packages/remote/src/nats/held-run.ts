@@ -27,6 +27,7 @@ export class HeldRun {
 	readonly #options: HeldRunOptions;
 	readonly #writer: RunWriter;
 	readonly #unserve: () => void;
+	readonly #stopping = new AbortController();
 	#near: string | undefined;
 	#epoch = "";
 	#hasStarted = false;
@@ -49,6 +50,11 @@ export class HeldRun {
 		return this.#near;
 	}
 
+	/** Fires when it is not to be started any more. */
+	get signal(): AbortSignal {
+		return this.#stopping.signal;
+	}
+
 	/** Whether its process has ended. */
 	get isOver(): boolean {
 		return this.#isOver;
@@ -60,7 +66,12 @@ export class HeldRun {
 
 	async accepted(): Promise<void> {
 		this.#hasStarted = true;
-		await this.#writer.append("accepted", {});
+		try {
+			await this.#writer.append("accepted", {});
+		} catch (error) {
+			await this.#failed(error);
+			throw error;
+		}
 	}
 
 	refused(refusal: Refusal): Promise<void> {
@@ -136,6 +147,7 @@ export class HeldRun {
 				return this.#follow(body);
 			case "control": {
 				const { message } = checked<ControlBody>(controlSchema, body, "a message to a run");
+				if (message.type === "kill") this.#stopping.abort(); // it may not have started
 				if (message.type !== "done") return worker.control(key, message);
 				await this.#writer.append("done", {});
 				await this.#writer.trim();
@@ -180,6 +192,7 @@ export class HeldRun {
 		if (!(error instanceof Fenced) || this.#isClosed) return;
 		report(`${key} was given up meanwhile, so it is ended here: ${messageOf(error)}.`);
 		this.close();
+		this.#stopping.abort();
 		await worker.control(key, { type: "kill" }).catch((problem) => report(messageOf(problem)));
 		onGone();
 	}

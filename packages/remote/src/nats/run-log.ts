@@ -2,6 +2,7 @@
  * The log of one run in the engine. Every message must follow the one that its writer knew last (compare-and-set), so a
  * run has one writer: who comes late learns that somebody else wrote, and stops.
  */
+import { randomBytes } from "node:crypto";
 import type { ConsumerMessages, MsgRequest, StoredMsg } from "@nats-io/jetstream";
 import { parseJson } from "@pi-subagents/core/runs";
 import { Refused } from "../link/link.ts";
@@ -139,7 +140,6 @@ export class RunWriter {
 	/** Differs for each process that writes for this worker. */
 	readonly #life: string;
 	#seq = 0;
-	#count = 0;
 	#last: Promise<unknown> = Promise.resolve();
 
 	constructor(engine: Engine, key: string, { worker, life }: { worker: string; life: string }) {
@@ -149,12 +149,14 @@ export class RunWriter {
 		this.#life = life;
 	}
 
-	/** Whether the run is ours now, or was already. */
+	/** Whether the run is ours to start. One that we had, and that began or ended, is not: its order came twice. */
 	async claim(): Promise<boolean> {
 		const body = { worker: this.#worker, life: this.#life };
-		const entry = { writer: this.#worker, kind: "claim", nonce: this.#life, body } as const;
+		// Another number each time: the engine would take a known one for a repetition, and say yes.
+		const entry = { writer: this.#worker, kind: "claim", nonce: this.#nextNonce(), body } as const;
 		const written = await writeAfter(this.#engine, this.#key, 0, entry);
-		const isOurs = typeof written === "number" || written.entry?.writer === this.#worker;
+		const isOurs =
+			typeof written === "number" || (written.entry?.writer === this.#worker && written.entry.kind === "claim");
 		if (isOurs) this.#seq = typeof written === "number" ? written : written.seq;
 		return isOurs;
 	}
@@ -177,7 +179,7 @@ export class RunWriter {
 	/** In the order of the calls. Throws `Fenced` if the run is not ours any more. */
 	append(kind: EntryKind, body: unknown): Promise<void> {
 		return this.#inTurn(async () => {
-			const entry = { writer: this.#worker, kind, nonce: `${this.#life}.${++this.#count}`, body };
+			const entry = { writer: this.#worker, kind, nonce: this.#nextNonce(), body };
 			for (;;) {
 				const written = await writeAfter(this.#engine, this.#key, this.#seq, entry);
 				if (typeof written === "number") {
@@ -194,6 +196,10 @@ export class RunWriter {
 	async trim(): Promise<void> {
 		const { names } = this.#engine;
 		await (await this.#engine.manager()).streams.purge(names.runs, { filter: names.run(this.#key), keep: 1 });
+	}
+
+	#nextNonce(): string {
+		return `${this.#life}.${randomBytes(4).toString("hex")}`;
 	}
 
 	#inTurn<T>(work: () => Promise<T>): Promise<T> {

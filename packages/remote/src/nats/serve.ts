@@ -118,7 +118,7 @@ export class FleetWorker {
 		const orders = await this.#keptOrders();
 		for (const order of orders) {
 			const run = this.#hold(order.key, order.near);
-			if (await run.isToStart()) void this.#start(run, order);
+			if (!this.#isOld(order) && (await run.isToStart())) void this.#start(run, order);
 			else this.#drop(order.key);
 		}
 		const rest = (await this.#options.worker.keys()).filter((key) => !this.#held.has(key));
@@ -226,13 +226,13 @@ export class FleetWorker {
 	}
 
 	async #take(message: JsMsg): Promise<void> {
-		const { report, clock } = this.#options;
+		const { report } = this.#options;
 		const body = this.#engine.opened(message.subject, message);
 		if (!Check(orderSchema, body)) {
 			report("An order was refused: it is not sealed with the fleet's key, or not understood.");
 			return message.term();
 		}
-		const isOld = Math.abs(clock.now() - body.at) > ORDER_MS;
+		const isOld = this.#isOld(body);
 		if (isOld || body.protocol !== FLEET_PROTOCOL) {
 			report(`The order of ${body.key} was refused: it is ${isOld ? "too old" : "of another version"}.`);
 			return message.term();
@@ -242,7 +242,7 @@ export class FleetWorker {
 		await createWhole(this.#orderPath(body.key), JSON.stringify(body));
 		const run = this.#hold(body.key, body.near);
 		const isOurs = await run.claim();
-		await message.ackAck();
+		await message.ackAck().catch(() => undefined); // the claim counts: if the order comes again, it is known
 		if (!isOurs) return this.#drop(body.key);
 		this.#beat();
 		void this.#start(run, body);
@@ -253,7 +253,7 @@ export class FleetWorker {
 		const nearSubject = this.#engine.names.near(message.near);
 		const fetch = async (id: string, path: string) => void (await getBlob(this.#engine, nearSubject, id, path));
 		try {
-			await worker.accept(await this.#orderIn(message, fetch), fetch);
+			await worker.accept(await this.#orderIn(message, fetch), fetch, run.signal);
 			await run.accepted();
 			await rm(this.#orderPath(message.key), { force: true });
 		} catch (error) {
@@ -280,6 +280,11 @@ export class FleetWorker {
 	/** An order stays here from before its claim until its agent has started: a process after this one can start it. */
 	#orderPath(key: string): string {
 		return join(this.#options.home, "orders", `${key}.json`);
+	}
+
+	/** Nobody waits for it, and the engine may have forgotten who had it. */
+	#isOld({ at }: OrderMessage): boolean {
+		return Math.abs(this.#options.clock.now() - at) > ORDER_MS;
 	}
 
 	async #keptOrders(): Promise<OrderMessage[]> {

@@ -1,16 +1,18 @@
 /** Who takes an order, and who may send one. */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "@pi-subagents/core";
+import { RUN_FILES } from "@pi-subagents/core/runs";
 import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { buildOrder } from "../../src/link/order.ts";
+import { putBlob } from "../../src/nats/blobs.ts";
 import { Engine } from "../../src/nats/engine.ts";
 import { type Beat, FLEET_PROTOCOL } from "../../src/nats/messages.ts";
-import { type Entry, endOf, readEntries } from "../../src/nats/run-log.ts";
+import { type Entry, endOf, readEntries, writeAfter } from "../../src/nats/run-log.ts";
 import { hasNats, type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
 import { startProxy, type Wire } from "../fixtures/proxy.ts";
 
@@ -38,6 +40,15 @@ async function poolsOf(client: Engine, count: number): Promise<string[]> {
 function orderFor({ spec }: NatsWorld, key: string): string {
 	const order = buildOrder(spec, { key, isTrusted: false, aliases: [spec.cwd] });
 	return JSON.stringify({ protocol: FLEET_PROTOCOL, at: Date.now(), key, near: "n-test", order });
+}
+
+async function send(client: Engine, pool: string, payload: string): Promise<void> {
+	const subject = client.names.order(pool);
+	await client.js.publish(subject, payload, { headers: client.sealed(subject, payload) });
+}
+
+async function lastKind(client: Engine, key: string): Promise<string | undefined> {
+	return (await endOf(client, key)).entry?.kind;
 }
 
 async function keysOf({ workers }: NatsWorld): Promise<string[]> {
@@ -88,6 +99,87 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 				num_ack_pending: 0,
 			});
 		}
+	}, 60_000);
+
+	test("an order that comes again after its run is over is not run again", async () => {
+		await using world = await natsWorld(() => say("Done."));
+		const client = await stranger(world);
+		const [pool = ""] = await poolsOf(client, 1);
+		const payload = orderFor(world, "twice");
+		await send(client, pool, payload);
+		const result = join(world.workers[0]?.home ?? "", "runs", "twice", RUN_FILES.result);
+		await vi.waitFor(() => readFile(result), { timeout: 20_000 });
+		const message = { type: "done" };
+		await client.request(client.names.to("twice"), { does: "control", key: "twice", message });
+		await send(client, pool, payload);
+		await send(client, pool, orderFor(world, "next"));
+		await vi.waitFor(async () => expect(await lastKind(client, "next")).toBe("accepted"), { timeout: 20_000 });
+		expect(await lastKind(client, "twice")).toBe("done");
+		expect(await keysOf(world)).toEqual(["next"]);
+	}, 60_000);
+
+	test("an order whose receipt is lost on the way is started all the same", async () => {
+		let wire: Wire | undefined;
+		await using world = await natsWorld(() => say("Done."), {
+			through: async (url) => {
+				wire = await startProxy(url, { breaksAt: "+ACK" });
+				return wire.url;
+			},
+		});
+		expect(await remoteRunner(world.options).start(world.spec, () => undefined).settled).toEqual(DONE);
+		expect(world.server.requests).toHaveLength(1);
+		await wire?.[Symbol.asyncDispose]();
+	}, 40_000);
+
+	test.each(["given up", "stopped"])(
+		"an order that is %s while its worker prepares it is not run",
+		async (how) => {
+			await using world = await natsWorld(() => say("Never."));
+			const client = await stranger(world);
+			const [pool = ""] = await poolsOf(client, 1);
+			const path = join(world.env.root, "order.json");
+			const { order, ...rest } = JSON.parse(orderFor(world, "late"));
+			await writeFile(path, JSON.stringify(order));
+			const [asked, told] = [createGate(), createGate()];
+			client.serve(client.names.near("n-test"), async () => {
+				asked.open();
+				await told;
+				return { digest: await putBlob(client, path) };
+			});
+			await send(client, pool, JSON.stringify({ ...rest, blob: "order" }));
+			await asked;
+			if (how === "stopped") {
+				const message = { type: "kill" };
+				await client.request(client.names.to("late"), { does: "control", key: "late", message });
+			} else {
+				const { seq } = await endOf(client, "late");
+				const fence = { writer: "n-test", kind: "fence", nonce: "1", body: { why: "too late" } } as const;
+				await writeAfter(client, "late", seq, fence);
+			}
+			told.open();
+			const last = how === "stopped" ? "refused" : "fence";
+			const wait = { timeout: 20_000 };
+			if (how === "stopped") await vi.waitFor(async () => expect(await lastKind(client, "late")).toBe(last), wait);
+			else await vi.waitFor(() => expect(world.workers[0]?.said()).toContain("late was given up meanwhile"), wait);
+			await send(client, pool, orderFor(world, "next"));
+			await world.server.nextRequest();
+			expect(await lastKind(client, "late")).toBe(last);
+			expect(world.server.requests, "only of the next one").toHaveLength(1);
+		},
+		60_000,
+	);
+
+	test("a worker that comes back after days does not start what it had kept", async () => {
+		await using world = await natsWorld(() => say("Done."));
+		const [worker] = world.workers;
+		await worker?.kill();
+		const kept = join(worker?.home ?? "", "orders", "kept.json");
+		const order = { ...JSON.parse(orderFor(world, "kept")), at: Date.now() - 3 * 24 * 60 * 60_000 };
+		await writeFile(kept, JSON.stringify(order));
+		await worker?.start();
+		expect(await remoteRunner(world.options).start(world.spec, () => undefined).settled).toEqual(DONE);
+		expect(world.server.requests).toHaveLength(1);
+		await expect(readFile(kept)).rejects.toThrow("ENOENT");
 	}, 60_000);
 
 	test("a forged order is refused: no seal, another key, the seal of another queue, a changed order, an old one", async () => {
