@@ -210,6 +210,7 @@ async function connected(nats: NatsPackages, access: OpenedAccess, names: Names,
 			pingInterval: PING_MS,
 			maxPingOut: 3,
 			inboxPrefix: names.inbox,
+			ignoreClusterUpdates: true, // other addresses that an engine names would be used without asking for TLS
 			ignoreAuthErrorAbort: true, // an engine that restarts may know its users later
 			...(token !== undefined && { token }),
 			...(seed !== undefined && { authenticator: nats.nkeyAuthenticator(Buffer.from(seed)) }),

@@ -1,5 +1,7 @@
 /** What each user of an engine may see, and what a fleet needs before it says anything to it. */
+import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
@@ -33,7 +35,37 @@ function permissionsOf(fleet: string): string {
 	return JSON.stringify({ publish, subscribe: [`pi.${fleet}.>`, `_INBOX.${fleet}.>`] });
 }
 
+/** Speaks as much NATS as a client needs to connect, and hangs up when it is asked for more. */
+async function shortEngine(others: readonly string[]) {
+	const heard: string[] = [];
+	const server = createServer((socket) => {
+		socket.on("error", () => undefined);
+		const info = { server_id: "x", version: "2.10.0", max_payload: 1_048_576, headers: true, connect_urls: others };
+		socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+		socket.setEncoding("utf8").on("data", (text: string) => {
+			heard.push(text);
+			if (text.includes("PING")) socket.write("PONG\r\n");
+			if (text.includes("PUB")) socket.destroy();
+		});
+	});
+	await once(server.listen(0, "127.0.0.1"), "listening");
+	onTestFinished(() => void server.close());
+	return { heard, address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 describe("access to a fleet", () => {
+	test("other addresses that an engine names are never used: nobody asked for TLS there", async () => {
+		const dir = await tempDir();
+		const tokenFile = join(dir, "token");
+		await writeFile(tokenFile, "0123456789abcdef0123", { mode: 0o600 });
+		const elsewhere = await shortEngine([]);
+		const here = await shortEngine([elsewhere.address]);
+		const options = { access: { nats: `nats://${here.address}`, tokenFile }, client: "x", clock: systemClock };
+		await expect(Engine.connect({ ...options, onLink: () => undefined })).rejects.toThrow("has no JetStream");
+		expect(here.heard.filter((text) => text.includes("CONNECT")).length).toBeGreaterThan(1);
+		expect(elsewhere.heard).toEqual([]);
+	}, 20_000);
+
 	test("secrets that others can read, in the address or absent are refused, and so is an engine elsewhere without TLS", async () => {
 		const dir = await tempDir();
 		const tokenFile = join(dir, "token");
