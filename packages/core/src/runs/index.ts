@@ -23,4 +23,4 @@ export { type Recorder, recordRuns } from "./recorder.ts";
 export { readInterrupted } from "./recover-result.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";
 export { isRunDir, isRunPath, prepareRunsDir, type RunsDir } from "./runs-dir.ts";
-export { preventStart, writeResult } from "./write.ts";
+export { isVerified, preventStart, writeResult } from "./write.ts";

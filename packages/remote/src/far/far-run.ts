@@ -8,10 +8,10 @@ import { readPlain } from "@pi-subagents/core/files";
 import {
 	claimRun,
 	isAlive,
+	parseResult,
 	preventStart,
 	RUN_FILES,
 	readMeta,
-	readResult,
 	readWrapper,
 	releaseRun,
 } from "@pi-subagents/core/runs";
@@ -28,6 +28,8 @@ export interface FarRunOptions {
 	send: (piece: Piece) => Promise<void>;
 	/** The wrapper, if this process started it. */
 	kept: StartedWrapper | undefined;
+	/** Whether the result in the run's directory counts; else only what the wrapper says when it ends. */
+	trustsFiles: () => boolean;
 	clock: Clock;
 	report: Report;
 }
@@ -48,6 +50,8 @@ export class FarRun {
 	#hasWrapper = false;
 	#hasSeenResult = false;
 	#why: string | undefined;
+	/** The last line of the wrapper's output. */
+	#said: string | undefined;
 	#isOver = false;
 
 	static async open(options: FarRunOptions): Promise<FarRun> {
@@ -64,8 +68,9 @@ export class FarRun {
 		this.#options = options;
 		this.#clock = steadyClock(options.clock);
 		this.#giveUpAt = this.#clock.now() + START_MS;
-		void options.kept?.ended?.then(({ how }) => {
+		void options.kept?.ended?.then(({ how, lastLine }) => {
 			this.#why = how;
+			this.#said = lastLine;
 			void this.#tail?.look();
 		});
 	}
@@ -120,22 +125,29 @@ export class FarRun {
 	async #ending(): Promise<Piece | undefined> {
 		const { dir } = this.#options;
 		const isKnown = this.#hasSeenResult;
-		this.#hasSeenResult = (await readResult(dir).catch(() => undefined)) !== undefined;
-		if (!this.#hasSeenResult) return undefined;
+		const text = await this.#result();
+		this.#hasSeenResult = text !== undefined;
+		if (text === undefined) return undefined;
 		if (!isKnown) {
 			void this.#tail?.look(); // once more, for what came before it
 			return undefined;
 		}
-		const text = await readPlain(join(dir, RUN_FILES.result), MAX_BYTES);
-		if (!text) return undefined;
-		const [session, work] = await Promise.all([digestOf(join(dir, RUN_FILES.session)), this.#work()]);
-		return { type: "result", text: text.toString("utf8"), ...(session && { session }), ...(work && { work }) };
+		const [session, work] = await Promise.all([digestOf(join(dir, RUN_FILES.session)), this.#work(text)]);
+		return { type: "result", text, ...(session && { session }), ...(work && { work }) };
 	}
 
-	async #work(): Promise<Work | undefined> {
+	/** Undefined if there is none that counts. */
+	async #result(): Promise<string | undefined> {
+		const { dir, trustsFiles } = this.#options;
+		const inFile = async () => (await readPlain(join(dir, RUN_FILES.result), MAX_BYTES))?.toString("utf8");
+		const text = trustsFiles() ? await inFile().catch(() => undefined) : this.#said;
+		return text !== undefined && parseResult(text) ? text : undefined;
+	}
+
+	async #work(text: string): Promise<Work | undefined> {
 		const { dir, home, key, report } = this.#options;
-		const [meta, result] = [await readMeta(dir), await readResult(dir)];
-		const worktree = result?.outcome.worktree;
+		const meta = await readMeta(dir);
+		const worktree = parseResult(text)?.outcome.worktree;
 		if (typeof meta === "string" || !worktree) return undefined;
 		try {
 			return await packWork({ home, key, report: worktree });
@@ -148,7 +160,7 @@ export class FarRun {
 	async #gone(): Promise<Piece | undefined> {
 		const why = await this.#whyGone();
 		// A result may have been written just before the exit.
-		if (why === undefined || (await readResult(this.#options.dir).catch(() => undefined))) return undefined;
+		if (why === undefined || (await this.#result()) !== undefined) return undefined;
 		const { dir, clock, report } = this.#options;
 		let isOver = false;
 		await bestEffort("ending what a lost run left behind", report, async () => {

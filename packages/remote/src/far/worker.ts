@@ -15,7 +15,16 @@ import {
 	withCwd,
 } from "@pi-subagents/core/detached";
 import { isThere, namesIn } from "@pi-subagents/core/files";
-import { claimRun, isAlive, isWatched, RUN_FILES, readMeta, readResult, readWrapper } from "@pi-subagents/core/runs";
+import {
+	claimRun,
+	isAlive,
+	isVerified,
+	isWatched,
+	RUN_FILES,
+	readMeta,
+	readResult,
+	readWrapper,
+} from "@pi-subagents/core/runs";
 import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
 import { openRepository } from "../git/far-repository.ts";
 import { type ControlMessage, type Marks, type Piece, Refused } from "../link/link.ts";
@@ -47,6 +56,8 @@ const LOOK_MS = 1_000;
 interface Kept {
 	started: StartedWrapper;
 	isOver: boolean;
+	/** Its result counts only if the wrapper says it: the agent could have written the file. */
+	isHeard: boolean;
 }
 
 export class Worker {
@@ -80,8 +91,9 @@ export class Worker {
 		if (!(await isThere(join(dir, RUN_FILES.meta)))) throw new Refused("its files are gone there");
 		this.unfollow(key);
 		const { clock, report, home } = this.#options;
-		const kept = this.#kept.get(key)?.started;
-		this.#following.set(key, await FarRun.open({ dir, key, home, marks, send, kept, clock, report }));
+		const kept = this.#kept.get(key);
+		const wrapper = { kept: kept?.started, trustsFiles: () => !kept?.isHeard };
+		this.#following.set(key, await FarRun.open({ dir, key, home, marks, send, ...wrapper, clock, report }));
 	}
 
 	unfollow(key: string): void {
@@ -126,6 +138,7 @@ export class Worker {
 		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
 		const kept = this.#kept.get(key);
 		if (kept && !outlives) await this.#keepFor(key, kept, leaseMs);
+		if (kept) kept.isHeard = false; // nobody listens from now on
 		kept?.started.letGo(); // its wrapper sees the end of its input and stops, if nobody is to outlive it
 		return outlives || kept === undefined;
 	}
@@ -196,7 +209,7 @@ export class Worker {
 		const launcher = { start: startDetached, showsProgress: false };
 		const started = await launchRun(host, launcher, spec, dir, signal);
 		if (!started) throw new Error(`the run could not be started in ${home}`);
-		const kept: Kept = { started, isOver: false };
+		const kept: Kept = { started, isOver: false, isHeard: started.sendsResult === true && isVerified(spec) };
 		this.#kept.set(order.key, kept);
 		void started.ended?.then(() => {
 			kept.isOver = true;

@@ -9,25 +9,57 @@ import { FarRun } from "../../src/far/far-run.ts";
 import type { Piece } from "../../src/link/link.ts";
 import { Channel } from "../../src/stdio/channel.ts";
 
-test("a result that is too long for the connection is not waited for", async () => {
+async function runDir(): Promise<string> {
 	const dir = await mkdtemp(join(tmpdir(), "far-run-"));
 	onTestFinished(() => rm(dir, { recursive: true, force: true }));
-	const result = {
+	return dir;
+}
+
+function resultText(outcome: object): string {
+	return JSON.stringify({
 		...{ format: 1, runId: "a1", agentId: "a1", run: 1, writtenBy: "wrapper", startedAt: 1, completedAt: 2 },
-		outcome: { status: "completed", text: "x".repeat(9 * 1024 * 1024) },
+		outcome,
 		...{ turns: 1, toolUses: 0, usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 } },
-	};
-	await writeFile(join(dir, RUN_FILES.result), JSON.stringify(result));
+	});
+}
+
+test("a result that is too long for the connection is not waited for", async () => {
+	const dir = await runDir();
+	await writeFile(join(dir, RUN_FILES.result), resultText({ status: "completed", text: "x".repeat(9 * 1024 * 1024) }));
 	const wire = new PassThrough();
 	const heard: Piece[] = [];
 	const handlers = { piece: (body: unknown) => void heard.push(body as Piece) };
 	new Channel({ input: wire, output: new PassThrough(), handlers, onClosed: () => undefined });
 	const channel = new Channel({ input: new PassThrough(), output: wire, handlers: {}, onClosed: () => undefined });
 	const run = await FarRun.open({
-		...{ dir, key: "a1", home: dir, marks: {}, kept: undefined, clock: systemClock, report: () => undefined },
+		...{ dir, key: "a1", home: dir, marks: {}, clock: systemClock, report: () => undefined },
+		...{ kept: undefined, trustsFiles: () => true },
 		send: (piece) => channel.notify("piece", piece),
 	});
 	onTestFinished(() => run.close());
 	await vi.waitFor(() => expect(heard.map(({ type }) => type)).toEqual(["control", "gone"]), { timeout: 10_000 });
 	expect(heard.at(-1)).toMatchObject({ why: expect.stringMatching(/^its result could not be sent: .* too long/) });
 }, 20_000);
+
+const told = resultText({ status: "failed", error: "Not verified: false exited with code 1" });
+test.each<[string, { how: string; lastLine?: string }, object]>([
+	["says another one", { how: "it ended with exit code 0", lastLine: told }, { type: "result", text: told }],
+	["is killed", { how: "it was killed by SIGKILL" }, { type: "gone", why: "it was killed by SIGKILL" }],
+])(
+	"where work is verified, a result that the agent wrote counts for nothing if its wrapper %s",
+	async (_how, end, last) => {
+		const dir = await runDir();
+		await writeFile(join(dir, RUN_FILES.result), resultText({ status: "completed", text: "Mended." }));
+		const ended = Promise.resolve(end);
+		const heard: Piece[] = [];
+		const run = await FarRun.open({
+			...{ dir, key: "a1", home: dir, marks: {}, clock: systemClock, report: () => undefined },
+			...{ kept: { ended, kill: () => undefined, letGo: () => undefined }, trustsFiles: () => false },
+			send: async (piece) => void heard.push(piece),
+		});
+		onTestFinished(() => run.close());
+		await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 10_000 });
+		expect(heard[1]).toMatchObject(last);
+	},
+	20_000,
+);
