@@ -38,7 +38,7 @@ export const launchAgain =
 	(request: RequestView) =>
 		launch({ resume: /\[agent (\w+)/.exec(heardIn(request))?.[1], prompt: "Go on.", ...more });
 
-export const heardIn = ({ lastToolResults }: RequestView): string =>
+const heardIn = ({ lastToolResults }: RequestView): string =>
 	lastToolResults.map(({ text }) => unfenced(text)).join("\n");
 
 export const tellsParent = (request: RequestView) => say(`Heard: ${heardIn(request)}`);

@@ -2,7 +2,7 @@
 import { faintTexts, isFullRun, type Terminal } from "@pi-subagents-dev/testkit";
 import { expect } from "vitest";
 
-export const SIZES = isFullRun ? [120, 80, 50] : [50];
+const SIZES = isFullRun ? [120, 80, 50] : [50];
 /** The narrowest comes last, so that the next step is typed there. */
 export const START = { cols: 80, rows: 32 };
 

@@ -67,6 +67,7 @@ export interface LaunchParams {
  *
  * @example
  * ```ts
+ * const record = manager.store.record(id);
  * const { spec } = await launcher.resolve({ preset: record.type, task: "Go on.", ...resumedParams(record) }, ctx);
  * ```
  */
