@@ -31,31 +31,35 @@ const server = await startModelServer({
 	],
 });
 const env = await createPiEnv({ server, models: [{ id: "offline", name: "Offline" }] });
+/** What to end, the last one first: also when Ctrl+C ends this. */
+const cleanups: (() => Promise<unknown>)[] = [() => server.close(), () => env.cleanup()];
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+	process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
 const natsServer = process.argv.includes("--pipe") ? undefined : findNatsServer();
 try {
 	process.exitCode = natsServer === undefined ? await overPipe() : await overNats(natsServer);
 } finally {
-	await server.close();
-	await env.cleanup();
+	await cleanUp();
+}
+
+async function cleanUp(): Promise<void> {
+	for (let work = cleanups.pop(); work; work = cleanups.pop()) await work().catch(console.error);
 }
 
 async function overNats(found: string): Promise<number> {
 	const engine = await startEngine(found, join(env.root, "engine"));
+	cleanups.push(() => engine.stop());
 	const options = { engine, env, slots: SLOTS, program };
 	const workers = [new DemoWorker("anna", options), new DemoWorker("bert", options)];
-	try {
-		await Promise.all(workers.map((worker) => worker.start()));
-		console.log(`A fleet on this machine, without network and keys.
+	cleanups.push(() => Promise.all(workers.map((worker) => worker.end("SIGTERM"))));
+	await Promise.all(workers.map((worker) => worker.start()));
+	console.log(`A fleet on this machine, without network and keys.
 
   engine    nats-server ${engine.version} on ${engine.url}
   workers   ${workers.map(({ name }) => `${name} (${SLOTS} slots)`).join(", ")}
   agents    ${AGENTS}, in real pi processes, with a scripted model
 `);
-		return await watch({ nats: engine.url, tokenFile: engine.tokenFile }, workers);
-	} finally {
-		await Promise.all(workers.map((worker) => worker.end("SIGTERM")));
-		await engine.stop();
-	}
+	return watch({ nats: engine.url, tokenFile: engine.tokenFile }, workers);
 }
 
 async function overPipe(): Promise<number> {
