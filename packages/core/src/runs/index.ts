@@ -6,7 +6,15 @@ export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { identityOf, isAlive } from "./identity.ts";
-export { type EventLine, type Meta, type ResultFile, RUN_FILES, type RunLauncher } from "./layout.ts";
+export {
+	betweenAttempts,
+	type EventLine,
+	LOST_DIR,
+	type Meta,
+	type ResultFile,
+	RUN_FILES,
+	type RunLauncher,
+} from "./layout.ts";
 export { type Claim, claimRun, isWatched, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
 export {

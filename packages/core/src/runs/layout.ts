@@ -8,6 +8,7 @@
  * it loses nothing.
  * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
  */
+import { basename, dirname, join } from "node:path";
 import type { ChildEvent, CutBy, Outcome, Usage } from "@pi-subagents/progress";
 import type {
 	AgentAnswered,
@@ -35,7 +36,17 @@ export const RUN_FILES = {
 	control: "control.jsonl",
 	wrapper: "wrapper.json",
 	live: "live.jsonl",
+	/** Where the run is, if that is another machine. */
+	remote: "remote.json",
 } as const;
+
+/** In a run's directory: the files of its first attempt, which another machine lost. */
+export const LOST_DIR = "lost";
+
+/** Where they are between the two attempts, beside the run's directory. */
+export function betweenAttempts(dir: string): string {
+	return join(dirname(dir), `.${basename(dir)}.${LOST_DIR}`);
+}
 
 /** Written before anything starts: what the run is, for people and for the wrapper. */
 export interface Meta {

@@ -3,12 +3,12 @@
  * nothing that may be in use. In small steps, so that nothing has to wait for it.
  */
 import { lstat, readdir, readFile, rm, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { UNFINISHED } from "../files/create.ts";
 import { isAlive } from "./identity.ts";
-import { RUN_FILES } from "./layout.ts";
+import { betweenAttempts, LOST_DIR, RUN_FILES } from "./layout.ts";
 import { parseJson, readWrapper } from "./read.ts";
 
 export interface PruneOptions {
@@ -39,7 +39,7 @@ interface Leftover {
 	/** The directory's name. */
 	id: string;
 	path: string;
-	/** Names of our files only. */
+	/** Names of our files only, those of a first attempt with their directory. */
 	files: readonly string[];
 	bytes: number;
 	/** The latest write. */
@@ -146,10 +146,14 @@ function outOfBounds(found: Leftover[], { days, megabytes, now }: Pick<PruneOpti
 
 async function inspect(path: string, isOurFile: (name: string) => boolean): Promise<Leftover> {
 	const leftover = { id: basename(path), path, files: [] as string[], bytes: 0, touchedAt: 0 };
-	for (const entry of await readdir(path, { withFileTypes: true })) {
+	const entries = await readdir(path, { withFileTypes: true });
+	const hasLost = entries.some((entry) => entry.name === LOST_DIR && entry.isDirectory());
+	const lost = hasLost ? await readdir(join(path, LOST_DIR), { withFileTypes: true }) : [];
+	for (const entry of [...entries, ...lost]) {
 		if (!entry.isFile() || !isOurFile(entry.name)) continue; // a link is never ours
-		const { size, mtimeMs } = await lstat(join(path, entry.name));
-		leftover.files.push(entry.name);
+		const file = join(entry.parentPath, entry.name);
+		const { size, mtimeMs } = await lstat(file);
+		leftover.files.push(relative(path, file));
 		leftover.bytes += size;
 		leftover.touchedAt = Math.max(leftover.touchedAt, mtimeMs);
 	}
@@ -189,7 +193,7 @@ const RUNS: Kind = {
 	nameOf: ({ id }) => id,
 	depth: 1,
 	isOurFile(name) {
-		const isUnfinished = name.endsWith(UNFINISHED) && /^(?:meta|result|wrapper|owner-\d+)\.json\./.test(name);
+		const isUnfinished = name.endsWith(UNFINISHED) && /^(?:meta|result|wrapper|remote|owner-\d+)\.json\./.test(name);
 		return RUN_FILE_NAMES.has(name) || /^owner-\d+\.json$/.test(name) || isUnfinished;
 	},
 	async isOurs({ id, path, files }) {
@@ -198,7 +202,8 @@ const RUNS: Kind = {
 		if ((await lstat(meta)).size > MAX_META_BYTES) return false;
 		const said = parseJson(await readFile(meta, "utf8"));
 		if (typeof said !== "object" || said === null || !("createdBy" in said) || !("runId" in said)) return false;
-		return said.createdBy === "pi-subagents" && said.runId === id; // a renamed copy belongs to the user
+		const ours = [said.runId, basename(betweenAttempts(String(said.runId)))]; // a renamed copy belongs to the user
+		return said.createdBy === "pi-subagents" && ours.includes(id);
 	},
 	async isInUse({ path, files, touchedAt }, now) {
 		if (files.includes(RUN_FILES.result)) return false;
@@ -210,6 +215,7 @@ const RUNS: Kind = {
 		for (const name of files.toSorted((one, other) => LAST.indexOf(one) - LAST.indexOf(other))) {
 			await rm(join(path, name), { force: true });
 		}
+		if (files.some((name) => dirname(name) === LOST_DIR)) await removeIfEmpty(join(path, LOST_DIR));
 		await removeIfEmpty(path);
 	},
 };

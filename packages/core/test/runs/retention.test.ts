@@ -19,7 +19,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/model/usage.ts";
 import { identityOf } from "../../src/runs/identity.ts";
-import { type ResultFile, RUN_FILES, type WrapperFile } from "../../src/runs/layout.ts";
+import { betweenAttempts, LOST_DIR, type ResultFile, RUN_FILES, type WrapperFile } from "../../src/runs/layout.ts";
 import { type PruneOptions, pruneConversations, pruneRuns } from "../../src/runs/retention.ts";
 import { metaOf, writeMeta, writeResult } from "../../src/runs/write.ts";
 import { spec } from "../fixtures/events.ts";
@@ -52,6 +52,18 @@ async function world() {
 		[Symbol.asyncDispose]: temp.remove,
 	};
 }
+
+test("a run that another machine lost goes with the files of its first attempt, also if it never had a second", async () => {
+	await using it = await world();
+	const [first, second] = [await it.run("a1", 20), await it.run("a2", 20)];
+	await writeFile(join(second, RUN_FILES.remote), "{}");
+	await cp(first, join(second, LOST_DIR), { recursive: true });
+	await rename(first, betweenAttempts(first));
+	await touch(join(second, LOST_DIR), 20);
+	await touch(second, 20);
+	expect((await it.prune()).removed.sort()).toEqual([".a1.lost", "a2"]);
+	expect(await it.left()).toEqual([]);
+});
 
 test("journals of workflows go by their age, unless they are in use", async () => {
 	await using it = await world();

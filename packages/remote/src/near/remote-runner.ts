@@ -26,7 +26,7 @@ import {
 	type StartedWrapper,
 } from "@pi-subagents/core/detached";
 import { createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
-import { parseJson, parseResult } from "@pi-subagents/core/runs";
+import { parseJson, parseResult, RUN_FILES } from "@pi-subagents/core/runs";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
@@ -46,8 +46,6 @@ export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRep
 }
 
 /** In the run's directory: what another process needs to rejoin it. */
-const REMOTE_FILE = "remote.json";
-
 interface RemoteFile {
 	format: 1;
 	machine: string;
@@ -111,7 +109,7 @@ class Near {
 		await describeRun({ clock, ...defined({ parentSessionId }) }, { ...spec, machine }, dir);
 		const prepared = await prepareRepository(spec, key, this.#repository(), signal);
 		const file: RemoteFile = { format: 1, machine, key, ...defined({ sent: prepared?.sent }) };
-		await createWhole(join(dir, REMOTE_FILE), jsonText(file));
+		await createWhole(join(dir, RUN_FILES.remote), jsonText(file));
 		const aliases = aliasesOf(cwd, prepared && { main: prepared.sent.main, inside: prepared.repository.inside });
 		const conversation = await this.#conversation(spec, dir, aliases, key, link);
 		const order = buildOrder(spec, {
@@ -139,7 +137,7 @@ class Near {
 
 	async rejoin(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> {
 		const file = await readRemoteFile(dir);
-		if (!file) throw new Error(`The agent cannot be rejoined: ${REMOTE_FILE} in ${dir} is missing or broken.`);
+		if (!file) throw new Error(`The agent cannot be rejoined: ${RUN_FILES.remote} in ${dir} is missing or broken.`);
 		return this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
 	}
 
@@ -245,7 +243,7 @@ function aliasesOf(cwd: string, repository: { main: string; inside: string } | u
 const MAX_BYTES = 64 * 1024;
 
 async function readRemoteFile(dir: string): Promise<RemoteFile | undefined> {
-	const value = parseJson((await readPlain(join(dir, REMOTE_FILE), MAX_BYTES))?.toString("utf8") ?? "");
+	const value = parseJson((await readPlain(join(dir, RUN_FILES.remote), MAX_BYTES))?.toString("utf8") ?? "");
 	if (!isObject(value) || typeof value.machine !== "string" || typeof value.key !== "string") return undefined;
 	const { machine, key, sent } = value;
 	return { format: 1, machine, key, ...(isSent(sent) && { sent }) };

@@ -1,8 +1,9 @@
 /** A run that its machine lost, and that asked to be run again (`retry: lost`): whether it may be, and making room for it. */
 import { rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { INHERITED, type Outcome, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import { isThere } from "@pi-subagents/core/files";
+import { betweenAttempts, LOST_DIR } from "@pi-subagents/core/runs";
 
 export interface LostRun {
 	spec: Pick<RunSpec, "retry" | "inheritsContext" | typeof INHERITED> & Pick<RunIdentity, "run">;
@@ -21,24 +22,16 @@ export function mayRunAgain({ spec, outcome, isOver, wasRunAgain }: LostRun): bo
 	return spec.retry === "lost" && isLost && isOver && !wasRunAgain && hasItsStart;
 }
 
-/** In the directory of the second attempt: the files of the first. */
-const FIRST = "lost";
-
-/** Where they are between the two. */
-function betweenAt(dir: string): string {
-	return join(dirname(dir), `.${basename(dir)}.lost`);
-}
-
 export async function wasRunAgain(dir: string): Promise<boolean> {
-	return isThere(join(dir, FIRST));
+	return isThere(join(dir, LOST_DIR));
 }
 
 /** The directory is free afterwards. */
 export async function setAside(dir: string): Promise<void> {
-	await rename(dir, betweenAt(dir));
+	await rename(dir, betweenAttempts(dir));
 }
 
 /** Puts the files of the first attempt, if there was one, into the new directory of the second. */
 export async function keepFirst(dir: string): Promise<void> {
-	if (await isThere(betweenAt(dir))) await rename(betweenAt(dir), join(dir, FIRST));
+	if (await isThere(betweenAttempts(dir))) await rename(betweenAttempts(dir), join(dir, LOST_DIR));
 }
