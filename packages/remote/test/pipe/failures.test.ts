@@ -53,7 +53,7 @@ if (isFullRun)
 	}, 60_000);
 
 const losses = [
-	["once", 1, { status: "completed", text: "Done." }],
+	["once", 1, { status: "completed", text: ANSWER }],
 	["twice", 2, { status: "aborted", by: "lost" }],
 ] as const;
 if (isFullRun)
@@ -164,7 +164,7 @@ if (isFullRun)
 		);
 		worker.signal("SIGCONT", 0);
 		gate.open();
-		expect(await run.settled).toEqual({ status: "completed", text: "Done." });
+		expect(await run.settled).toEqual({ status: "completed", text: ANSWER });
 		const heard = server.requests.at(-1)?.messages.filter(({ text }) => text.includes("Only once."));
 		expect(heard).toHaveLength(1);
 		const lines = (await readFile(join(spec.artifacts, RUN_FILES.events), "utf8")).trim().split("\n");
