@@ -145,6 +145,8 @@ async function startFleet(agentDir: string): Promise<number> {
 /** Fires when this process is told to end. */
 function untilTold(): AbortSignal {
 	const told = new AbortController();
+	// A terminal that was closed takes no more words. What this process has started must end all the same.
+	for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => told.abort());
 	return told.signal;
 }

@@ -2,7 +2,7 @@
  * What the user must not miss, as one line above the editor with a key that acts on it: results that an interrupt holds
  * back, and agents that ended with the last pi. What quitting stops is said on the shell, once pi's screen is gone.
  */
-import { writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type KeyId, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { type AgentRecord, bestEffort, type Manager, type Report } from "@pi-subagents/core";
@@ -71,10 +71,11 @@ export function showOffers(pi: ExtensionAPI, deps: OfferDeps): void {
 		stopped = []; // the user went on without them
 		show();
 	});
-	pi.on("session_shutdown", ({ reason }, { mode }) => {
+	pi.on("session_shutdown", ({ reason }, { mode, sessionManager }) => {
 		const ending = store.currentRecords().filter(({ outcome, outlives }) => !outcome && !outlives);
+		const file = sessionManager.getSessionFile();
 		if (reason === "quit" && mode === "tui" && ending.length > 0)
-			process.once("exit", () => writeSync(2, `${quitText(ending)}\n`));
+			process.once("exit", () => writeSync(2, `${quitText(ending, file !== undefined && existsSync(file))}\n`));
 	});
 }
 
@@ -114,9 +115,11 @@ function hint(key: string, does: string): string {
 	return key === "" ? "" : ` (${key}: ${does})`;
 }
 
-export function quitText(agents: readonly AgentRecord[]): string {
+/** pi keeps no session in which its model has said nothing yet. */
+export function quitText(agents: readonly AgentRecord[], isKept: boolean): string {
 	const them = agents.length === 1 ? "it" : "them";
-	return `pi-subagents: quitting stopped ${formatCount(agents.length, "agent")}: ${namesOf(agents)}. pi --continue offers to resume ${them}.`;
+	const next = isKept ? ` pi --continue offers to resume ${them}.` : "";
+	return `pi-subagents: quitting stopped ${formatCount(agents.length, "agent")}: ${namesOf(agents)}.${next}`;
 }
 
 function namesOf(agents: readonly AgentRecord[]): string {

@@ -18,11 +18,14 @@ test("only agents that ended with their pi, after the user's last words, are off
 });
 
 test("the line on the shell names what was stopped, and not too many", () => {
-	expect(quitText([agent({ id: "a1", type: "sc\x1b[2Jout" })])).toBe(
-		"pi-subagents: quitting stopped 1 agent: scout a1. pi --continue offers to resume it.",
-	);
+	const one = [agent({ id: "a1", type: "sc\x1b[2Jout" })];
+	const line = "pi-subagents: quitting stopped 1 agent: scout a1.";
+	expect(quitText(one, true)).toBe(`${line} pi --continue offers to resume it.`);
+	expect(quitText(one, false)).toBe(line);
 	const many = Array.from({ length: 7 }, (_, at) => agent({ id: `a${at}`, type: "scout" }));
-	expect(quitText(many)).toContain("stopped 7 agents: scout a0, scout a1, scout a2, scout a3, scout a4 and 2 more.");
+	expect(quitText(many, true)).toContain(
+		"stopped 7 agents: scout a0, scout a1, scout a2, scout a3, scout a4 and 2 more.",
+	);
 });
 
 test("the line above the editor names the key of the user's settings, and none where there is none", () => {

@@ -69,8 +69,10 @@ describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 		const second = await started(world);
 		expect(machinesIn(second.said())).toEqual(machines);
 		expect((await readFile(tokenFile, "utf8")).trim()).toBe(token);
-		second.child.kill("SIGTERM");
+		for (const output of [second.child.stdout, second.child.stderr]) output?.destroy(); // its terminal is closed
+		second.child.kill("SIGHUP");
 		await once(second.child, "exit");
+		expect(await processesIn(agentDir)).toEqual([]);
 	}, 90_000);
 
 	test("brings back what is killed, and refuses to start twice", async () => {
