@@ -41,6 +41,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Default model: none",
 		"Agents in the background: on",
 		"Worktrees: on",
+		"Worktree: place: none",
 		"Worktree: links: none",
 		"Worktree: copies: none",
 		"Worktree: set-up: none",

@@ -72,7 +72,9 @@ async function linkAll(
 			},
 		);
 		if (isIgnored === undefined)
-			throw refused(`link: git does not ignore ${quoted(given)}, so it would be committed; add it to .gitignore and commit that`);
+			throw refused(
+				`link: git does not ignore ${quoted(given)}, so it would be committed; add it to .gitignore and commit that`,
+			);
 		await mkdirInside(root, dirname(to));
 		if (found.isDirectory()) {
 			await mkdir(to);
