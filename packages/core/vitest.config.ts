@@ -8,11 +8,12 @@ import base from "../../vitest.base.ts";
 
 const MEASURING = ["test/session/memory.test.ts", "test/session/scale.test.ts"];
 
-const shared = { ...base.test, globalSetup: ["global-setup.ts"] };
+const maxWorkers = Math.max(2, availableParallelism() - 1);
+const shared = { ...base.test, globalSetup: ["global-setup.ts"], maxWorkers };
 
 export default mergeConfig(base, {
 	test: {
-		maxWorkers: Math.max(2, availableParallelism() - 1),
+		maxWorkers,
 		projects: [
 			{ ...base, extends: false, test: { ...shared, name: "core", exclude: MEASURING } },
 			{
