@@ -15,7 +15,9 @@ test("hundreds of agents through one pi leave little behind, and the last ones n
 	expect({ violations, warnings: samples.at(-1)?.warnings }).toEqual({ violations: [], warnings: [] });
 	expect(runDirectories).toBe(samples.at(-1)?.agents);
 	const [early, late] = halvesOf(samples);
-	expect(late.heapPerAgent).toBeLessThan(0.06);
+	// Half of a short run says more about when memory was collected than about what agents leave.
+	const { heapPerAgent } = isFullRun ? late : figuresOf(samples.slice(1));
+	expect(heapPerAgent).toBeLessThan(0.06);
 	expect(late.listeners).toBe(early.listeners);
 	// What is open at any moment is for those who run at that moment, and for connections that may be used again.
 	expect(late.mostDescriptors).toBeLessThanOrEqual(early.mostDescriptors * 1.5 + 10);
