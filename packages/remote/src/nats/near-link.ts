@@ -18,6 +18,7 @@ import {
 	Refused,
 } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
+import { RETRY_MS, SharedConnection } from "../link/shared-connection.ts";
 import type { FleetAccess } from "./access.ts";
 import { getBlob, putBlob, removeBlob } from "./blobs.ts";
 import { Engine } from "./engine.ts";
@@ -41,8 +42,6 @@ export interface NatsLinkOptions {
 const LEASE_MS = 30_000;
 /** Without work, the connection is closed after this time: it would keep a process from ending. */
 const IDLE_MS = 1_000;
-/** Between two attempts to connect. */
-const RETRY_MS = [250, 1_000, 2_000, 5_000, 10_000];
 /** A launch does not wait for ever. */
 const LAUNCH_ATTEMPTS = 4;
 
@@ -59,16 +58,21 @@ export class NatsLink implements Link {
 	readonly #following = new Map<string, Following>();
 	readonly #placing = new Set<Placing>();
 	readonly #offers = new Map<string, Offered>();
+	readonly #shared: SharedConnection<Near>;
 	readonly #listeners = new Set<(isUp: boolean) => void>();
 	#near: Near | undefined;
-	#connecting: Promise<Near> | undefined;
-	#busy = 0;
-	#cancelTimer = (): void => undefined;
 	#cancelBeat = (): void => undefined;
 
 	constructor(options: NatsLinkOptions) {
 		this.#options = options;
 		this.#clock = steadyClock(options.clock);
+		this.#shared = new SharedConnection({
+			...{ clock: this.#clock, report: options.report, idleMs: IDLE_MS },
+			current: () => this.#near,
+			connect: () => this.#connect(),
+			close: () => this.#drop(),
+			isFollowed: () => this.#following.size > 0,
+		});
 		this.blobs = {
 			offer: (id, make) => this.#offer(id, make),
 			fetch: (key, id, path) => this.#fetch(key, id, path),
@@ -76,7 +80,7 @@ export class NatsLink implements Link {
 	}
 
 	async submit(order: Order, signal: AbortSignal): Promise<void> {
-		await this.#whileNeeded(async () => {
+		await this.#shared.whileNeeded(async () => {
 			const near = await this.#connectedSoon(signal);
 			const { name: machine, labels = [] } = this.#options;
 			const isLong = Buffer.byteLength(JSON.stringify(order)) > near.engine.maxBytes / 2;
@@ -99,11 +103,11 @@ export class NatsLink implements Link {
 		const following = new Following({ key, marks, hear });
 		this.#following.set(key, following);
 		if (this.#near) following.begin(this.#near);
-		else this.#connectLater(0);
+		else this.#shared.connectLater();
 		return () => {
 			following.close();
 			if (this.#following.get(key) === following) this.#following.delete(key);
-			this.#restWhenIdle();
+			this.#shared.restWhenIdle();
 		};
 	}
 
@@ -111,7 +115,7 @@ export class NatsLink implements Link {
 		const near = this.#near;
 		if (!near?.engine.isUp) throw new Error(`${this.#options.name} cannot be reached`);
 		const { engine } = near;
-		await this.#whileNeeded(() => engine.request(engine.names.to(key), { does: "control", key, message }));
+		await this.#shared.whileNeeded(() => engine.request(engine.names.to(key), { does: "control", key, message }));
 	}
 
 	onBeat(listener: (isUp: boolean) => void): () => void {
@@ -124,18 +128,8 @@ export class NatsLink implements Link {
 	close(): void {
 		for (const following of this.#following.values()) following.close();
 		this.#following.clear();
-		this.#cancelTimer();
+		this.#shared.cancel();
 		this.#drop();
-	}
-
-	async #whileNeeded<T>(work: () => Promise<T>): Promise<T> {
-		this.#busy++;
-		try {
-			return await work();
-		} finally {
-			this.#busy--;
-			this.#restWhenIdle();
-		}
 	}
 
 	#offer(id: string, make: () => Promise<string>): () => void {
@@ -158,8 +152,8 @@ export class NatsLink implements Link {
 	}
 
 	async #fetch(key: string, id: string, path: string): Promise<void> {
-		await this.#whileNeeded(async () => {
-			const { engine } = await this.#connected();
+		await this.#shared.whileNeeded(async () => {
+			const { engine } = await this.#shared.connected();
 			const digest = await getBlob(engine, engine.names.to(key), id, path).catch((error: unknown) => {
 				throw error instanceof Refused ? error : new Disconnected(messageOf(error));
 			});
@@ -167,20 +161,11 @@ export class NatsLink implements Link {
 		});
 	}
 
-	/** One attempt at a time. */
-	#connected(): Promise<Near> {
-		if (this.#near) return Promise.resolve(this.#near);
-		this.#connecting ??= this.#connect().finally(() => {
-			this.#connecting = undefined;
-		});
-		return this.#connecting;
-	}
-
 	async #connectedSoon(signal: AbortSignal): Promise<Near> {
 		for (let attempt = 0; ; attempt++) {
 			signal.throwIfAborted();
 			try {
-				return await this.#connected();
+				return await this.#shared.connected();
 			} catch (error) {
 				if (error instanceof Refused || attempt === LAUNCH_ATTEMPTS) throw error;
 			}
@@ -206,7 +191,7 @@ export class NatsLink implements Link {
 		this.#beat(near);
 		for (const listener of this.#listeners) listener(true);
 		for (const following of this.#following.values()) following.begin(near);
-		this.#restWhenIdle(); // whoever wanted it may have gone meanwhile
+		this.#shared.restWhenIdle(); // whoever wanted it may have gone meanwhile
 		return near;
 	}
 
@@ -250,26 +235,6 @@ export class NatsLink implements Link {
 		if (!near) return;
 		for (const listener of this.#listeners) listener(false);
 		void near.engine.close().catch(ignore);
-	}
-
-	#connectLater(failures: number): void {
-		const delay = failures === 0 ? 0 : (RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0);
-		this.#cancelTimer();
-		this.#cancelTimer = this.#clock.after(delay, () => {
-			if (this.#following.size === 0) return;
-			this.#connected().catch((error) => {
-				if (failures === 1) this.#options.report(`${messageOf(error)} Trying again until it can.`);
-				this.#connectLater(failures + 1);
-			});
-		});
-	}
-
-	#restWhenIdle(): void {
-		if (this.#following.size > 0 || this.#busy > 0) return;
-		this.#cancelTimer();
-		this.#cancelTimer = this.#clock.after(IDLE_MS, () => {
-			if (this.#following.size === 0 && this.#busy === 0) this.#drop();
-		});
 	}
 }
 

@@ -6,11 +6,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
+import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
 import { isShortage, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
 import { sanitize } from "@pi-subagents/progress";
 import { type Blobs, type ControlMessage, type Link, type Marks, type Piece, Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
+import { RETRY_MS, SharedConnection } from "../link/shared-connection.ts";
 import { Channel } from "./channel.ts";
 import {
 	BEAT_MS,
@@ -40,8 +41,6 @@ export interface StdioLinkOptions {
 	hint?: (code: number | null, complaint: string) => string | undefined;
 }
 
-/** Between two attempts to connect: the first at once, then later and later. */
-const RETRY_MS = [250, 1_000, 2_000, 5_000, 10_000];
 /** Without work, the connection is closed after this time. */
 const IDLE_MS = 30_000;
 /** How long the worker may take to say hello: a login on a slow machine, or a first start. */
@@ -65,17 +64,21 @@ export class StdioLink implements Link {
 	readonly #clock: Clock;
 	readonly #following = new Map<string, Following>();
 	readonly #offers = new Map<string, () => Promise<string>>();
+	readonly #shared: SharedConnection<Connection>;
 	readonly #listeners = new Set<(isUp: boolean) => void>();
 	#connection: Connection | undefined;
-	#connecting: Promise<Connection> | undefined;
-	/** Work that needs the connection besides the runs that are followed. */
-	#busy = 0;
-	#cancelTimer = (): void => undefined;
 	#cancelBeat = (): void => undefined;
 
 	constructor(options: StdioLinkOptions) {
 		this.#options = options;
 		this.#clock = steadyClock(options.clock);
+		this.#shared = new SharedConnection({
+			...{ clock: this.#clock, report: options.report, idleMs: IDLE_MS },
+			current: () => this.#connection,
+			connect: () => this.#connect(),
+			close: () => this.#drop(),
+			isFollowed: () => this.#following.size > 0,
+		});
 		this.blobs = {
 			offer: (id, make) => this.#offer(id, make),
 			fetch: (key, id, path) => this.#fetch(key, id, path),
@@ -83,11 +86,11 @@ export class StdioLink implements Link {
 	}
 
 	async submit(order: Order, signal: AbortSignal): Promise<void> {
-		await this.#whileNeeded(async () => {
+		await this.#shared.whileNeeded(async () => {
 			for (let failures = 0; ; failures++) {
 				signal.throwIfAborted();
 				try {
-					const { channel } = await this.#connected();
+					const { channel } = await this.#shared.connected();
 					await channel.request("submit", order);
 					return;
 				} catch (error) {
@@ -103,19 +106,19 @@ export class StdioLink implements Link {
 		const following = { marks, hear };
 		this.#following.set(key, following);
 		if (this.#connection) void this.#begin(this.#connection, key, following);
-		else this.#connectLater(0);
+		else this.#shared.connectLater();
 		return () => {
 			if (this.#following.get(key) !== following) return;
 			this.#following.delete(key);
 			void this.#connection?.channel.notify("unfollow", { key }).catch(ignore);
-			this.#restWhenIdle();
+			this.#shared.restWhenIdle();
 		};
 	}
 
 	async control(key: string, message: ControlMessage): Promise<void> {
 		const connection = this.#connection;
 		if (!connection) throw new Error(`${this.#options.name} cannot be reached`);
-		await this.#whileNeeded(() => connection.channel.request("control", { key, message }));
+		await this.#shared.whileNeeded(() => connection.channel.request("control", { key, message }));
 	}
 
 	onBeat(listener: (isUp: boolean) => void): () => void {
@@ -127,18 +130,8 @@ export class StdioLink implements Link {
 	/** Ends the connection. What runs on the other machine continues as if this process had ended. */
 	close(): void {
 		this.#following.clear();
-		this.#cancelTimer();
+		this.#shared.cancel();
 		this.#drop();
-	}
-
-	async #whileNeeded<T>(work: () => Promise<T>): Promise<T> {
-		this.#busy++;
-		try {
-			return await work();
-		} finally {
-			this.#busy--;
-			this.#restWhenIdle();
-		}
 	}
 
 	#offer(id: string, make: () => Promise<string>): () => void {
@@ -152,19 +145,10 @@ export class StdioLink implements Link {
 	}
 
 	async #fetch(key: string, id: string, path: string): Promise<void> {
-		await this.#whileNeeded(async () => {
-			const { channel } = await this.#connected();
+		await this.#shared.whileNeeded(async () => {
+			const { channel } = await this.#shared.connected();
 			await copyBlob(path, (at) => channel.request("read", { key, id, at }));
 		});
-	}
-
-	/** One attempt at a time. */
-	#connected(): Promise<Connection> {
-		if (this.#connection) return Promise.resolve(this.#connection);
-		this.#connecting ??= this.#connect().finally(() => {
-			this.#connecting = undefined;
-		});
-		return this.#connecting;
 	}
 
 	async #connect(): Promise<Connection> {
@@ -215,7 +199,7 @@ export class StdioLink implements Link {
 		this.#beat(connection);
 		for (const listener of this.#listeners) listener(true);
 		for (const [key, following] of this.#following) void this.#begin(connection, key, following);
-		this.#restWhenIdle(); // whoever wanted it may have gone meanwhile
+		this.#shared.restWhenIdle(); // whoever wanted it may have gone meanwhile
 		return connection;
 	}
 
@@ -277,7 +261,7 @@ export class StdioLink implements Link {
 	#lost(): void {
 		this.#drop();
 		for (const listener of this.#listeners) listener(false);
-		if (this.#following.size > 0) this.#connectLater(0);
+		if (this.#following.size > 0) this.#shared.connectLater();
 	}
 
 	#drop(): void {
@@ -288,18 +272,6 @@ export class StdioLink implements Link {
 		connection?.channel.close();
 	}
 
-	#connectLater(failures: number): void {
-		const delay = failures === 0 ? 0 : (RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0);
-		this.#cancelTimer();
-		this.#cancelTimer = this.#clock.after(delay, () => {
-			if (this.#following.size === 0) return;
-			this.#connected().catch((error) => {
-				if (failures === 1) this.#options.report(`${messageOf(error)} Trying again until it can.`);
-				this.#connectLater(failures + 1);
-			});
-		});
-	}
-
 	#pause(delay: number, signal: AbortSignal): Promise<void> {
 		return new Promise((resolve) => {
 			const cancel = this.#clock.after(delay, resolve);
@@ -308,14 +280,6 @@ export class StdioLink implements Link {
 				resolve();
 			};
 			signal.addEventListener("abort", stop, { once: true });
-		});
-	}
-
-	#restWhenIdle(): void {
-		if (this.#following.size > 0 || this.#busy > 0) return;
-		this.#cancelTimer();
-		this.#cancelTimer = this.#clock.after(IDLE_MS, () => {
-			if (this.#following.size === 0 && this.#busy === 0) this.#drop();
 		});
 	}
 }
