@@ -1,0 +1,98 @@
+/** How many agents may run, for how long, and what they may use. */
+import { Type } from "typebox";
+import { amount, choice, count, countOrCounts, MAX_DAYS } from "./kinds.ts";
+
+export const limitSettings = {
+	maxConcurrent: count({
+		title: "Agents at once",
+		description: "How many agents may run at the same time; 0 is no limit.",
+		default: 8,
+	}),
+	maxPerProvider: countOrCounts({
+		title: "Agents at once per provider",
+		description: 'How many may run at the same time on each provider, or by name: `{ "anthropic": 4 }`; 0 is no limit.',
+		default: 0,
+	}),
+	maxPerModel: countOrCounts({
+		title: "Agents at once per model",
+		description:
+			'How many may run at the same time on each model, or by name: `{ "anthropic/claude-opus-4-5": 2 }`; 0 is no limit.',
+		default: 0,
+	}),
+	whenFull: choice(
+		{ queue: "it waits until another has settled", refuse: "the call fails with an error" },
+		{
+			title: "When all slots are taken",
+			description: "What happens to a launch when no more agents may run.",
+			default: "queue",
+		},
+	),
+	maxDepth: Type.Integer({
+		minimum: 1,
+		maximum: 32,
+		title: "Levels of agents",
+		description: "How many levels of agents there may be; with 1, agents cannot launch agents.",
+		default: 4,
+	}),
+	idleTimeoutMinutes: amount(MAX_DAYS * 24 * 60, {
+		title: "Idle timeout (minutes)",
+		description: "Stop an agent after this long without activity; 0 is no limit.",
+		default: 0,
+	}),
+	defaultMaxTurns: count({
+		title: "Turns",
+		description: "Ask an agent to finish after this many turns, unless its preset says otherwise; 0 is no limit.",
+		default: 0,
+	}),
+	graceTurns: count({
+		title: "Grace turns",
+		description: "How many turns an agent has left once it was asked to finish.",
+		default: 5,
+	}),
+	wrapUpPercent: Type.Number({
+		minimum: 0,
+		maximum: 50,
+		title: "Kept for the answer (percent)",
+		description:
+			"How much of its time and budget an agent keeps for its answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
+		default: 10,
+	}),
+	budget: Type.Object(
+		{
+			session: Type.Object(
+				{
+					cost: amount(1_000_000, {
+						title: "Cost in dollars",
+						description: "How much the agents of a session may cost together, as the provider bills it; 0 is no limit.",
+						default: 0,
+					}),
+					tokens: amount(1_000_000_000_000, {
+						title: "Tokens",
+						description:
+							"How many tokens they may use together: input, output, and what is written to and read from the cache; 0 is no limit.",
+						default: 0,
+					}),
+					agents: count({
+						title: "Agents",
+						description: "How many agents may be launched in a session; 0 is no limit.",
+						default: 0,
+					}),
+				},
+				{
+					title: "Budget of a session",
+					description: "What the agents of one session may use together, over all its runs.",
+				},
+			),
+		},
+		{
+			title: "Budget",
+			description:
+				"What agents may use. At 80 % you get a notice; at 100 % agents pause and ask you, or give their answers if there is no screen.",
+		},
+	),
+	stalledAfterSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
+		title: "Stalled (seconds)",
+		description: "After how long without a sign of life an agent is shown as stalled; 0 is never.",
+		default: 120,
+	}),
+};
