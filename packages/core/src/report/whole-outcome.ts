@@ -4,7 +4,7 @@ import type { Outcome } from "@pi-subagents/progress";
 import { formatCount } from "@pi-subagents/progress";
 import type { AgentRecord } from "../model/record.ts";
 import { runIdOf } from "../model/runner.ts";
-import type { ResultFile } from "../runs/layout.ts";
+import type { ResultFile } from "../runs/format/layout.ts";
 import { readResult } from "../runs/read.ts";
 
 /** Without matching files, the known outcome, with a note if it is incomplete. */

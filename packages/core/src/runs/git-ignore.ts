@@ -2,7 +2,7 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UNFINISHED } from "../files/create.ts";
-import { RUN_FILES } from "./layout.ts";
+import { RUN_FILES } from "./format/layout.ts";
 
 /** The whole directory, including this file. */
 export const IGNORE_ALL = "*\n";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { codeOf } from "../base/error-code.ts";
 import { isShortage } from "../base/spawn-error.ts";
 import { defined } from "../base/values.ts";
-import type { ProcessIdentity } from "./layout.ts";
+import type { ProcessIdentity } from "./format/layout.ts";
 
 /** Of a running process. */
 export async function identityOf(pid: number): Promise<ProcessIdentity> {

@@ -4,8 +4,6 @@ export { listRuns, type OpenQuestion, type RunList, type RunOverview, type RunSt
 export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
-export { hideFromGit } from "./git-ignore.ts";
-export { identityOf, isAlive } from "./identity.ts";
 export {
 	betweenAttempts,
 	type EventLine,
@@ -14,7 +12,9 @@ export {
 	type ResultFile,
 	RUN_FILES,
 	type RunLauncher,
-} from "./layout.ts";
+} from "./format/layout.ts";
+export { hideFromGit } from "./git-ignore.ts";
+export { identityOf, isAlive } from "./identity.ts";
 export { type Claim, claimRun, isWatched, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
 export {

@@ -9,8 +9,8 @@ import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import { createWhole } from "../files/create.ts";
 import { readPlain, readPlainSync } from "../files/plain-file.ts";
+import type { OwnerFile, ProcessIdentity } from "./format/layout.ts";
 import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
-import type { OwnerFile, ProcessIdentity } from "./layout.ts";
 import { parseOwner } from "./read.ts";
 
 const MAX_OWNER_BYTES = 64 * 1024;

@@ -9,6 +9,7 @@ import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunSpec, runIdOf } from "../model/runner.ts";
 import {
+	type ControlLine,
 	type EventLine,
 	type LiveLine,
 	type Meta,
@@ -16,16 +17,11 @@ import {
 	type ResultFile,
 	RUN_FILES,
 	type WrapperFile,
-} from "./layout.ts";
-import {
-	eventSchemas,
-	liveSchema,
-	metaSchema,
-	ownerSchema,
-	resultSchema,
-	specSchema,
-	wrapperSchema,
-} from "./schema.ts";
+} from "./format/layout.ts";
+import { controlSchema, eventSchemas, liveSchema } from "./format/line-schemas.ts";
+import { metaSchema, ownerSchema, wrapperSchema } from "./format/meta-schema.ts";
+import { resultSchema } from "./format/result-schema.ts";
+import { specSchema } from "./format/spec-schema.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -117,6 +113,12 @@ export function parseOwner(text: string): OwnerFile | undefined {
 export function parseLive(line: string): LiveLine | undefined {
 	const value = parseJson(line);
 	return Check(liveSchema(), value) ? value : undefined;
+}
+
+/** A line of `control.jsonl`; undefined if it is broken or from a newer version. */
+export function parseControl(line: string): ControlLine | undefined {
+	const value = parseJson(line);
+	return Check(controlSchema(), value) ? value : undefined;
 }
 
 /** A line of the log; undefined if it is broken or from a newer version. */

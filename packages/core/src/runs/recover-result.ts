@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { checkAnswer } from "../conversation/answer-check.ts";
 import { readPlain } from "../files/plain-file.ts";
 import type { RunIdentity, RunSpec, Stop } from "../model/runner.ts";
-import { isLifeCycleLine, type ResultFile, RUN_FILES } from "./layout.ts";
+import { isLifeCycleLine, type ResultFile, RUN_FILES } from "./format/layout.ts";
 import { parseEvent, readMeta } from "./read.ts";
 import { RunTotals } from "./run-totals.ts";
 

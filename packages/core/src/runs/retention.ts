@@ -7,8 +7,8 @@ import { basename, dirname, join, relative } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { UNFINISHED } from "../files/create.ts";
+import { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 import { isAlive } from "./identity.ts";
-import { betweenAttempts, LOST_DIR, RUN_FILES } from "./layout.ts";
 import { parseJson, readWrapper } from "./read.ts";
 
 export interface PruneOptions {

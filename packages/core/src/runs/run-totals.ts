@@ -6,8 +6,8 @@ import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
+import { type EventLine, isLifeCycleLine, type ProcessIdentity, type ResultFile } from "./format/layout.ts";
 import { identityIn } from "./identity.ts";
-import { type EventLine, isLifeCycleLine, type ProcessIdentity, type ResultFile } from "./layout.ts";
 
 /** The times in a result. `durationMs` is the measured one; without it the two times must do. */
 export function timesOf({

@@ -21,8 +21,8 @@ import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { isWithin } from "../files/within.ts";
 import { fallbackName, isFallbackName, RUNS_PATH } from "../guards/runs-path.ts";
+import { RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { RUN_FILES } from "./layout.ts";
 
 export interface RunsDir {
 	dir: string;

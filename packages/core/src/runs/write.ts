@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { defined } from "../base/values.ts";
 import { createWhole, jsonText } from "../files/create.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
+import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "./layout.ts";
 
 export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },

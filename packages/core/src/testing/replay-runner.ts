@@ -3,7 +3,7 @@ import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
-import type { EventLine } from "../runs/layout.ts";
+import type { EventLine } from "../runs/format/layout.ts";
 
 /** A run as its files describe it: `readEvents` and `readResult` of `core/runs`. */
 export interface Recording {

@@ -12,9 +12,11 @@ import { once } from "../base/values.ts";
 import { createWhole, jsonText, UNFINISHED } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
-import type { ProcessIdentity } from "../runs/layout.ts";
+import { objectOf } from "../runs/format/kinds.ts";
+import type { ProcessIdentity } from "../runs/format/layout.ts";
+import { identity } from "../runs/format/meta-schema.ts";
+import { worktreeReportSchema } from "../runs/format/result-schema.ts";
 import { parseJson } from "../runs/read.ts";
-import { identity, objectOf, worktreeReportSchema } from "../runs/schema.ts";
 import { fileAbout, flagsFile, type Place, recordsOf } from "./checkout-state.ts";
 import type { Allowed } from "./own-config.ts";
 

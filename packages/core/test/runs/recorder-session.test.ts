@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { hang, type Rule, say } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { Manager, systemClock } from "../../src/index.ts";
-import { RUN_FILES } from "../../src/runs/layout.ts";
+import { RUN_FILES } from "../../src/runs/format/layout.ts";
 import { readMeta, readResult } from "../../src/runs/read.ts";
 import { recordRuns } from "../../src/runs/recorder.ts";
 import { prepareRunsDir } from "../../src/runs/runs-dir.ts";

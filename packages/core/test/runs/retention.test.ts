@@ -18,8 +18,14 @@ import { createTempDir, isFullRun } from "@pi-subagents-dev/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/model/usage.ts";
+import {
+	betweenAttempts,
+	LOST_DIR,
+	type ResultFile,
+	RUN_FILES,
+	type WrapperFile,
+} from "../../src/runs/format/layout.ts";
 import { identityOf } from "../../src/runs/identity.ts";
-import { betweenAttempts, LOST_DIR, type ResultFile, RUN_FILES, type WrapperFile } from "../../src/runs/layout.ts";
 import { type PruneOptions, pruneConversations, pruneRuns } from "../../src/runs/retention.ts";
 import { metaOf, writeMeta, writeResult } from "../../src/runs/write.ts";
 import { spec } from "../fixtures/events.ts";

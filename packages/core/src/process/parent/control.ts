@@ -1,8 +1,8 @@
 /** What a watcher sends to the wrapper of a run: lines in a file, in order. */
 import { join } from "node:path";
 import { appendPlain, readPlain } from "../../files/plain-file.ts";
-import { parseControl } from "../../runs/control.ts";
-import { type ControlLine, RUN_FILES } from "../../runs/layout.ts";
+import { type ControlLine, RUN_FILES } from "../../runs/format/layout.ts";
+import { parseControl } from "../../runs/read.ts";
 
 /** More than any run receives. */
 const MAX_CONTROL_BYTES = 64 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
-import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/layout.ts";
+import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/format/layout.ts";
 import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
 import { originOf } from "../../worktree/confine.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { type Answer, type Question, unanswered } from "../../model/question.ts";
 import type { Checkpoint, Limits } from "../../model/runner.ts";
-import type { ControlLine, EventLine } from "../../runs/layout.ts";
+import type { ControlLine, EventLine } from "../../runs/format/layout.ts";
 
 /** Asks on behalf of the child. The signal fires when the answer is no longer wanted. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;

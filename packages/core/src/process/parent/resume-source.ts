@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { readPlain } from "../../files/plain-file.ts";
 import { isThere } from "../../files/small-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
-import { RUN_FILES } from "../../runs/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
 import { goneMessage } from "../../session/history/conversation.ts";
 import { sessionText, withCwd } from "../../session/history/conversation-file.ts";
 import { inheritedEntries } from "../../session/history/inherited.ts";

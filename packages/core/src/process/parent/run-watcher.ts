@@ -7,14 +7,14 @@ import { messageOf, type Report } from "../../base/best-effort.ts";
 import { type Clock, steadyClock } from "../../base/clock.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
 import { type RunIdentity, runIdOf } from "../../model/runner.ts";
-import { isAlive } from "../../runs/identity.ts";
 import {
 	type EventLine,
 	type ProcessIdentity,
 	type ResultFile,
 	RUN_FILES,
 	type WrapperFile,
-} from "../../runs/layout.ts";
+} from "../../runs/format/layout.ts";
+import { isAlive } from "../../runs/identity.ts";
 import { parseEvent, parseResult, readResult, readWrapper } from "../../runs/read.ts";
 import { preventStart } from "../../runs/write.ts";
 import type { StartedWrapper, WrapperEnd } from "./starter.ts";

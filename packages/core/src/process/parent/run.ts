@@ -6,7 +6,7 @@ import { defined } from "../../base/values.ts";
 import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
-import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/layout.ts";
+import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/format/layout.ts";
 import { releaseRun } from "../../runs/owner.ts";
 import { judgeUnobserved } from "../../runs/recover-result.ts";
 import { RunTotals } from "../../runs/run-totals.ts";

@@ -1,8 +1,8 @@
 /** Ends process groups by their leader, and never a process that merely got the same pid later. */
 import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
 import { codeOf } from "../../base/error-code.ts";
+import type { ProcessIdentity } from "../../runs/format/layout.ts";
 import { isAlive, isHere } from "../../runs/identity.ts";
-import type { ProcessIdentity } from "../../runs/layout.ts";
 import { readEvents, readWrapper } from "../../runs/read.ts";
 import { endStrays, killGroupOf } from "../pi/process-group.ts";
 

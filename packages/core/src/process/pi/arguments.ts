@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { ASK_TOOL } from "../../model/question-text.ts";
 import type { RunSpec } from "../../model/runner.ts";
-import { RUN_FILES } from "../../runs/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
 import { promptParts } from "../../session/resources/prompt.ts";
 
 /** What depends on the machine, not on the spec. */

@@ -4,7 +4,7 @@ import { createLineSplitter } from "@pi-subagents/progress";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { isGroupAlive, signalGroup } from "../../base/process-group.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
-import type { PiLaunch } from "../../runs/layout.ts";
+import type { PiLaunch } from "../../runs/format/layout.ts";
 import { endStrays } from "./process-group.ts";
 
 export interface PiOptions {

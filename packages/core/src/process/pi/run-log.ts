@@ -4,7 +4,7 @@ import { type ChildEvent, createDescriber, sanitize } from "@pi-subagents/progre
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { GrowingFile } from "../../files/growing-file.ts";
-import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/layout.ts";
+import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/format/layout.ts";
 
 /** pi's output is for debugging; it must not fill the disk. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;

@@ -3,8 +3,8 @@
 import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 import { quoted } from "../../base/error.ts";
+import type { Meta, PiLaunch } from "../../runs/format/layout.ts";
 import { identityOf } from "../../runs/identity.ts";
-import type { Meta, PiLaunch } from "../../runs/layout.ts";
 import { withModel } from "./arguments.ts";
 import { extensionModelIn, missingExtension } from "./extension-models.ts";
 import { type PiExit, PiProcess } from "./pi-process.ts";

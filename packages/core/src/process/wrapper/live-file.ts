@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { LiveText } from "../../conversation/live-text.ts";
 import type { LivePiece } from "../../model/live-piece.ts";
-import { type LiveLine, RUN_FILES } from "../../runs/layout.ts";
+import { type LiveLine, RUN_FILES } from "../../runs/format/layout.ts";
 
 export interface LiveFileOptions {
 	dir: string;

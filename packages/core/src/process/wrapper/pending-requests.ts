@@ -3,7 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AgentAnswered } from "../../model/event.ts";
 import { type Answer, type Question, unanswered } from "../../model/question.ts";
-import type { ControlLine, WrapperEvent } from "../../runs/layout.ts";
+import type { ControlLine, WrapperEvent } from "../../runs/format/layout.ts";
 
 type AnswerLine = Extract<ControlLine, { type: "answer" }>;
 

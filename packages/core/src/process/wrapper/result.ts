@@ -2,7 +2,7 @@
 import type { AssistantText, Outcome } from "@pi-subagents/progress";
 import { defined } from "../../base/values.ts";
 import type { AgentRecord } from "../../model/record.ts";
-import type { Meta, ResultFile } from "../../runs/layout.ts";
+import type { Meta, ResultFile } from "../../runs/format/layout.ts";
 import { timesOf } from "../../runs/run-totals.ts";
 import type { PiExit } from "../pi/pi-process.ts";
 

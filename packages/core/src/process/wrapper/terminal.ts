@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { endText, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
-import type { Meta, ResultFile } from "../../runs/layout.ts";
+import type { Meta, ResultFile } from "../../runs/format/layout.ts";
 
 export interface Terminal {
 	begin(): void;

@@ -5,8 +5,8 @@ import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
 import { processRunner } from "../../../src/process/index.ts";
+import type { ControlLine, EventLine } from "../../../src/runs/format/layout.ts";
 import { identityOf, isAlive } from "../../../src/runs/index.ts";
-import type { ControlLine, EventLine } from "../../../src/runs/layout.ts";
 import { handClock } from "../../../src/testing/index.ts";
 import { attach, deadProcess, liveProcess, type RunDir, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
 

@@ -7,8 +7,8 @@ import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChildEvent } from "../../../src/index.ts";
 import { processRunner } from "../../../src/process/index.ts";
+import type { ProcessIdentity } from "../../../src/runs/format/layout.ts";
 import { claimRun, identityOf, isAlive, RUN_FILES, readResult } from "../../../src/runs/index.ts";
-import type { ProcessIdentity } from "../../../src/runs/layout.ts";
 import { parseEvent } from "../../../src/runs/read.ts";
 import { type ProcessWorld, processWorld } from "../../fixtures/process-world.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { GrowingFile } from "../../../src/files/growing-file.ts";
-import { RUN_FILES } from "../../../src/runs/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
 import { fakeWorld } from "./fixture.ts";
 
 test.each([

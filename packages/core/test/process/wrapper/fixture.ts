@@ -8,7 +8,6 @@ import { createTempDir } from "@pi-subagents-dev/testkit";
 import { systemClock } from "../../../src/base/clock.ts";
 import { followLines } from "../../../src/files/tail.ts";
 import type { RunSpec } from "../../../src/index.ts";
-import { isAlive } from "../../../src/runs/identity.ts";
 import {
 	type ControlLine,
 	type EventLine,
@@ -16,7 +15,8 @@ import {
 	type PiLaunch,
 	type ResultFile,
 	RUN_FILES,
-} from "../../../src/runs/layout.ts";
+} from "../../../src/runs/format/layout.ts";
+import { isAlive } from "../../../src/runs/identity.ts";
 import { claimRun } from "../../../src/runs/owner.ts";
 import { parseEvent, parseResult } from "../../../src/runs/read.ts";
 import { buildOnce } from "../../fixtures/build-once.ts";

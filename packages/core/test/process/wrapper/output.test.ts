@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { callTool, gatePis, httpError, isFullRun, type Rule, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { INHERITED } from "../../../src/index.ts";
-import { RUN_FILES } from "../../../src/runs/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
 import { sessionText } from "../../../src/session/history/conversation-file.ts";
 import { inheritConversation, inheritedEntries } from "../../../src/session/history/inherited.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";

@@ -13,7 +13,7 @@ import {
 import { onTestFinished } from "vitest";
 import type { RunSpec } from "../../../src/index.ts";
 import { piArguments } from "../../../src/process/pi/arguments.ts";
-import { RUN_FILES } from "../../../src/runs/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
 import { buildOnce } from "../../fixtures/build-once.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 import { type WrapperWorld, wrapperWorld } from "./fixture.ts";

@@ -2,7 +2,7 @@ import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { callTool, callTools, gatePis, httpError, isFullRun, otherwise, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { RUN_FILES } from "../../../src/runs/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
 import { hasWorked, piWorld, processesOf, worksThenSays } from "./pi-fixture.ts";
 
 describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {

@@ -3,7 +3,7 @@ import type { Limits, Stop } from "../../../src/index.ts";
 import type { AgentAnswered } from "../../../src/model/event.ts";
 import { PendingRequests } from "../../../src/process/wrapper/pending-requests.ts";
 import { TimeLimits } from "../../../src/process/wrapper/time-limits.ts";
-import type { Meta, WrapperEvent } from "../../../src/runs/layout.ts";
+import type { Meta, WrapperEvent } from "../../../src/runs/format/layout.ts";
 import { type HandClock, handClock } from "../../../src/testing/index.ts";
 import { spec } from "../../fixtures/events.ts";
 

@@ -17,10 +17,10 @@ import type {
 	AgentStarted,
 	AgentSteered,
 	MovedToBackground,
-} from "../model/event.ts";
-import type { LivePiece } from "../model/live-piece.ts";
-import type { Answer, Question } from "../model/question.ts";
-import type { Limits, RunSpec, Stop } from "../model/runner.ts";
+} from "../../model/event.ts";
+import type { LivePiece } from "../../model/live-piece.ts";
+import type { Answer, Question } from "../../model/question.ts";
+import type { Limits, RunSpec, Stop } from "../../model/runner.ts";
 
 export const RUN_FILES = {
 	/** In each run's directory: one further up may be the project's and hide nothing. */
