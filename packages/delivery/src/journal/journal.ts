@@ -17,15 +17,8 @@ import type { SessionLog } from "../session/ports.ts";
 import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
 import { separateArchive } from "./archive.ts";
 import type { ResultArchive } from "./archive-long-results.ts";
-import {
-	entryTypeFor,
-	type JournalEntry,
-	type LaunchEntry,
-	launchEntry,
-	parseEntry,
-	type SettledEntry,
-	settledEntry,
-} from "./entries.ts";
+import { entryTypeFor, type JournalEntry, type LaunchEntry, parseEntry, type SettledEntry } from "./entries.ts";
+import { launchEntry, settledEntry } from "./entry-content.ts";
 import { UnwrittenAnswers } from "./unwritten-answers.ts";
 
 /** What the session log says of runs. */

@@ -4,7 +4,7 @@
  */
 import type { AgentRecord, Clock, Outcome } from "@pi-subagents/core";
 import type { ResultArchive } from "./archive-long-results.ts";
-import { fitsEntry } from "./entries.ts";
+import { fitsEntry } from "./entry-content.ts";
 
 /** How long to wait for a slow disk before the session's entry holds the answer instead. */
 const DISK_MS = 2_000;

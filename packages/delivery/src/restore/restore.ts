@@ -5,7 +5,8 @@
  */
 import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
 import { claimRun, isRunDir, type Meta, readMeta } from "@pi-subagents/core/runs";
-import { type LaunchEntry, launcherIn } from "../journal/entries.ts";
+import type { LaunchEntry } from "../journal/entries.ts";
+import { launcherIn } from "../journal/entry-content.ts";
 import type { LoggedRun, LoggedRuns, RunJournal } from "../journal/journal.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { restoredDeliveries } from "../notify/restored-deliveries.ts";

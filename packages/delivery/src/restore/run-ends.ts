@@ -9,7 +9,8 @@ import {
 	readResult,
 	writeResult,
 } from "@pi-subagents/core/runs";
-import { type LaunchEntry, launcherIn, outcomeFrom, type SettledEntry } from "../journal/entries.ts";
+import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
+import { launcherIn, outcomeFrom } from "../journal/entry-content.ts";
 import type { LoggedRun } from "../journal/journal.ts";
 
 /** How a run ended, as far as the session or its files know. */

@@ -2,7 +2,8 @@ import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
 import { detailsOf, forPeople, reportFor } from "@pi-subagents/core/report";
 import { type Failed, unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { launchEntry, outcomeFrom, parseEntry, settledEntry } from "../../src/journal/entries.ts";
+import { parseEntry } from "../../src/journal/entries.ts";
+import { launchEntry, outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
 import { eventsOf } from "../../src/restore/run-ends.ts";
 

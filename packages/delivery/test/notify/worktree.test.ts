@@ -3,7 +3,8 @@ import type { AgentRecord } from "@pi-subagents/core";
 import { reportFor } from "@pi-subagents/core/report";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { outcomeFrom, parseEntry, settledEntry } from "../../src/journal/entries.ts";
+import { parseEntry } from "../../src/journal/entries.ts";
+import { outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
 
 const report: WorktreeReport = {

@@ -1,6 +1,6 @@
 import type { AgentRecord } from "@pi-subagents/core";
 import { expect, test } from "vitest";
-import { launchEntry } from "../../src/journal/entries.ts";
+import { launchEntry } from "../../src/journal/entry-content.ts";
 import { eventsOf } from "../../src/restore/run-ends.ts";
 
 const record = {

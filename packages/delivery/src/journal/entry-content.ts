@@ -1,0 +1,194 @@
+/** What entries hold of a record and its outcome, how much of it at most, and the outcome that can be read back. Pure. */
+import { type AgentRecord, defined, LAUNCHERS, type LaunchedBy, type Outcome, runIdOf } from "@pi-subagents/core";
+import { durationOf } from "@pi-subagents/core/report";
+import { beginningOf } from "@pi-subagents/progress";
+import type { LaunchEntry, SettledEntry } from "./entries.ts";
+
+/** More would make the session file grow with every launch; the whole task is in the run's own files. */
+const TASK_CHARACTERS = 2_000;
+const PREVIEW_CHARACTERS = 500;
+const DATA_CHARACTERS = 2_000;
+/** What an entry holds at most of an answer that no file holds. */
+const CARRIED_BYTES = 32 * 1024;
+
+export function launchEntry(record: AgentRecord): LaunchEntry {
+	const {
+		id: agentId,
+		run,
+		name,
+		type,
+		description,
+		task,
+		cwd,
+		runner,
+		machine,
+		launcher,
+		model,
+		requestedModel,
+		isBackground,
+		launchedBy,
+		callId,
+		parentAgentId,
+		depth,
+		artifacts,
+		isolation,
+		given,
+	} = record;
+	return {
+		type: "launched",
+		runId: runIdOf({ agentId, run }),
+		agentId,
+		run,
+		preset: type,
+		description,
+		task: beginningOf(task, TASK_CHARACTERS),
+		cwd,
+		runner,
+		isBackground,
+		...defined({ name, machine, launcher, requestedModel, resolvedModel: model }),
+		...defined({ launchedBy, callId, artifacts, isolation, given }),
+		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
+		startedAt: record.queuedAt,
+	};
+}
+
+export interface SettledOptions {
+	/** The run's files do not hold its answer, or that was not checked: the entry holds as much of it as it may. */
+	carriesAnswer: boolean;
+}
+
+export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAnswer }: SettledOptions): SettledEntry {
+	const {
+		id: agentId,
+		run,
+		model,
+		artifacts,
+		turns,
+		toolUses,
+		usage,
+		startedAt,
+		completedAt = record.lastEventAt,
+	} = record;
+	const { text, ...how } = split(outcome, carriesAnswer ? CARRIED_BYTES : DATA_CHARACTERS);
+	return {
+		type: "settled",
+		runId: runIdOf({ agentId, run }),
+		...how,
+		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer)),
+		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
+		...defined({
+			worktree: outcome.worktree,
+			verification: verificationOf(outcome),
+			resolvedModel: model,
+			attempts: record.attempts,
+			contextPercent: record.contextPercent,
+		}),
+		completedAt,
+		durationMs: durationOf(record),
+		...(startedAt === undefined ? { neverStarted: true as const } : {}),
+		turns,
+		toolUses,
+		usage,
+	};
+}
+
+function verificationOf(outcome: Outcome) {
+	return outcome.status === "aborted" ? undefined : outcome.verification;
+}
+
+/** Whether an entry can hold all of what it said. */
+export function fitsEntry(outcome: Outcome): boolean {
+	return Buffer.byteLength(split(outcome, 0).text ?? "") <= CARRIED_BYTES;
+}
+
+function saidFields(text: string, omitted: number, carriesAnswer: boolean) {
+	const preview = beginningOf(text, PREVIEW_CHARACTERS);
+	const isWhole = preview.length === text.length;
+	return {
+		preview,
+		...(carriesAnswer && !isWhole ? { text: beginningInBytes(text, CARRIED_BYTES) } : {}),
+		characters: text.length + omitted,
+	};
+}
+
+/** As `beginningOf`, counted as a file counts. */
+function beginningInBytes(text: string, maxBytes: number): string {
+	const beginning = beginningOf(text, maxBytes); // no character takes less than a byte
+	const beyond = Buffer.byteLength(beginning) - maxBytes;
+	if (beyond <= 0) return beginning;
+	const cut = Buffer.from(beginning).subarray(0, maxBytes).toString("utf8"); // half a character becomes U+FFFD
+	return beginningOf(beginning, cut.replace(/\uFFFD+$/, "").length);
+}
+
+function split(
+	outcome: Outcome,
+	maxData: number,
+): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp" | "structured"> & { text?: string } {
+	switch (outcome.status) {
+		case "completed": {
+			const { text, wrappedUp, by, structured } = outcome;
+			const isSmall = structured && JSON.stringify(structured.data).length <= maxData;
+			return {
+				status: "completed",
+				text,
+				...(wrappedUp ? { wrappedUp, ...defined({ by }) } : {}),
+				...(isSmall ? { structured } : {}),
+			};
+		}
+		case "failed":
+			return {
+				status: "failed",
+				error: beginningOf(outcome.error, PREVIEW_CHARACTERS),
+				...defined({ text: outcome.partialText }),
+			};
+		case "aborted":
+			return {
+				status: "aborted",
+				by: outcome.by,
+				...(outcome.reason === undefined ? {} : { reason: beginningOf(outcome.reason, PREVIEW_CHARACTERS) }),
+				...defined({ text: outcome.partialText }),
+			};
+	}
+}
+
+/** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
+export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: LaunchedBy; callId?: string } {
+	const known = LAUNCHERS.find((each) => each === launchedBy);
+	return defined({ launchedBy: known, callId });
+}
+
+/** The outcome as far as the session remembers it. */
+export function outcomeFrom(entry: SettledEntry): Outcome {
+	const end = endFrom(entry);
+	const verification = end.status === "aborted" ? undefined : entry.verification;
+	return { ...end, ...defined({ worktree: entry.worktree, verification }) };
+}
+
+function endFrom(entry: SettledEntry): Outcome {
+	const said = entry.text ?? entry.preview;
+	const omitted = Math.max(0, (entry.characters ?? 0) - (said?.length ?? 0));
+	const less = omitted === 0 ? {} : { omitted };
+	const partial = said === undefined ? {} : { partialText: said, ...less };
+	switch (entry.status) {
+		case "completed":
+			return {
+				status: "completed",
+				text: said ?? "",
+				...less,
+				...(entry.wrappedUp ? { wrappedUp: true, ...defined({ by: CUTTERS.find((by) => by === entry.by) }) } : {}),
+				...(entry.structured ? { structured: entry.structured } : {}),
+			};
+		case "failed":
+			return { status: "failed", error: entry.error ?? "It failed.", ...partial };
+		case "aborted":
+			return {
+				status: "aborted",
+				by: ABORTERS.find((by) => by === entry.by) ?? "lost",
+				...defined({ reason: entry.reason }),
+				...partial,
+			};
+	}
+}
+
+const CUTTERS = ["timeout", "budget"] as const;
+const ABORTERS = ["user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost"] as const;
