@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 
 const node = ["node", "--disable-warning=ExperimentalWarning"];
 const STEPS = [
-	["all tests, every combination", ["turbo", "run", "lint", "types", "build", "test", "--output-logs=new-only"]],
+	["all tests, every combination", ["node", "scripts/check.mjs"]],
 	["storms inside pi", [...node, "e2e/storm/run.ts", "--storms", "20"]],
 	["pi killed at random moments", [...node, "e2e/storm/run.ts", "--kills", "20"]],
 	["storms with processes and kills", [...node, "e2e/storm/run.ts", "--storms", "5", "--full"]],
@@ -20,7 +20,6 @@ for (const [name, [command, ...args]] of STEPS) {
 	const { status } = spawnSync(command, args, {
 		stdio: "inherit",
 		env: { ...process.env, TEST_FULL: "1" },
-		shell: process.platform === "win32", // turbo is a .cmd file there
 	});
 	if (status !== 0) {
 		console.error(`${name}: failed`);
