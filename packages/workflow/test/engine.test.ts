@@ -1,6 +1,9 @@
 /** What a script can do, with agents that a function answers. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import type { AgentResult } from "@pi-subagents/workflow";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { echo, resultOf, start } from "./support.ts";
 
 const completed = (value: unknown) => ({ status: "completed", value });
@@ -212,6 +215,25 @@ describe("the rest", () => {
 		});
 		expect(await result).toEqual(completed("b agent-1"));
 		expect(events.some((event) => event.type === "launched")).toBe(true);
+	});
+
+	test("a thread that can end itself is not cut off: V8 would write into the output of its process", async () => {
+		const exits: Promise<unknown>[] = [];
+		const note = (message: unknown) => exits.push(once((message as { worker: Worker }).worker, "exit"));
+		const cutOff = vi.spyOn(Worker.prototype, "terminate");
+		subscribe("worker_threads", note);
+		try {
+			start(`return agent("one")`).run.end("stopped"); // before it has its context
+			const { result, run } = start(`return agent("two")`);
+			run.end("left");
+			await result;
+			await Promise.all(exits);
+			expect(exits).toHaveLength(2);
+			expect(cutOff).not.toHaveBeenCalled();
+		} finally {
+			unsubscribe("worker_threads", note);
+			cutOff.mockRestore();
+		}
 	});
 
 	test("pause holds launches, skip gives null, retry launches another, stop ends it", async () => {

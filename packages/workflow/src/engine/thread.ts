@@ -17,7 +17,7 @@ export interface ThreadLimits {
 
 export interface ScriptThread {
 	post(message: ToThread): void;
-	/** Ends it, whatever it does. */
+	/** Ends it, whatever it does: by itself, or after a second by force. */
 	end(): void;
 }
 
@@ -28,6 +28,9 @@ export interface ThreadEvents {
 	/** The thread is gone, and the script with it. */
 	onBroken(why: string): void;
 }
+
+/** How long a thread has to end itself. */
+const GRACE_MS = 1_000;
 
 const PROGRAM = { name: "workflow-worker", source: "../thread/worker.ts" };
 
@@ -50,10 +53,14 @@ export function startThread(
 	let outbox: ToThread[] = [];
 	let isOver = false;
 	let stopClock: (() => void) | undefined;
+	/** It ends itself where it can: V8 writes to pi's own output when a thread is cut off while it makes a context. */
 	const end = () => {
+		if (isOver) return;
 		isOver = true;
 		stopClock?.();
-		void worker.terminate();
+		worker.postMessage([{ type: "end" } satisfies ToThread]);
+		const cutOff = setTimeout(() => void worker.terminate(), GRACE_MS).unref(); // the script computes
+		worker.once("exit", () => clearTimeout(cutOff));
 	};
 	const breakOff = (why: string) => {
 		if (isOver) return;
@@ -61,9 +68,10 @@ export function startThread(
 		onBroken(why);
 	};
 	const count = () => {
-		stopClock ??= countDown(clock, cpuMs, () =>
-			breakOff(`The script computed for ${cpuMs / 1_000} s without waiting for an agent. Is there an endless loop?`),
-		);
+		stopClock ??= countDown(clock, cpuMs, () => {
+			breakOff(`The script computed for ${cpuMs / 1_000} s without waiting for an agent. Is there an endless loop?`);
+			void worker.terminate();
+		});
 	};
 	worker.on("online", count); // before, only the machine was slow
 	const take = (message: FromThread) => {

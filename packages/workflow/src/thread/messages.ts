@@ -65,4 +65,6 @@ export type ToThread =
 	/** The call throws: in the script `AgentFailed`, or a mistake. `outcome` is JSON. */
 	| { type: "error"; id: number; error: ScriptFailure; outcome?: string; at: number; spent: number }
 	/** The workflow that was called, to be run in the thread. */
-	| { type: "run"; id: number; program: string; args: string };
+	| { type: "run"; id: number; program: string; args: string }
+	/** Nobody waits for the script any more. */
+	| { type: "end" };

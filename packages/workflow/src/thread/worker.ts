@@ -180,6 +180,7 @@ function start(
 }
 
 function take(message: ToThread): void {
+	if (message.type === "end") process.exit();
 	seen++;
 	const call = calls.get(message.id);
 	if (!call) return;
