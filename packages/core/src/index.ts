@@ -1,7 +1,7 @@
 export type { AbortedBy, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 export { type Alert, type AlertPorts, type AlertRules, alertSequence, followAlerts } from "./alert/alert.ts";
 export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
-export { type Clock, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
+export { type Clock, countDown, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
 export { nameKey, normalName, visibleName } from "./base/names.ts";
 export { defined, isObject, once } from "./base/values.ts";

@@ -40,6 +40,19 @@ export function sleep(ms: number, { after }: Pick<Clock, "after">): Promise<void
 	return new Promise((resolve) => void after(ms, resolve));
 }
 
+/** In steps: time that the machine slept through, or was too busy to count, is not charged. */
+const COUNT_DOWN_STEPS = 10;
+
+/** Calls `onOver` after so much time in which the machine ran. Returns a function that cancels it. */
+export function countDown({ after }: Pick<Clock, "after">, ms: number, onOver: () => void): () => void {
+	let cancel = () => {};
+	const step = (left: number): void => {
+		cancel = after(ms / COUNT_DOWN_STEPS, () => (left > 1 ? step(left - 1) : onOver()));
+	};
+	step(COUNT_DOWN_STEPS);
+	return () => cancel();
+}
+
 /** For waiting and deadlines: changing the time of day must not shorten or extend them. */
 export function steadyClock(clock: Clock): Clock {
 	return { ...clock, now: clock.steady ?? clock.now };

@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads";
 import type { ValidationError } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { type Clock, countDown, systemClock } from "../base/clock.ts";
 import { workerFile } from "../files/worker-file.ts";
 import type { OutputSpec } from "../model/runner.ts";
 
@@ -95,16 +95,4 @@ async function inThread(order: Order, clock: Clock, deadlineMs: number): Promise
 		stopClock();
 		await worker?.terminate();
 	}
-}
-
-/** In steps: time that a machine slept through or was too busy to count is not charged to the thread. */
-const STEPS = 10;
-
-function countDown(clock: Clock, ms: number, onOver: () => void): () => void {
-	let cancel = () => {};
-	const step = (left: number): void => {
-		cancel = clock.after(ms / STEPS, () => (left > 1 ? step(left - 1) : onOver()));
-	};
-	step(STEPS);
-	return () => cancel();
 }

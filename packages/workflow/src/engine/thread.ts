@@ -3,8 +3,7 @@
  * an error that says so.
  */
 import { Worker } from "node:worker_threads";
-import type { Clock } from "@pi-subagents/core";
-import { messageOf } from "@pi-subagents/core";
+import { type Clock, countDown, messageOf } from "@pi-subagents/core";
 import { workerFile } from "@pi-subagents/core/files";
 import { type FromThread, MAX_TOGETHER, type ThreadData, type ToThread } from "../thread/messages.ts";
 
@@ -107,16 +106,4 @@ export function startThread(
 		},
 		end,
 	};
-}
-
-const STEPS = 10;
-
-/** In steps: time that the machine slept through is not charged to the script. */
-function countDown(clock: Clock, ms: number, onOver: () => void): () => void {
-	let cancel = () => {};
-	const step = (left: number): void => {
-		cancel = clock.after(ms / STEPS, () => (left > 1 ? step(left - 1) : onOver()));
-	};
-	step(STEPS);
-	return () => cancel();
 }
