@@ -6,29 +6,8 @@ import { parseEntry } from "../../src/journal/entries.ts";
 import { launchEntry, outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
 import { eventsOf } from "../../src/restore/run-ends.ts";
+import { recordOf } from "./fixture.ts";
 
-const recordOf = (outcome: Outcome, more: Partial<AgentRecord> = {}): AgentRecord => ({
-	id: "a1",
-	depth: 1,
-	type: "scout",
-	description: "count files",
-	task: "Count.",
-	cwd: "/project",
-	runner: "session",
-	isBackground: true,
-	status: outcome.status,
-	run: 1,
-	queuedAt: 0,
-	startedAt: 0,
-	completedAt: 2_000,
-	lastEventAt: 2_000,
-	outcome,
-	turns: 1,
-	toolUses: 0,
-	usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 },
-	compactions: 0,
-	...more,
-});
 const answered = (data: unknown, text = `Counted.\n\`\`\`json\n${JSON.stringify(data)}\n\`\`\``): Outcome => ({
 	status: "completed",
 	text,

@@ -1,11 +1,11 @@
 /** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
-import type { AgentRecord } from "@pi-subagents/core";
 import { reportFor } from "@pi-subagents/core/report";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { parseEntry } from "../../src/journal/entries.ts";
 import { outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
+import { recordOf } from "./fixture.ts";
 
 const report: WorktreeReport = {
 	branch: "pi-subagents/a1",
@@ -18,28 +18,6 @@ const report: WorktreeReport = {
 
 const SAYS =
 	"Its changes are on branch pi-subagents/a1 (2 files, +10 -3), not in this checkout. Apply them with: git merge pi-subagents/a1";
-
-const recordOf = (outcome: Outcome): AgentRecord => ({
-	id: "a1",
-	depth: 1,
-	type: "coder",
-	description: "mend it",
-	task: "Mend it.",
-	cwd: "/project",
-	runner: "session",
-	isBackground: true,
-	status: outcome.status,
-	run: 1,
-	queuedAt: 0,
-	startedAt: 0,
-	completedAt: 1_000,
-	lastEventAt: 1_000,
-	turns: 1,
-	toolUses: 2,
-	usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 },
-	compactions: 0,
-	outcome,
-});
 
 test("whoever reads the result or the notification is told, whatever the outcome", () => {
 	const outcomes: Outcome[] = [

@@ -315,15 +315,21 @@ describe("after a restart", () => {
 	});
 });
 
+/** An agent was launched, and then the user went back to before that. */
+async function launchedOnAnotherBranch() {
+	const file = newFile();
+	const it = await open(file);
+	it.append({ type: "message", customType: "" });
+	const root = file.leaf;
+	const { id } = it.launch();
+	const launch = file.leaf;
+	await it.walkTo(root);
+	return { file, it, id, launch };
+}
+
 describe("in a tree", () => {
 	test("a result is told on the branch that launched it, however late the user comes back", async () => {
-		const file = newFile();
-		const it = await open(file);
-		it.append({ type: "message", customType: "" });
-		const root = file.leaf;
-		const { id } = it.launch();
-		const launch = file.leaf;
-		await it.walkTo(root);
+		const { it, id, launch } = await launchedOnAnotherBranch();
 		it.append({ type: "message", customType: "" });
 		await it.answer(id, "Two doors.");
 		it.clock.advance(60_000);
@@ -334,13 +340,7 @@ describe("in a tree", () => {
 	});
 
 	test("also when the session was closed and opened in between", async () => {
-		const file = newFile();
-		const it = await open(file);
-		it.append({ type: "message", customType: "" });
-		const root = file.leaf;
-		const { id } = it.launch();
-		const launch = file.leaf;
-		await it.walkTo(root);
+		const { file, it, id, launch } = await launchedOnAnotherBranch();
 		await it.answer(id, "Two doors.");
 		const after = await open(file);
 		expect(after.sent).toEqual([]);
@@ -391,13 +391,7 @@ test("while the context is shortened nothing is told", async () => {
 });
 
 test("what is read on another branch is still told on the one that launched it", async () => {
-	const file = newFile();
-	const it = await open(file);
-	it.append({ type: "message", customType: "" });
-	const root = file.leaf;
-	const { id } = it.launch();
-	const launch = file.leaf;
-	await it.walkTo(root);
+	const { it, id, launch } = await launchedOnAnotherBranch();
 	await it.answer(id, "Two doors.");
 	const record = it.manager.store.record(id);
 	if (record) it.delivery.claim(record);
