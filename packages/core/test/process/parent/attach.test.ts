@@ -1,26 +1,15 @@
+/** Rejoining a run by its files: one that has ended, is lost, never began, is stopped, or is let go of. */
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
-import { processRunner } from "../../../src/process/index.ts";
-import type { ControlLine, EventLine } from "../../../src/runs/format/layout.ts";
+import type { EventLine } from "../../../src/runs/format/layout.ts";
 import { identityOf, isAlive } from "../../../src/runs/index.ts";
 import { handClock } from "../../../src/testing/index.ts";
-import { attach, deadProcess, liveProcess, type RunDir, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
+import { attach, deadProcess, lines, liveProcess, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
 
-const looking: EventLine = { type: "assistant_text", at: 10, text: "I look first.", stopReason: "toolUse" };
-const reading: EventLine = { type: "tool_call", at: 20, callId: "1", tool: "read", args: { path: "a" } };
-const read: EventLine = { type: "tool_result", at: 30, callId: "1", tool: "read", isError: false };
-const answer: EventLine = { type: "assistant_text", at: 40, text: "All done.", stopReason: "stop", model: "fake/one" };
-const usage: EventLine = {
-	type: "usage",
-	at: 40,
-	usage: { input: 10, output: 5, cacheRead: 1, cacheWrite: 2, cost: 0.5 },
-};
-const turn: EventLine = { type: "turn", at: 41 };
-const idle: EventLine = { type: "idle", at: 50 };
+const { looking, reading, read, answer, usage, turn, idle } = lines;
 const everything = [looking, turn, reading, read, answer, usage, turn, idle];
 
 const told = (lines: readonly EventLine[]) => lines.map(({ at, ...event }) => ({ event, at }));
@@ -267,213 +256,6 @@ describe("a run whose wrapper never said that it is there", () => {
 	});
 });
 
-describe("what a run asks", () => {
-	const question: EventLine = { type: "question", at: 5, id: "q1", question: "Which one?", defaultAnswer: "red" };
-	const asks: Question = { question: "Which one?", defaultAnswer: "red" };
-
-	test("reaches whoever answers, and the answer reaches the wrapper", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		const asked: [string, Question][] = [];
-		const ask = async (agentId: string, question: Question): Promise<Answer> => {
-			asked.push([agentId, question]);
-			return { by: "user", text: "blue" };
-		};
-		attach(dir, { ask });
-		await dir.log(question);
-		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-			.toEqual([{ type: "answer", id: "q1", answer: { by: "user", text: "blue" } }]);
-		expect(asked).toEqual([["a1", asks]]);
-	});
-
-	test.each([
-		["nobody is there to answer", undefined],
-		["whoever should answer fails", () => Promise.reject(new Error("no session"))],
-	])("comes to its default when %s", async (_when, ask) => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		attach(dir, ask ? { ask } : {});
-		await dir.log(question);
-		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-			.toEqual([{ type: "answer", id: "q1", answer: { by: "default", text: "red", why: "absent" } }]);
-	});
-
-	test("is not asked again when it was answered, or is over", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		await dir.log(
-			question,
-			{ ...question, id: "q2" },
-			{ type: "question_over", at: 6, id: "q2" },
-			{ ...question, id: "q3" },
-			{ type: "checkpoint", at: 7, id: "c1" },
-			looking,
-			{ type: "checkpoint", at: 11, id: "c2" },
-			turn,
-		);
-		await writeFile(
-			dir.file("control"),
-			`${JSON.stringify({ type: "answer", id: "q1", answer: { by: "nobody" } })}\n{"type":"steer","mess`,
-		);
-		const asked: string[] = [];
-		attach(dir, {
-			ask: async (_id, { question }) => {
-				asked.push(question);
-				return { by: "user", text: "green" };
-			},
-		});
-		const replies = async () => {
-			const lines = (await readFile(dir.file("control"), "utf8")).split("\n");
-			return lines.slice(2, -1).map((line) => JSON.parse(line));
-		};
-		await expect.poll(replies, { timeout: 30_000 }).toHaveLength(2);
-		expect((await replies()).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
-			{ type: "pass", id: "c2", word: "go" },
-			{ type: "answer", id: "q3", answer: { by: "user", text: "green" } },
-		]);
-		expect(asked).toEqual(["Which one?"]);
-	});
-
-	test("is taken back when it is over before somebody answered", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		let signal: AbortSignal | undefined;
-		attach(dir, {
-			ask: (_id, _question, given) => {
-				signal = given;
-				return new Promise(() => {});
-			},
-		});
-		await dir.log(question);
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(false);
-		await dir.log({ type: "question_over", at: 6, id: "q1" });
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
-	});
-
-	test("stops asking what another program of the user has answered", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		let signal: AbortSignal | undefined;
-		attach(dir, {
-			ask: (_id, _question, given) => {
-				signal = given;
-				return new Promise(() => {});
-			},
-		});
-		await dir.log(question);
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(false);
-		await dir.log({ type: "agent_answered", at: 6, id: "q1", by: "user" });
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
-	});
-
-	test.each([
-		["lets it go on", async () => "go" as const, { word: "go" }],
-		["ends it", async () => "end" as const, { word: "end" }],
-		["fails, so nothing may pass", () => Promise.reject(new Error("closed")), { word: "end", error: "closed" }],
-	])("at a checkpoint %s", async (_what, checkpoint, word) => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		attach(dir, { checkpoint });
-		await dir.log({ type: "checkpoint", at: 5, id: "c1" });
-		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-			.toEqual([{ type: "pass", id: "c1", ...word }]);
-	});
-});
-
-/** Rejoins the run in this directory as a manager does. */
-function adopt(dir: RunDir, { limits, clock = handClock(1_000) }: { limits: Limits; clock?: Clock }) {
-	const { agentId: id, run, ...spec } = { ...runSpec, limits, outlives: true };
-	const process = processRunner({ agentDir: "/nowhere", isProjectTrusted: () => false, clock });
-	const manager = new Manager({ runners: { process }, clock, newId: () => "b2" });
-	manager.adopt({ id, run, spec, artifacts: dir.path, depth: 1, isBackground: true, queuedAt: 1 });
-	onTestFinished(() => manager.shutdown());
-	return { manager };
-}
-
-test("a run that took its time while we could not hear it is judged by its wrapper alone", async () => {
-	const dir = await runDir();
-	const clock = handClock(1_000);
-	await dir.wrappedBy((await liveProcess()).identity);
-	await dir.log(looking, reading);
-	const limits = { timeoutMs: 1_000, idleTimeoutMs: 1_000, toolTimeoutMs: 1_000 };
-	const { manager } = adopt(dir, { limits, clock });
-	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
-	clock.advance(3_600_000);
-	await dir.log(read, answer, idle);
-	await dir.result({ status: "completed", text: "All done." });
-	expect(await manager.wait("a1")).toEqual({ status: "completed", text: "All done." });
-});
-
-describe("a budget that was extended", () => {
-	const checkpoint: EventLine = { type: "checkpoint", at: 60, id: "c1" };
-	const passed = { type: "pass", id: "c1", word: "go", limits: { budgetTokens: 40 } };
-
-	test("is told to the wrapper", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		await dir.log(checkpoint);
-		const { run } = attach(dir, {
-			async checkpoint() {
-				run.granted = passed.limits;
-				return "go";
-			},
-		});
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
-	});
-
-	test("is known to whoever rejoins the run", async () => {
-		const dir = await runDir();
-		await dir.wrappedBy((await liveProcess()).identity);
-		await dir.log(usage, { type: "granted", at: 50, limits: passed.limits }, usage, checkpoint);
-		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
-		expect(manager.store.record("a1")?.status).toBe("running");
-	});
-});
-
-describe("a reply that cannot be written", () => {
-	const blocked = async (line: EventLine) => {
-		const dir = await runDir();
-		const clock = handClock(1_000);
-		await dir.wrappedBy((await liveProcess()).identity);
-		await mkdir(dir.file("control"));
-		await dir.log(line);
-		const { run, reports } = attach(dir, { clock });
-		const complaint = /^An agent waits for an answer that could not be written: EISDIR/;
-		await expect.poll(() => reports, { timeout: 30_000 }).toContainEqual(expect.stringMatching(complaint));
-		return { dir, clock, run, reports };
-	};
-
-	test.each([
-		[
-			{ type: "checkpoint", at: 1, id: "c1" },
-			{ type: "pass", id: "c1", word: "go" },
-		],
-		[
-			{ type: "question", at: 1, id: "q1", question: "?" },
-			{ type: "answer", id: "q1", answer: { by: "nobody", why: "absent" } },
-		],
-	] satisfies [EventLine, ControlLine][])("is written as soon as it can be: %o", async (line, reply) => {
-		const { dir, clock, reports } = await blocked(line);
-		const complaints = reports.length;
-		const timer = setInterval(() => clock.advance(2_000), 10);
-		onTestFinished(() => clearInterval(timer));
-		await rmdir(dir.file("control"));
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([reply]);
-		expect(reports.length).toBe(complaints);
-	});
-
-	test("is dropped when the question is over", async () => {
-		const { dir, clock } = await blocked({ type: "question", at: 1, id: "q1", question: "?" });
-		const waiting = clock.waiting();
-		await dir.log({ type: "question_over", at: 2, id: "q1" });
-		await expect.poll(() => clock.waiting(), { timeout: 30_000 }).toBeLessThan(waiting);
-	});
-});
-
 describe("a stop", () => {
 	test("is told to the wrapper once; nothing is emitted after it, and its result settles the run", async () => {
 		const dir = await runDir();
@@ -538,34 +320,6 @@ describe("a stop", () => {
 		expect(await run.settled).toEqual({ status: "aborted", by: "user", partialText: "Half." });
 		expect(await wrapper.exited).toEqual([0, null]);
 	});
-});
-
-test("steers and wishes to finish reach the wrapper in order", async () => {
-	const dir = await runDir();
-	await dir.wrappedBy((await liveProcess()).identity);
-	const { run } = attach(dir);
-	run.steer("mind the tests");
-	run.wrapUp("the user is in a hurry");
-	run.wrapUp();
-	run.steer("and the docs");
-	await expect
-		.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-		.toEqual([
-			{ type: "steer", message: "mind the tests" },
-			{ type: "wrap_up", reason: "the user is in a hurry" },
-			{ type: "wrap_up" },
-			{ type: "steer", message: "and the docs" },
-		]);
-});
-
-test("a steer that cannot be written is reported", async () => {
-	const dir = await runDir();
-	await mkdir(dir.file("control"));
-	const { run, reports } = attach(dir);
-	run.steer("mind the tests");
-	await expect
-		.poll(() => reports, { timeout: 30_000 })
-		.toContainEqual(expect.stringMatching(/^A message to agent a1 could not be written: EISDIR/));
 });
 
 test("what the wrapper notes now is reported, what it noted long ago is not", async () => {
