@@ -1,27 +1,18 @@
 /** Whatever ends in between, a run of the fleet settles once, and nobody is lost because a link is down. */
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
 import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
-import { callTool, createGate, type RequestView, say } from "@pi-subagents-dev/testkit";
+import { createGate } from "@pi-subagents-dev/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
+import { farDir, losesARunWithItsWrapper, rejoinsARun, works } from "../fixtures/link-failures.ts";
 import { hasNats, type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
 import { startProxy, type Wire } from "../fixtures/proxy.ts";
 
-const DONE = { status: "completed", text: "Done." };
+const DONE = { status: "completed", text: "Done." } as const;
 
-/** A child that calls one tool when the gate opens, and then answers. */
-function works(gate: Promise<unknown>) {
-	return ({ messages }: RequestView) =>
-		messages.some(({ role }) => role === "tool") ? say("Done.") : callTool("ls", { path: "." }, { gate });
-}
-
-async function farDir({ workers }: NatsWorld): Promise<string> {
-	for (const { home } of workers)
-		for (const key of await readdir(join(home, "runs")).catch(() => [])) return join(home, "runs", key);
-	throw new Error("no worker has a run");
-}
+const homesOf = ({ workers }: NatsWorld) => workers.map(({ home }) => home);
 
 async function timesSettled({ spec }: NatsWorld): Promise<number> {
 	return (await readEvents(spec.artifacts)).filter(({ type }) => type === "agent_settled").length;
@@ -66,7 +57,7 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		const { artifacts: _none, ...spec } = world.spec;
 		const { id } = manager.spawn({ ...spec, retry: "lost", runsDir: join(world.env.root, "runs") });
 		await world.server.nextRequest();
-		const dir = await farDir(world);
+		const dir = await farDir(homesOf(world));
 		const first = world.workers.find(({ home }) => dir.startsWith(home));
 		await first?.kill();
 		gate.open();
@@ -78,45 +69,21 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 
 	test("the wrapper on the other machine is killed: the run is lost", async () => {
 		await using world = await natsWorld(works(createGate()));
-		const run = remoteRunner(world.options).start(world.spec, () => undefined);
-		await world.server.nextRequest();
-		const wrapper = await readWrapper(await farDir(world));
-		if (wrapper?.type === "started") process.kill(wrapper.pid, "SIGKILL");
-		expect(await run.settled).toMatchObject({
-			status: "aborted",
-			by: "lost",
-			reason: expect.stringContaining("on fleet"),
-		});
+		await losesARunWithItsWrapper(world, homesOf(world));
 	}, 60_000);
 
 	test("the near process ends: the next one rejoins the run from where its files end", async () => {
 		const gate = createGate();
 		await using world = await natsWorld(works(gate));
-		const spec = { ...world.spec, outlives: true };
-		const first = remoteRunner(world.options).start(spec, () => undefined);
-		await world.server.nextRequest();
-		await first.detach?.();
-		world.link.close();
-		const before = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
-		gate.open();
-		const link = world.anotherLink();
-		const events: string[] = [];
-		const again = remoteRunner({ ...world.options, linkTo: () => link }).attach?.(
-			spec,
-			({ type }) => void events.push(type),
-		);
-		expect(await again?.settled).toEqual(DONE);
-		const after = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
-		expect(after.startsWith(before)).toBe(true);
-		expect(new Set(after.split("\n")).size, "no line twice").toBe(after.split("\n").length);
-		expect(events.filter((type) => type === "tool_result")).toHaveLength(1);
+		const next = world.anotherLink();
+		await rejoinsARun(world, { end: () => world.link.close(), linkTo: () => next, gate, expected: DONE });
 	}, 60_000);
 
 	test("the near process is killed: a run that does not outlive it ends there", async () => {
 		await using world = await natsWorld(works(createGate()), { workers: [["--lease", "1"]] });
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
 		await world.server.nextRequest();
-		const dir = await farDir(world);
+		const dir = await farDir(homesOf(world));
 		world.link.close(); // as the end of the process does: nothing is said
 		await vi.waitFor(() => readFile(join(dir, RUN_FILES.result)), { timeout: 40_000, interval: 500 });
 		expect(JSON.parse(await readFile(join(dir, RUN_FILES.result), "utf8"))).toMatchObject({
@@ -207,7 +174,7 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		const [worker] = world.workers;
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
 		await world.server.nextRequest();
-		const wrapper = await readWrapper(await farDir(world));
+		const wrapper = await readWrapper(await farDir(homesOf(world)));
 		proxy?.cut();
 		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
 		const result = await readFile(join(world.spec.artifacts, RUN_FILES.result), "utf8");

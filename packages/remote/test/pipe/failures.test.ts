@@ -2,26 +2,17 @@ import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
 import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
-import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
+import { callTool, createGate, isFullRun, say } from "@pi-subagents-dev/testkit";
 import { expect, test, vi } from "vitest";
 import { createMachines, remoteRunner } from "../../src/index.ts";
-import { type RemoteWorld, remoteWorld, shimmed } from "../fixtures/remote-world.ts";
+import { farDir, losesARunWithItsWrapper, rejoinsARun, works as worksFor } from "../fixtures/link-failures.ts";
+import { remoteWorld, shimmed } from "../fixtures/remote-world.ts";
 
 /** More than one piece of a log, one entry or one message holds. */
 const ANSWER = Array.from({ length: 2_000 }, (_, index) => `Line ${index + 1} of what was found.`).join("\n");
 
-/** A child that calls one tool when the gate opens, and then answers. */
-function works(gate: Promise<unknown>) {
-	return ({ messages }: RequestView) =>
-		messages.some(({ role }) => role === "tool")
-			? say(ANSWER, { chunkSize: 4_000 })
-			: callTool("ls", { path: "." }, { gate });
-}
-
-async function farDir({ home }: RemoteWorld): Promise<string> {
-	const [key = ""] = await readdir(join(home, "runs"));
-	return join(home, "runs", key);
-}
+/** A child that calls one tool when the gate opens, and then answers at length. */
+const works = (gate: Promise<unknown>) => worksFor(gate, say(ANSWER, { chunkSize: 4_000 }));
 
 test("a worker is killed: a run that outlives its session continues, and settles once", async () => {
 	const gate = createGate();
@@ -90,39 +81,20 @@ if (isFullRun)
 if (isFullRun)
 	test("the wrapper on the other machine is killed: the run is lost", async () => {
 		await using world = await remoteWorld(works(createGate()));
-		const run = remoteRunner(world.options).start(world.spec, () => undefined);
-		await world.server.nextRequest();
-		const wrapper = await readWrapper(await farDir(world));
-		if (wrapper?.type === "started") process.kill(wrapper.pid, "SIGKILL");
-		expect(await run.settled).toMatchObject({
-			status: "aborted",
-			by: "lost",
-			reason: expect.stringContaining("on local"),
-		});
+		await losesARunWithItsWrapper(world, [world.home]);
 	}, 60_000);
 
 test("the near process ends: the next one rejoins the run from where its files end", async () => {
 	const gate = createGate();
 	await using world = await remoteWorld(works(gate));
-	const { options, spec, server } = world;
-	const first = remoteRunner(options).start({ ...spec, outlives: true }, () => undefined);
-	await server.nextRequest();
-	await first.detach?.();
-	world.machines.close();
-	const before = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
-	gate.open();
-	const machines = createMachines(() => ({}), world.machinesOptions);
-	const events: string[] = [];
-	const again = remoteRunner({ ...options, linkTo: machines.linkTo }).attach?.(
-		{ ...spec, outlives: true },
-		({ type }) => void events.push(type),
-	);
-	expect(await again?.settled).toEqual({ status: "completed", text: ANSWER });
-	machines.close();
-	const after = await readFile(join(spec.artifacts, RUN_FILES.events), "utf8");
-	expect(after.startsWith(before)).toBe(true);
-	expect(new Set(after.split("\n")).size, "no line twice").toBe(after.split("\n").length);
-	expect(events.filter((type) => type === "tool_result")).toHaveLength(1);
+	const next = createMachines(() => ({}), world.machinesOptions);
+	await rejoinsARun(world, {
+		end: () => world.machines.close(),
+		linkTo: next.linkTo,
+		gate,
+		expected: { status: "completed", text: ANSWER },
+	});
+	next.close();
 }, 60_000);
 
 test.each([
@@ -136,7 +108,7 @@ test.each([
 		const worker = await shimmed(world, ["--lease", String(lease)]);
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
 		await world.server.nextRequest();
-		const dir = await farDir(world);
+		const dir = await farDir([world.home]);
 		await rename(worker.path, `${worker.path}.away`);
 		await worker.cut();
 		if (expected.status === "aborted") await vi.waitFor(() => readFile(join(dir, RUN_FILES.result)), 20_000);
@@ -159,7 +131,7 @@ if (isFullRun)
 		run.steer("Only once."); // lies in the sleeper's input
 		await vi.waitFor(() => expect(worker.starts()).toBe(2), { timeout: 40_000 });
 		await vi.waitFor(
-			async () => expect(await readFile(join(await farDir(world), RUN_FILES.control), "utf8")).toContain("Only"),
+			async () => expect(await readFile(join(await farDir([world.home]), RUN_FILES.control), "utf8")).toContain("Only"),
 			20_000,
 		);
 		worker.signal("SIGCONT", 0);
