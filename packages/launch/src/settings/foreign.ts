@@ -31,7 +31,6 @@ export const readings: Readonly<Record<string, Reading>> = {
 
 const ALWAYS = "always so here";
 const KEPT = "always kept, for as long as `retention` says";
-const NONE = "there are none";
 
 interface Unread {
 	why: string;
@@ -45,7 +44,7 @@ export const unread: Readonly<Record<string, Unread>> = {
 		why: "the texts are short, and your own for `Agent` counts as soon as `agent-tool-description.md` is there",
 	},
 	fleetView: { why: "the tree and `/agents` show every agent" },
-	agentMentions: { why: "the model knows every preset; name one in your own words" },
+	agentMentions: { why: "`mentions` says what happens to a message that begins with `@`" },
 	strictAgentFiles: { why: "a broken file is always reported, and costs only itself", met: ["false"] },
 	outputTranscript: { why: KEPT, met: ["true"] },
 	rememberAgents: { why: KEPT, met: ["true"] },
@@ -58,8 +57,8 @@ export const unread: Readonly<Record<string, Unread>> = {
 	rollupChildUsage: { why: ALWAYS },
 	waitTimeoutSeconds: { why: "a wait ends with the agent, with Escape, or when you type something" },
 	maxConcurrentForeground: { why: "agents in the foreground count towards `maxConcurrent`, too", met: ["0"] },
-	workflowsEnabled: { why: NONE },
-	packageWorkflows: { why: NONE },
+	workflowsEnabled: { why: "`/workflow` is always there, and `toolsets` says whether the model has its tool" },
+	packageWorkflows: { why: "those that `pi.subagents.workflows` of an installed package names are always found" },
 	agentScanDirs: { why: "only the usual directories and packages are read", met: ["[]"] },
 	agentExcludeDirs: { why: "all of the usual directories are read", met: ["[]"] },
 	defaultExtensions: { why: "an agent loads only the extensions that its preset names", met: ["[]"] },
@@ -68,9 +67,12 @@ export const unread: Readonly<Record<string, Unread>> = {
 	disabledFeatures: { why: "`toolsets`, `scheduling` and `worktrees` switch things off", met: ["[]"] },
 	maxThinking: { why: "`thinking` and `locked` of a preset say it", met: [] },
 	modelScope: { why: "`scopeModels` keeps agents to the models that are enabled in pi", met: [] },
-	runnerLaunchers: { why: "agents run in pi, in a process or in tmux", met: ["{}", "[]"] },
+	runnerLaunchers: {
+		why: "`launchers` defines programs that agents run inside, and a preset names one",
+		met: ["{}", "[]"],
+	},
 	toolActivation: { why: "`toolsets` says which tools are offered", met: [] },
-	usageBudget: { why: "`budget_tokens` and `budget_cost` of a preset say it", met: [] },
+	usageBudget: { why: "`budget_tokens` and `budget_cost` of a preset, and the setting `budget`, say it", met: [] },
 };
 
 export interface ForeignNote {
