@@ -6,12 +6,14 @@ import {
 	callTool,
 	converse,
 	createPiEnv,
+	hang,
 	lastUserSays,
 	type ModelServer,
 	offersTool,
 	type PiEnv,
 	type PiEnvOptions,
 	type ReplySource,
+	type RequestView,
 	type Rule,
 	say,
 	startModelServer,
@@ -35,12 +37,15 @@ const files = {
 	".pi/subagents/repo-scout.md": scoutPreset,
 };
 
+/** The session's own model is asked. */
+export const isSession = offersTool("Agent");
+/** The agent of the preset above is asked. */
+export const isScout = systemPromptSays("You are the repo scout.");
 const asParent = all(offersTool("subagent"), lastUserSays("delegate"));
-const asScout = systemPromptSays("You are the repo scout.");
 
 /** What the parent's model says after the agents' results have come back. */
 export const parentSays = (...replies: readonly ReplySource[]): Rule => converse(asParent, ...replies);
-export const scoutSays = (...replies: readonly ReplySource[]): Rule => converse(asScout, ...replies);
+export const scoutSays = (...replies: readonly ReplySource[]): Rule => converse(isScout, ...replies);
 
 export const delegate = (task = "Find the launch code.", more: Record<string, unknown> = {}) =>
 	callTool("subagent", { preset: "repo-scout", task, ...more });
@@ -52,6 +57,18 @@ export const unfenced = (text = ""): string => text.replace(/<([a-z]+-[0-9a-f]{1
 export const scoutReadsNotes = scoutSays(callTool("read", { path: "notes.txt" }), ({ lastToolResults }) =>
 	say(`The notes say: ${lastToolResults[0]?.text.trim()}`),
 );
+
+/** An agent asks the one above it, says what it heard, and then works for ever. */
+export const asksWhichColour = (when: (request: RequestView) => boolean): Rule =>
+	converse(
+		when,
+		callTool("ask_main_session", { question: "Which colour?" }),
+		({ lastToolResults }) => ({
+			...callTool("read", { path: "notes.txt" }),
+			text: `I heard: ${unfenced(lastToolResults[0]?.text)}`,
+		}),
+		hang(),
+	);
 
 export const parentDelegates = parentSays(delegate(), ({ lastToolResults }) =>
 	say(`My scout reports: ${unfenced(lastToolResults[0]?.text)}`),

@@ -14,7 +14,7 @@ import {
 	startTui,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { delegate, parentSays, type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
+import { delegate, isScout, parentSays, type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";
 
 /** Nobody else's tmux is in reach: all servers are found below `home`. */
@@ -34,7 +34,6 @@ function inTmux(pi: PiBinary, home: string): PiBinary {
 	return { ...pi, command: ["tmux", ...server, "new-session", "-s", "work", ...pi.command] };
 }
 
-const isScout = ({ systemPrompt }: { systemPrompt: string }) => systemPrompt.includes("You are the repo scout.");
 const wide = { cols: 200 };
 const prefix = "\x02";
 

@@ -8,24 +8,21 @@ import {
 	createGate,
 	isFullRun,
 	lastUserSays,
-	offersTool,
 	runJson,
 	say,
 	secondPi,
 	startRpc,
 	startTui,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { linesOf, until } from "../../support/detached.ts";
 import { homegrown } from "../../support/extensions/homegrown.ts";
 import { enter, openMenu } from "../../support/keys.ts";
-import { extensionDir, parentSays, scene, scoutSays } from "../../support/scene.ts";
+import { extensionDir, isScout, isSession, parentSays, scene, scoutSays } from "../../support/scene.ts";
 
 const second = await secondPi();
 const modern = second ? [second] : [];
-const isSession = offersTool("Agent");
 const digs = callTool("Agent", { prompt: "Dig slowly.", description: "dig", subagent_type: "repo-scout" });
 
 /** Holds up every run that starts while there is a file `hold`; sends a message that starts a turn. */
@@ -56,7 +53,7 @@ describe.each(isFullRun ? modern : [])("pi $version", (pi) => {
 					when(all(isSession, lastUserSays("<task-notification>")), say("News.")),
 					when(all(isSession, lastUserSays("Are you there?")), say("Yes.")),
 					when(all(isSession, lastUserSays("A nudge.")), say("Nudged.")),
-					converse(systemPromptSays("You are the repo scout."), say("Found gold.", { gate })),
+					converse(isScout, say("Found gold.", { gate })),
 				],
 				{ files: { "starter.ts": starter }, extensions: [extensionDir, "starter.ts"] },
 			);

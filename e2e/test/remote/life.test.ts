@@ -11,7 +11,6 @@ import {
 	converse,
 	createGate,
 	gatePis,
-	hang,
 	isFullRun,
 	lastUserSays,
 	offersTool,
@@ -26,7 +25,7 @@ import { launchesIn, linesOf, toldIn, until } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asRepository } from "../../support/repository.ts";
-import { parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
+import { asksWhichColour, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
 const TIMEOUT = 120_000;
 const onLocal = { agentFiles: { "subagents.json": JSON.stringify({ machine: "local" }) } };
@@ -70,12 +69,7 @@ if (isFullRun)
 						},
 						{ ...read, text: "The second part.", gate: told },
 					),
-					converse(
-						asScout("Look at the tests, too."),
-						callTool("ask_main_session", { question: "Which colour?" }),
-						({ lastToolResults }) => ({ ...read, text: `I heard: ${unfenced(lastToolResults[0]?.text)}` }),
-						hang(),
-					),
+					asksWhichColour(asScout("Look at the tests, too.")),
 				],
 				onLocal,
 			);

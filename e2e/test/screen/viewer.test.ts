@@ -7,7 +7,6 @@ import {
 	converse,
 	createGate,
 	gateCases,
-	hang,
 	lastUserSays,
 	offersTool,
 	type Rule,
@@ -19,7 +18,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { familyFiles as files } from "../../support/family.ts";
-import { scene, unfenced } from "../../support/scene.ts";
+import { asksWhichColour, scene } from "../../support/scene.ts";
 
 const REPORT = Array.from({ length: 60 }, (_, index) => `- Finding number ${index + 1}`).join("\n");
 const asLeaf = (text: string) => all(systemPromptSays("You are the leaf."), lastUserSays(text));
@@ -43,12 +42,7 @@ function story() {
 			{ ...read, text: "The second part.", gate: first },
 			{ ...read, text: "The third part.", gate: second },
 		),
-		converse(
-			asLeaf("Look at the tests, too."),
-			callTool("ask_main_session", { question: "Which colour?" }),
-			({ lastToolResults }) => ({ ...read, text: `I heard: ${unfenced(lastToolResults[0]?.text)}` }),
-			hang(),
-		),
+		asksWhichColour(asLeaf("Look at the tests, too.")),
 	];
 	return { first, second, rules };
 }

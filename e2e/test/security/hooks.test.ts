@@ -1,9 +1,9 @@
 /** The user's own hook decides about every launch, whatever runs the agent; a project cannot set one. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isFullRun, runJson, say, systemPromptSays } from "@pi-subagents-dev/testkit";
+import { isFullRun, runJson, say } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
+import { delegate, isScout, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
 const HOOK = `
 	import { readFileSync } from "node:fs";
@@ -24,9 +24,7 @@ async function launched(task: string, runner = "session") {
 	const { requests } = it.server;
 	return {
 		result: unfenced(requests.flatMap(({ lastToolResults }) => lastToolResults)[0]?.text),
-		tools: requests
-			.filter(systemPromptSays("You are the repo scout."))
-			.map(({ tools }) => tools.map(({ name }) => name)),
+		tools: requests.filter(isScout).map(({ tools }) => tools.map(({ name }) => name)),
 	};
 }
 

@@ -13,7 +13,6 @@ import {
 	say,
 	startRpc,
 	startTui,
-	systemPromptSays,
 	type Terminal,
 	toolReturned,
 	when,
@@ -23,10 +22,9 @@ import { launchesIn, linesOf, until } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { all, controlsIn, corpus, obeyedIn } from "../../support/hostile/hostile-corpus.ts";
 import { enter } from "../../support/keys.ts";
-import { scene } from "../../support/scene.ts";
+import { isScout, scene } from "../../support/scene.ts";
 
 const isSession = offersTool("start_subagent");
-const isScout = systemPromptSays("You are the repo scout.");
 const isNews = both(isSession, lastUserSays("<task-notification>"));
 
 /** The parent's own words are pi's to print, so it says nothing hostile itself; its tool calls are. */

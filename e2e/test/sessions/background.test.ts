@@ -16,7 +16,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { parentSays, type Scene, scene, scoutReadsNotes, scoutSays, unfenced } from "../../support/scene.ts";
+import { isScout, parentSays, type Scene, scene, scoutReadsNotes, scoutSays, unfenced } from "../../support/scene.ts";
 
 const launch = (task = "Find the launch code.") => callTool("background_agent", { preset: "repo-scout", task });
 const startsIt = parentSays(launch(), ({ lastToolResults }) => say(`Launched: ${lastToolResults[0]?.text}`));
@@ -31,7 +31,6 @@ const looks = converse(
 );
 const runsDir = (it: Scene) => join(it.env.cwd, ".pi", "subagents", "runs");
 const runIds = async (it: Scene) => (await readdir(runsDir(it))).filter((name) => name !== ".gitignore");
-const isScout = ({ systemPrompt }: { systemPrompt: string }) => systemPrompt.includes("You are the repo scout.");
 
 /** Resolves when the run's result is there. */
 async function result(it: Scene, runId: string): Promise<{ outcome: { status: string; text?: string } }> {

@@ -12,24 +12,21 @@ import {
 	hang,
 	isFullRun,
 	lastUserSays,
-	offersTool,
 	type PiBinary,
 	type Reply,
 	say,
 	startTui,
-	systemPromptSays,
 	type Terminal,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { until } from "../../support/detached.ts";
 import { enter } from "../../support/keys.ts";
-import { extensionDir, type Scene, scene } from "../../support/scene.ts";
+import { extensionDir, isScout, isSession, type Scene, scene } from "../../support/scene.ts";
 
 const NEWS = "<task-notification>";
-const isSession = offersTool("Agent");
-const isDigger = all(systemPromptSays("You are the repo scout."), lastUserSays("Dig slowly."));
-const isAwaited = all(systemPromptSays("You are the repo scout."), lastUserSays("Be waited for."));
+const isDigger = all(isScout, lastUserSays("Dig slowly."));
+const isAwaited = all(isScout, lastUserSays("Be waited for."));
 
 const digs = callTool("Agent", { prompt: "Dig slowly.", description: "dig", subagent_type: "repo-scout" });
 const waits = callTool("subagent", { preset: "repo-scout", task: "Be waited for." });

@@ -11,7 +11,6 @@ import {
 	hang,
 	isFullRun,
 	lastUserSays,
-	offersTool,
 	type PiRpc,
 	type PiTarget,
 	type Reply,
@@ -20,7 +19,6 @@ import {
 	say,
 	startRpc,
 	startTui,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -28,10 +26,8 @@ import { linesOf, toldIn, until } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { type Watched, watcher } from "../../support/extensions/watcher.ts";
 import { enter } from "../../support/keys.ts";
-import { scene } from "../../support/scene.ts";
+import { isScout, isSession, scene } from "../../support/scene.ts";
 
-const isSession = offersTool("Agent");
-const isScout = systemPromptSays("You are the repo scout.");
 const launch = (more: Record<string, unknown> = {}) =>
 	callTool("Agent", { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", ...more });
 const launches = converse(all(isSession, lastUserSays("Please dig.")), launch({ name: "digger" }), say("It digs."));

@@ -9,21 +9,17 @@ import {
 	converse,
 	hang,
 	lastUserSays,
-	offersTool,
 	type PiBinary,
 	type PiRpc,
 	type ReplySource,
 	say,
 	startRpc,
 	startTui,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Scene, scene, unfenced } from "../../support/scene.ts";
+import { isScout, isSession, type Scene, scene, unfenced } from "../../support/scene.ts";
 
-const isSession = offersTool("Agent");
-const isScout = systemPromptSays("You are the repo scout.");
 /** Longer than what a session or a message keeps of a result. */
 const LONG_ANSWER = `It begins. ${"All of it matters. ".repeat(600)}The last word is heliotrope.`;
 

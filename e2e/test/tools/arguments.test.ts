@@ -10,21 +10,17 @@ import {
 	gatePis,
 	hang,
 	lastUserSays,
-	offersTool,
 	type PiEvent,
 	say,
 	startRpc,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { badCalls } from "../../support/hostile/bad-calls.ts";
-import { type Scene, scene } from "../../support/scene.ts";
+import { isScout, isSession, type Scene, scene } from "../../support/scene.ts";
 
 const calls = Object.entries(badCalls).flatMap(([tool, list]) => list.map((each) => ({ tool, ...each })));
 
-const isSession = offersTool("Agent");
-const isScout = systemPromptSays("You are the repo scout.");
 const launch = (name: string, more: object) =>
 	callTool("Agent", { prompt: `Be ${name}.`, description: name, subagent_type: "repo-scout", name, ...more });
 

@@ -10,7 +10,6 @@ import {
 	converse,
 	isFullRun,
 	lastUserSays,
-	offersTool,
 	type PiTarget,
 	type ReplySource,
 	type RequestView,
@@ -24,7 +23,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Scene, scene, unfenced } from "../../support/scene.ts";
+import { isSession, type Scene, scene, unfenced } from "../../support/scene.ts";
 
 interface Case {
 	/** The tool, and what it shows. Its first word is the prompt's. */
@@ -39,7 +38,6 @@ interface Case {
 
 const launch = (task: string, more: Record<string, unknown> = {}) =>
 	callTool("Agent", { prompt: task, description: "do it", subagent_type: "repo-scout", ...more });
-const isSession = offersTool("Agent");
 const session = (word: string, ...replies: readonly ReplySource[]): Rule =>
 	converse(all(isSession, lastUserSays(`Please ${word}`)), ...replies);
 /** A scout with this task. */
