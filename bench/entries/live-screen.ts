@@ -5,24 +5,13 @@
 import { dirname } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import {
-	callTool,
-	callTools,
-	converse,
-	createPiEnv,
-	lastUserSays,
-	type Reply,
-	say,
-	startModelServer,
-	startTui,
-} from "@pi-subagents-dev/testkit";
+import { callTool, type Reply, say, type Terminal } from "@pi-subagents-dev/testkit";
 import { MARK } from "../fixtures/live-board.ts";
 import type { Benchmark, Subject } from "../measure.ts";
-import { cpuOf } from "./silence.ts";
+import { cpuOf, onScreen } from "../worlds/screen.ts";
 
 const AGENTS = 20;
 const TASK = "Talk.";
-const LAUNCH_MS = 60_000;
 /** Until the launch has been drawn and collected as garbage. */
 const REST_MS = 2_000;
 const SAMPLE_MS = 6_000;
@@ -58,32 +47,18 @@ function row(what: string, unit: string, of: (cost: Cost) => number): Benchmark 
 }
 
 function subject(name: string, path: string, launch: Reply, of: (cost: Cost) => number): Subject {
+	const shows = new RegExp(`${MARK} .*w\\d{4}`); // or nothing is measured
+	const world = { agents: AGENTS, task: TASK, reply: talk, rows: 60, shows, restMs: REST_MS };
 	return {
 		name,
-		once: async () => of(await watched(path, callTools(...Array.from({ length: AGENTS }, () => launch)))),
+		once: async () => of(await onScreen({ ...world, extensions: [path, board], launch }, watched)),
 	};
 }
 
-async function watched(path: string, launch: Reply): Promise<Cost> {
-	const rules = [converse(lastUserSays("Begin"), launch, say("They are off.")), converse(lastUserSays(TASK), talk)];
-	const server = await startModelServer({ rules });
-	const agentFiles = { "subagents.json": JSON.stringify({ maxConcurrent: 0 }) };
-	const env = await createPiEnv({ server, extensions: [path, board], agentFiles });
-	try {
-		const tui = await startTui({ env, timeoutMs: LAUNCH_MS }, { cols: 120, rows: 60 });
-		tui.type("Begin.");
-		tui.press("enter");
-		const asked = () => server.requests.filter(({ lastUserText }) => lastUserText === TASK).length;
-		await server.nextRequest(() => asked() === AGENTS, { timeoutMs: LAUNCH_MS });
-		await tui.waitForText(new RegExp(`${MARK} .*w\\d{4}`), { timeoutMs: LAUNCH_MS }); // or nothing is measured
-		await pass(REST_MS);
-		const [before, { length }, start] = [await cpuOf(tui.pid), tui.raw, performance.now()];
-		await pass(SAMPLE_MS);
-		const seconds = (performance.now() - start) / 1_000;
-		const cpuMsPerSecond = ((await cpuOf(tui.pid)) - before) / seconds;
-		return { kbPerSecond: Buffer.byteLength(tui.raw.slice(length)) / 1_024 / seconds, cpuMsPerSecond };
-	} finally {
-		await env.cleanup(); // ends pi, too
-		await server.close();
-	}
+async function watched(tui: Terminal): Promise<Cost> {
+	const [before, { length }, start] = [await cpuOf(tui.pid), tui.raw, performance.now()];
+	await pass(SAMPLE_MS);
+	const seconds = (performance.now() - start) / 1_000;
+	const cpuMsPerSecond = ((await cpuOf(tui.pid)) - before) / seconds;
+	return { kbPerSecond: Buffer.byteLength(tui.raw.slice(length)) / 1_024 / seconds, cpuMsPerSecond };
 }
