@@ -148,7 +148,7 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 		fields: { settings: { type: "object", meaning: "[all settings](settings.md)" } },
 	},
 	settings_changed: {
-		when: "they are not the same any more",
+		when: "the settings have changed",
 		fields: {
 			settings: { type: "object", meaning: "[all settings](settings.md)" },
 			persisted: { type: "boolean", meaning: "always true: settings come from files" },

@@ -27,7 +27,7 @@ const NOT_RUNNING = "Agent is not running";
 
 const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 	ping: {
-		does: "Says that we are there, before a session is open as well.",
+		does: "Says that the extension is there, also before a session is open.",
 		fields: {},
 		answers: `\`{ version: ${PROTOCOL_VERSION}, capabilities }\`: what there is beyond version ${PROTOCOL_VERSION}`,
 	},
@@ -52,7 +52,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
 	},
 	consume: {
-		does: "Says that the caller has shown the result: the session is not told of it. In time from inside `subagents:completed`, within 200 ms after it, and for as long as the session is busy with other work.",
+		does: "Says that the caller has shown the result: the session gets no message about it. This works inside a listener of `subagents:completed`, within 200 ms after it, and as long as the session is busy with other work.",
 		fields: { agentId },
 		answers: "nothing",
 		errors: ["Agent not found or still running"],
@@ -237,11 +237,11 @@ pi.events.on(\`subagents:rpc:spawn:reply:\${requestId}\`, (reply) => console.log
 pi.events.emit("subagents:rpc:spawn", { requestId, type: "Explore", prompt: "Where is the parser?" });
 \`\`\`
 
-The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) has no place for an answer: nothing is done. Unknown fields are ignored, and so is whatever would say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
+The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) has no place for an answer: nothing is done. Unknown fields are ignored, and so are fields that say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
 
-We answer as soon as we are loaded, and say \`subagents:ready\` when a session is open: an extension loaded earlier listens for that, one loaded later sends a \`ping\`. Do both, with a timeout, since this extension may not be installed. Before a session is open \`spawn\` answers \`No active session\`.
+We answer as soon as we are loaded, and emit \`subagents:ready\` when a session is open: an extension that was loaded earlier listens for that, one that is loaded later sends a \`ping\`. Do both, with a timeout, since this extension may not be installed. Before a session is open \`spawn\` answers \`No active session\`.
 
-\`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other extensions for sub-agents have it; the rest counts where \`capabilities\` names it. What differs from them: an unknown preset is an error and not another preset unless the user has set \`fallbackSubagent\`, every agent waits for a slot, and \`onSpawned\`, \`onQueued\` and \`onCompaction\` among the options of \`spawn\` are not called (the [events](events.md) say the same).
+\`ping\`, \`spawn\`, \`stop\` and \`consume\` are protocol version ${PROTOCOL_VERSION}, as other sub-agent extensions have it; the other requests work where \`capabilities\` names them. Three things differ from those extensions: an unknown preset is an error, unless the user has set \`fallbackSubagent\`; every agent waits for a slot; \`onSpawned\`, \`onQueued\` and \`onCompaction\` among the options of \`spawn\` are not called (the [events](events.md) say the same).
 
 ${sections.join("\n\n")}
 

@@ -84,7 +84,7 @@ test("an answer reaches the question that was shown, and no other", async () => 
 	const way = [{ choose: "session" }, { choose: id }, { choose: "Answer" }] as const;
 	expect(await it.runMenu(...way, { type: "the left one" })).toContainEqual(
 		expect.stringMatching(
-			new RegExp(`^scout ${id} asks\\nWhich door\\?\\n\\n.*There are two\\.\\nesc: it goes on waiting$`),
+			new RegExp(`^scout ${id} asks\\nWhich door\\?\\n\\n.*There are two\\.\\nesc: it keeps waiting$`),
 		),
 	);
 	expect(await first).toEqual({ by: "user", text: "the left one" });

@@ -267,7 +267,7 @@ export class RunLifecycle {
 		for (const { id } of this.tree.childrenOf(live.id)) this.stop(id, { by: "parent", reason });
 	}
 
-	/** Whether it runs again: then this was not its end. Its budget counts on; its turns and its time begin anew. */
+	/** Whether it runs again: then this was not its end. Its budget counts on; its turns and its time start at zero. */
 	async #startOver(live: LiveAgent, outcome: Outcome): Promise<boolean> {
 		const { spec, run } = live;
 		const runner = this.#options.runners[spec.runner];

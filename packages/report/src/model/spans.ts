@@ -142,7 +142,7 @@ class Walk {
 	/** What is still open was cut off by the end of the run, or goes on. */
 	finish(): void {
 		this.#now = this.#input.endedAt;
-		const label = this.#input.isRunning ? "goes on" : "was cut off";
+		const label = this.#input.isRunning ? "continues" : "was cut off";
 		const isLonger = this.#input.isRunning || this.#now > (this.#askedAt ?? this.#now);
 		if (this.#askedAt !== undefined && this.#open.length === 0 && isLonger)
 			this.add({ kind: "model", start: this.#askedAt, end: this.#now, label, isCut: true });

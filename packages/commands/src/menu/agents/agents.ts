@@ -93,7 +93,7 @@ async function stop({ screen, manager }: Menu, agent: AgentRecord): Promise<void
 async function answer({ screen, manager }: Menu, agent: AgentRecord): Promise<void> {
 	const asked = manager.questions().find(({ agentId }) => agentId === agent.id);
 	if (!asked) throw new Error(`${agentLabel(agent)} is no longer waiting for an answer.`);
-	const intro = [asked.question, "", ...backgroundOf(asked), "esc: it goes on waiting"].join("\n");
+	const intro = [asked.question, "", ...backgroundOf(asked), "esc: it keeps waiting"].join("\n");
 	const text = await screen.input({ title: `${agentLabel(agent)} asks`, intro });
 	if (text === undefined || text.trim() === "") return;
 	if (!manager.questions().includes(asked))
