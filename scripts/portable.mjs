@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const NOT_PORTABLE =
-	/node:(?:fs|child_process|os|net|http|worker_threads)|\bSIG[A-Z]{3,}\b|process\.(?:kill|platform)|pi-subagents-dev\/testkit|import\.meta\.resolve/;
+	/node:(?:fs|child_process|os|net|http|worker_threads)|\bSIG[A-Z]{3,}\b|process\.(?:kill|platform)|pi-subagents-dev\/testkit"|import\.meta\.resolve/;
 
 const chosen = readdirSync(join(root, "packages"))
 	.map((name) => join(root, "packages", name))

@@ -13,11 +13,12 @@ export type { PiTarget } from "./drivers/target.ts";
 export { startTerminal, type Terminal, type TerminalExit, type TerminalOptions } from "./drivers/terminal.ts";
 export { startTui, type TuiOptions } from "./drivers/tui.ts";
 export { type FauxModel, type FauxModelOptions, fauxModel } from "./faux/faux-model.ts";
+export { gateCases, isFullRun } from "./full-run.ts";
 export { onceInRun } from "./once-in-run.ts";
 export { installPackages, type PinnedPackage } from "./pi/install-packages.ts";
 export { type PiBinary, piUnderTest } from "./pi/pi-binary.ts";
 export { createPiEnv, FAKE_PROVIDER, type FakeModelDefinition, type PiEnv, type PiEnvOptions } from "./pi/pi-env.ts";
-export { availablePis, gateCases, gatePis, isFullRun, secondPi } from "./pi/second-pi.ts";
+export { availablePis, gatePis, secondPi } from "./pi/second-pi.ts";
 export { requireTool } from "./require-tool.ts";
 export {
 	callTool,

@@ -1,3 +1,4 @@
+import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import { Check } from "typebox/value";
 import { expect, test } from "vitest";
 import { translate } from "../../src/settings/foreign.ts";
@@ -15,6 +16,10 @@ function random(seed: number): () => number {
 		return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
 	};
 }
+
+/** `tools/fuzz` tries changed examples of whole files in the gate as well. */
+const VALUES = isFullRun ? 500 : 40;
+const FILES = isFullRun ? 3_000 : 300;
 
 const next = random(20_260_102);
 const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
@@ -71,7 +76,7 @@ test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 	"whatever %s holds, it is used or costs exactly one problem",
 	(name, way) => {
 		let used = 0;
-		for (let index = 0; index < 500; index++) {
+		for (let index = 0; index < VALUES; index++) {
 			const value = index === 0 ? (VALID[name] ?? at(defaults, way) ?? {}) : anyJson();
 			const { settings, problems } = read(nested(way, value));
 			expect(Check(settingsSchema, settings), JSON.stringify(value)).toBe(true);
@@ -85,13 +90,13 @@ test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 			}
 		}
 		expect(used).toBeGreaterThan(0);
-		expect(used).toBeLessThan(500);
+		expect(used).toBeLessThan(VALUES);
 	},
 );
 
 test("whatever a file holds, valid settings come out", () => {
 	const keys = [...Object.keys(settingsShape.properties ?? {}), ...TEXTS, "subagents"];
-	for (let index = 0; index < 3_000; index++) {
+	for (let index = 0; index < FILES; index++) {
 		const content = Object.fromEntries(Array.from({ length: 4 }, () => [oneOf(keys), anyJson()]));
 		const text = JSON.stringify(next() < 0.1 ? anyJson() : content);
 		const torn = next() < 0.2 ? text.slice(0, next() * text.length) : text;

@@ -3,12 +3,19 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
 import { preset, tree } from "../support.ts";
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url));
 
+interface Said {
+	code: number | null;
+	out: string;
+	err: string;
+}
+
 /** Runs `pi-presets` as a real process. */
-function cli(root: string, ...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+function program(root: string, ...args: string[]): Promise<Said> {
 	return new Promise((resolve) => {
 		const env = { ...process.env, HOME: root, PI_CODING_AGENT_DIR: join(root, "home") };
 		const child = spawn(process.execPath, [bin, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -19,6 +26,21 @@ function cli(root: string, ...args: string[]): Promise<{ code: number | null; ou
 	});
 }
 
+/** What that process does, in this one, since a start of Node takes longer than any of these commands. */
+async function cli(root: string, ...args: string[]): Promise<Said> {
+	const text = { out: "", err: "" };
+	const code = await runCli(args, {
+		cwd: root,
+		home: root,
+		env: { PI_CODING_AGENT_DIR: join(root, "home") },
+		version: () => "",
+		columns: undefined,
+		out: (more) => (text.out += more),
+		err: (more) => (text.err += more),
+	});
+	return { code, ...text };
+}
+
 const files = {
 	"home/subagents/tester.md": preset("tester", "model: a/b\ntools: read, bash\nmax_turns: 7\n", "Test it.\u001b[2J"),
 	".pi/subagents/worker.md": preset("Worker", "model: inherit\nsubagents: none\n"),
@@ -26,7 +48,7 @@ const files = {
 };
 
 test("list prints an aligned table of all presets", async () => {
-	const { code, out, err } = await cli(await tree(files), "list");
+	const { code, out, err } = await program(await tree(files), "list");
 	expect([code, err]).toEqual([0, ""]);
 	expect(out).toMatch(/^NAME +SOURCE +MODEL +TOOLS +DESCRIPTION\n/);
 	expect(out).toMatch(/^tester +global subagents +a\/b +read,bash +About tester$/m);
@@ -61,7 +83,7 @@ test("show prints every value with its origin, what it replaces, and the prompt 
 });
 
 test("show of an unknown name suggests one and fails", async () => {
-	const { code, out, err } = await cli(await tree(files), "show", "testr");
+	const { code, out, err } = await program(await tree(files), "show", "testr");
 	expect([code, out, err]).toEqual([1, "", 'pi-presets: there is no preset "testr": did you mean "tester"?\n']);
 });
 
@@ -129,7 +151,7 @@ test("--help prints the usage", async () => {
 
 test("--version prints the version of the package", async () => {
 	const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
-	expect(await cli(await tree(), "--version")).toEqual({ code: 0, out: `${manifest.version}\n`, err: "" });
+	expect(await program(await tree(), "--version")).toEqual({ code: 0, out: `${manifest.version}\n`, err: "" });
 });
 
 test("an --agent-dir that is not there holds no presets", async () => {

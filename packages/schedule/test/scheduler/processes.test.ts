@@ -7,7 +7,7 @@ import { type JobRun, nextRuns, type StoredJob } from "../../src/index.ts";
 import { type Aftermath, BEGIN, chaos, STEP_MS } from "./chaos/chaos.ts";
 
 const isFull = process.env.CHAOS === "full";
-const plan = isFull ? { processes: 10, jobs: 100, seconds: 900 } : { processes: 4, jobs: 27, seconds: 480 };
+const plan = isFull ? { processes: 10, jobs: 100, seconds: 900 } : { processes: 4, jobs: 27, seconds: 300 };
 const seed = Number(process.env.CHAOS_SEED ?? 1);
 
 test(`no run starts twice and no moment is forgotten, whoever is killed (seed ${seed})`, {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { handClock } from "@pi-subagents/core/testing";
 import { sanitize, unfenced } from "@pi-subagents/progress";
+import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { formatPeek, type Peek, peek } from "../../src/peek/peek.ts";
 
@@ -105,10 +106,10 @@ describe("the lines of a file", () => {
 	});
 
 	test("of a large file have their true numbers at both ends and in the middle", async () => {
-		const path = await fileOf(numbered(1_500_000));
-		expect((await peek(path, { lines: 1 })).lines).toEqual([{ number: 1_500_000, text: "line 1500000" }]);
-		expect((await peek(path, { after: 700_000, lines: 1 })).lines).toEqual([{ number: 700_001, text: "line 700001" }]);
-		expect(numbersOf(await peek(path, { regex: "999$", lines: 2 }))).toEqual([1_498_999, 1_499_999]);
+		const path = await fileOf(numbered(500_000));
+		expect((await peek(path, { lines: 1 })).lines).toEqual([{ number: 500_000, text: "line 500000" }]);
+		expect((await peek(path, { after: 240_000, lines: 1 })).lines).toEqual([{ number: 240_001, text: "line 240001" }]);
+		expect(numbersOf(await peek(path, { regex: "999$", lines: 2 }))).toEqual([498_999, 499_999]);
 	});
 
 	test("are not waited for when the caller gives up", async () => {
@@ -135,14 +136,14 @@ describe("a regex", () => {
 	});
 
 	test("searches the last megabytes of a large file, and all of it piece by piece", async () => {
-		const path = await fileOf(`needle\n${numbered(900_000)}needle\n`);
-		expect(await peek(path, { regex: "needle" })).toMatchObject({ lines: [{ number: 900_002 }], isCut: true });
+		const path = await fileOf(`needle\n${numbered(450_000)}needle\n`);
+		expect(await peek(path, { regex: "needle" })).toMatchObject({ lines: [{ number: 450_002 }], isCut: true });
 		const seen: number[] = [];
 		let look = await peek(path, { regex: "needle", after: 0 });
 		expect(look.nextAfter).toBeLessThan(look.total);
 		for (seen.push(...numbersOf(look)); look.isCut; seen.push(...numbersOf(look)))
 			look = await peek(path, { regex: "needle", after: look.nextAfter });
-		expect(seen).toEqual([1, 900_002]);
+		expect(seen).toEqual([1, 450_002]);
 	});
 
 	test("minds case unless it begins with (?i)", async () => {
@@ -330,7 +331,7 @@ function naive(bytes: Buffer, { lines = 20, regex = "", after }: Options): Peek 
 
 describe("for any file", () => {
 	test("a look gives what reading all of it would", async () => {
-		for (let seed = 1; seed <= 400; seed++) {
+		for (let seed = 1; seed <= (isFullRun ? 400 : 60); seed++) {
 			const random = randomOf(seed);
 			const bytes = bytesOf(random);
 			const options = optionsOf(random, undefined);
@@ -339,7 +340,7 @@ describe("for any file", () => {
 	}, 120_000);
 
 	test("a search gives what searching all of it would", async () => {
-		for (let seed = 1; seed <= 60; seed++) {
+		for (let seed = 1; seed <= (isFullRun ? 60 : 15); seed++) {
 			const random = randomOf(seed);
 			const bytes = bytesOf(random);
 			const options = optionsOf(random, ["a", "^$", "7 ?é", "^Reading", "(?:b|w)+$"][random(5)]);
@@ -348,8 +349,8 @@ describe("for any file", () => {
 	}, 120_000);
 
 	test.each([
-		{ regex: "", seeds: 60, step: 400 },
-		{ regex: "a|w", seeds: 12, step: 4_000 },
+		{ regex: "", seeds: isFullRun ? 60 : 12, step: 400 },
+		{ regex: "a|w", seeds: isFullRun ? 12 : 4, step: 4_000 },
 	])(
 		"that grows between looks, nothing is lost or repeated (regex: $regex)",
 		async ({ regex, seeds, step }) => {

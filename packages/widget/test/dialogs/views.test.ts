@@ -1,6 +1,7 @@
 /** What the dialogs of the menu draw: beautiful at usual widths, within the terminal at all of them. */
 import { KeybindingsManager, TUI_KEYBINDINGS, visibleWidth } from "@earendil-works/pi-tui";
 import { handClock } from "@pi-subagents/core/testing";
+import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import { describe, expect, test } from "vitest";
 import { BusyView } from "../../src/dialogs/busy-view.ts";
 import type { DialogContext } from "../../src/dialogs/frame.ts";
@@ -163,7 +164,9 @@ const views = {
 
 describe.each(Object.entries(views))("hostile texts in a %s", (_name, create) => {
 	test("fit every width, and bring no control characters of their own", () => {
-		const everyWidth = Array.from({ length: 301 }, (_, width) => width);
+		const everyWidth = Array.from({ length: 301 }, (_, width) => width).filter(
+			(width) => isFullRun || width <= 40 || width % 10 === 0,
+		);
 		const drawn = [
 			...everyWidth.map((width) => ({ width, rows: 24 })),
 			...[1, 10, 60].flatMap((rows) => [1, 2, 20, 21, 40, 200].map((width) => ({ width, rows }))),

@@ -1,4 +1,5 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
+import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -33,10 +34,12 @@ type Frame = typeof anyFrame extends fc.Arbitrary<infer T> ? T : never;
 const optionsFor = ({ mode, width, maxLines, focus }: Frame, views: readonly AgentView[]): FitOptions => {
 	return { mode, width, maxLines, now: NOW, focusId: views[focus % (views.length + 1)]?.id };
 };
-const check = (predicate: (frame: Frame, views: AgentView[]) => void, numRuns = 400) =>
+/** A full run tries all, the gate one of five. */
+const runs = (all: number) => ({ numRuns: isFullRun ? all : all / 5 });
+const check = (predicate: (frame: Frame, views: AgentView[]) => void, all = 400) =>
 	fc.assert(
 		fc.property(anyFrame, (frame) => predicate(frame, randomViews(frame.seed, frame.most))),
-		{ numRuns },
+		runs(all),
 	);
 const sizeOf = (counts: Layout["hidden"]) => counts.running + counts.waiting + counts.queued + counts.finished;
 const agentsOf = ({ rows }: Layout) =>
@@ -130,7 +133,7 @@ test("whatever was drawn before, of another width, mode or time, a frame is that
 				expect(render(fit(tree, options))).toEqual(render(fit(fresh, options)));
 			}
 		}),
-		{ numRuns: 300 },
+		runs(300),
 	);
 });
 

@@ -3,6 +3,7 @@
  * it depends on are missing. Its command-line bundle needs only the three packages that are pinned beside it.
  */
 import { join } from "node:path";
+import { isFullRun } from "../full-run.ts";
 import { workspaceCache } from "../workspace-cache.ts";
 import { installPackages, type PinnedPackage } from "./install-packages.ts";
 import { type PiBinary, piIn, piUnderTest } from "./pi-binary.ts";
@@ -34,14 +35,6 @@ const PACKAGES: readonly PinnedPackage[] = [
 		integrity: "sha512-FCqGtGOrMgzUiIrMNMA2YnsOxCNwo31dzqXvclXUC6xeT35NJLKXQJsvbeCTjvoFAwZgEAPg8U6+KAPDGXn8Mg==",
 	},
 ];
-
-/** `npm run test:full` runs every combination; the gate runs one case per promise. */
-export const isFullRun = process.env.TEST_FULL === "1";
-
-/** Of a product of cases, all in a full run; in the gate only those at these places. */
-export function gateCases<Case>(cases: readonly Case[], ...places: readonly number[]): Case[] {
-	return cases.filter((_case, place) => isFullRun || places.includes(place));
-}
 
 /** For a test of a promise that does not depend on the version: the oldest supported pi in the gate, every pi in a full run. */
 export async function gatePis(): Promise<PiBinary[]> {
