@@ -1,4 +1,5 @@
 export { BusyView } from "./busy-view.ts";
+export { diffBlocks } from "./diff.ts";
 export { clip, within } from "./fit-text.ts";
 export type { DialogContext } from "./frame.ts";
 export { InputView } from "./input-view.ts";

@@ -1,5 +1,6 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { expect, test } from "vitest";
+import { diffBlocks } from "../../src/dialogs/diff.ts";
 import { type Block, fields, layout } from "../../src/dialogs/layout.ts";
 import { type DialogTheme, noteView } from "../../src/dialogs/note-view.ts";
 
@@ -83,4 +84,59 @@ test("nothing is wider than the screen, and no control character reaches it, at 
 		const bad = view.render(width).filter((line) => visibleWidth(line) > width || CONTROLS.test(line));
 		expect(bad, `at ${width} columns`).toEqual([]);
 	}
+});
+
+test("a diff has each file under its name, and its lines in colours", () => {
+	const diff = `---
+ src/a.ts | 2 +-
+ 2 files changed
+`.slice(4);
+	const files = `
+diff --git a/src/a.ts b/src/a.ts
+index 1..2 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -1,3 +1,3 @@ function f() {
+ kept
+-old
+
++\tnew
+\\ No newline at end of file
+diff --git a/old.txt b/new.txt
+similarity index 100%
+rename from old.txt
+rename to new.txt
+diff --git a/logo.png b/logo.png
+index 1..2 100644
+Binary files a/logo.png and b/logo.png differ
+diff --git a/gone.txt b/gone.txt
+deleted file mode 100644
+--- a/gone.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-bye
+`.slice(1);
+	const lines = layout(diffBlocks(diff + files), 80, (tone, text) => `${tone ?? "plain"}: ${text}`);
+	expect(lines).toEqual([
+		"muted: src/a.ts | 2 +-",
+		"muted: 2 files changed",
+		"",
+		"strong: src/a.ts  +1 −1",
+		"accent: @@ -1,3 +1,3 @@ function f() {",
+		"muted:  kept",
+		"bad: -old",
+		"",
+		expect.stringMatching(/^good: \+ +new$/),
+		"muted: \\ No newline at end of file",
+		"",
+		"strong: old.txt → new.txt  +0 −0",
+		"",
+		"strong: logo.png  +0 −0",
+		"plain: Binary files a/logo.png and b/logo.png differ",
+		"",
+		"strong: gone.txt (deleted)  +0 −1",
+		"accent: @@ -1 +0,0 @@",
+		"bad: -bye",
+	]);
+	expect(diffBlocks("")).toEqual([{ text: "No changes." }]);
 });

@@ -13,12 +13,12 @@ import {
 	worktreesDir,
 } from "@pi-subagents/core/worktree";
 import { formatCount } from "@pi-subagents/progress";
+import { diffBlocks } from "@pi-subagents/widget/dialogs";
 import type { CommandHost } from "../../host.ts";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
 import {
 	conflictBlocks,
-	diffBlocks,
 	discardText,
 	fileList,
 	introOf,
