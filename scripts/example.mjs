@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * `npm run example <name> [arguments]` runs an example of `examples/` from this clone. An example names published
- * packages; here it gets those of the clone instead, as links in its `node_modules`, and pi from the workspace.
+ * `npm run example <name> [arguments]` runs an example of `examples/` from this clone; without a name it lists them. An
+ * example names published packages; here it gets those of the clone instead, as links in its `node_modules`, and pi from
+ * the workspace. With `--build` before the name, what it needs is built first.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -9,13 +10,20 @@ import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [name = "", ...args] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const builds = given[0] === "--build";
+const [name = "", ...args] = builds ? given.slice(1) : given;
 const names = readdirSync(join(root, "examples")).filter((each) =>
 	existsSync(join(root, "examples", each, "README.md")),
 );
 if (!names.includes(name)) {
-	console.error(`${name === "" ? "Name an example" : `There is no example "${name}"`}: ${names.join(", ")}.`);
-	process.exit(1);
+	if (name !== "") console.error(`There is no example "${name}".\n`);
+	console[name === "" ? "log" : "error"](usage());
+	process.exit(name === "" ? 0 : 1);
+}
+if (builds) {
+	const build = spawnSync(process.execPath, [join(root, "scripts/build.mjs"), "./packages/*"], { stdio: "inherit" });
+	if (build.status !== 0) process.exit(build.status ?? 1);
 }
 
 const dir = join(root, "examples", name);
@@ -45,4 +53,17 @@ function link(library) {
 	mkdirSync(dirname(at), { recursive: true });
 	rmSync(at, { recursive: true, force: true });
 	symlinkSync(relative(dirname(at), target), at, "junction");
+}
+
+/** The names, each with its line of `examples/README.md`. */
+function usage() {
+	const table = readFileSync(join(root, "examples", "README.md"), "utf8");
+	const about = new Map(
+		[...table.matchAll(/^\| \[([^\]]+)\][^|]*\| (.*) \|$/gm)].map(([, each, text]) => [each, text.replaceAll("`", "")]),
+	);
+	const width = Math.max(...names.map(({ length }) => length));
+	const rows = names.map((each) => `  ${each.padEnd(width)}  ${about.get(each) ?? ""}`.trimEnd());
+	return ["Usage: npm run example <name> [arguments]", "", ...rows, "", "examples/<name>/README.md says more."].join(
+		"\n",
+	);
 }

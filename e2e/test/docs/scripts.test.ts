@@ -85,7 +85,7 @@ test("every command in an example's README works as written from the clone", asy
 	const entries = await readdir(join(root, "examples"));
 	const names = entries.filter((name) => existsSync(join(root, "examples", name, "README.md")));
 	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-	expect(scripts["example:run"]).toMatch(/ && node scripts\/example\.mjs$/);
+	expect(scripts["example:run"]).toBe("node scripts/example.mjs --build");
 	await Promise.all(
 		names.map(async (name) => {
 			const readme = await readFile(join(root, "examples", name, "README.md"), "utf8");
@@ -103,9 +103,15 @@ test("every command in an example's README works as written from the clone", asy
 			}
 		}),
 	);
-	await expect(run(process.execPath, ["scripts/example.mjs", "nobody"], { cwd: root })).rejects.toThrow(
-		/There is no example "nobody": ci-log, /,
-	);
+});
+
+test("`npm run example` without a name lists the examples without building anything; a wrong name does that too, and fails", async () => {
+	const usage = await run(process.execPath, ["scripts/example.mjs", "--build"], { cwd: root });
+	expect(usage).toMatch(/^Usage: npm run example <name> \[arguments\]\n/);
+	expect(usage).toMatch(/^ {2}ci-log {2,}the progress formatter in a CI log$/m);
+	expect(usage.match(/^ {2}[\w-]+ {2,}\S/gm)).toHaveLength(10);
+	const wrong = run(process.execPath, ["scripts/example.mjs", "--build", "nobody"], { cwd: root });
+	await expect(wrong).rejects.toThrow(/There is no example "nobody"\.\s+Usage: .*\s+ci-log /);
 });
 
 test("commit subjects are checked from the newest change of the script on", async () => {
