@@ -191,6 +191,16 @@ test("hostile files change nothing but themselves", async () => {
 	expect(out).not.toMatch(/secret|trap|unread/);
 });
 
+test("shows the end of what a failed check printed", async () => {
+	const { add, call } = await world();
+	const verification = { ok: false, command: "npm test", tail: "not ok 3\n1 test\u001b[2J failed" };
+	const error = "Not verified: npm test exited with code 1 (2s)";
+	await add({ id: "mender", result: { status: "failed", error, verification } });
+	expect((await call("show", "mender")).out).toMatch(
+		/npm test exited with code 1[\s\S]*Output of its check\nnot ok 3\n1 test failed\n\nAnswer\n/,
+	);
+});
+
 test("a wrong command line says so, and help needs no runs", async () => {
 	const { call } = await world();
 	expect(await call("--help")).toMatchObject({ code: 0, out: expect.stringContaining("reply <agent> <text>") });

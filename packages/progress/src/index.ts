@@ -37,6 +37,7 @@ export { type BlockDelta, blockDelta, normalize, textDelta } from "./normalize.t
 export type { Notices, Phrase } from "./phrases.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
 export {
+	checkOutput,
 	endText,
 	isElsewhere,
 	lookOf,

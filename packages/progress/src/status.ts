@@ -3,9 +3,10 @@
  * and messages; the end of a run is one sentence. Never throws, also not for data of a newer version, because an error
  * while rendering would crash the host.
  */
+import { clip } from "./clip.ts";
 import type { Aborted, AbortedBy, Completed, CutBy, Outcome, Verification } from "./events.ts";
 import { formatDuration } from "./format.ts";
-import { sanitizeClipped } from "./sanitize.ts";
+import { sanitizeBlock, sanitizeClipped } from "./sanitize.ts";
 
 /** The word, the icon (one column wide), and the name of the colour in pi's themes. */
 export interface StatusLook {
@@ -142,6 +143,26 @@ export function verificationText({ ok, command, durationMs, problem }: Verificat
 }
 
 const MAX_COMMAND_LENGTH = 120;
+
+/** Enough to see what failed; the files of the run have more. */
+const CHECK_LINES = 20;
+const CHECK_LINE_LENGTH = 400;
+
+/**
+ * The last lines of what the command printed that did not accept a run's work, sanitized; `""` if there are none. Which
+ * command it was and how it ended is in {@link outcomeText}.
+ *
+ * @example
+ * ```ts
+ * const verification = { ok: false, command: "npm test", tail: "not ok 3\n3 tests failed" };
+ * checkOutput({ status: "failed", error: "Not verified", verification }); // "not ok 3\n3 tests failed"
+ * ```
+ */
+export function checkOutput(outcome: Outcome | undefined): string {
+	const tail = outcome?.status === "failed" ? sanitizeBlock(outcome.verification?.tail ?? "") : "";
+	const lines = tail.trimEnd().split("\n").slice(-CHECK_LINES);
+	return lines.map((line) => clip(line.trimEnd(), CHECK_LINE_LENGTH)).join("\n");
+}
 
 function withVerification(text: string, { verification }: Completed): string {
 	return verification ? `${text}, ${verificationText(verification)}` : text;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endText, lookOf, outcomeText, readableError, tallyText, type WaitsFor } from "../src/index.ts";
+import { checkOutput, endText, lookOf, outcomeText, readableError, tallyText, type WaitsFor } from "../src/index.ts";
 
 test("every status has one word; an unknown one is cleaned", () => {
 	const words = ["running", "waiting", "queued", "completed", "failed", "aborted"].map(
@@ -56,4 +56,15 @@ test.each([
 	['{"code":3}', '{"code":3}'],
 ])("the message of %s is %s", (error, message) => {
 	expect(readableError(error)).toBe(message);
+});
+
+test("of a failed check, people see the last lines of its output, cleaned and bounded; of anything else nothing", () => {
+	const failed = (tail: unknown) =>
+		({ status: "failed", error: "Not verified", verification: { ok: false, tail: tail as string } }) as const;
+	const lines = Array.from({ length: 50 }, (_, at) => `not ok ${at}`).join("\n");
+	const shown = checkOutput(failed(`${lines}\x1b[2J\n  at a.ts\n${"x".repeat(1_000)}\n\n`)).split("\n");
+	expect(shown).toHaveLength(20);
+	expect(shown.slice(-3)).toEqual(["not ok 49", "  at a.ts", `${"x".repeat(399)}…`]);
+	expect([failed(undefined), failed(7), failed(""), undefined].map(checkOutput)).toEqual(["", "", "", ""]);
+	expect(checkOutput({ status: "completed", text: "x", verification: { ok: true, tail: "fine" } })).toBe("");
 });

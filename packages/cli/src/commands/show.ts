@@ -1,6 +1,6 @@
 /** `show`: everything about one agent. */
 import { runTextOf } from "@pi-subagents/core/runs";
-import { formatCost, formatCount, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { checkOutput, formatCost, formatCount, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { type Context, find } from "./context.ts";
 
 export async function show(context: Context, [word = ""]: readonly string[]): Promise<number> {
@@ -12,6 +12,7 @@ export async function show(context: Context, [word = ""]: readonly string[]): Pr
 	}
 	const { icon, who, preset, status, age, now, reach } = runTextOf(run, Date.now());
 	const { state, result, task, runner, model, project, dir, agentId } = run;
+	const output = checkOutput(result?.outcome);
 	const facts = [
 		["agent", `${sanitize(agentId)}, run ${run.run}`],
 		["status", `${status}, ${age}`],
@@ -28,6 +29,7 @@ export async function show(context: Context, [word = ""]: readonly string[]): Pr
 		facts.map(([name, text]) => `  ${name?.padEnd(8)} ${text}`).join("\n"),
 		`Task\n${sanitizeBlock(task)}`,
 		...(state.group === "needs-input" ? [`Question\n${questionText(state.question)}`] : []),
+		...(output === "" ? [] : [`Output of its check\n${output}`]),
 		...(result?.finalText === undefined ? [] : [`Answer\n${sanitizeBlock(result.finalText)}`]),
 	];
 	stdout.write(`${parts.join("\n\n")}\n`);

@@ -13,6 +13,7 @@ import {
 import { attemptsText, cachedPercentOf, wholeOutcome, worktreeLines } from "@pi-subagents/core/report";
 import { loadPresets } from "@pi-subagents/launch";
 import {
+	checkOutput,
 	endText,
 	formatCost,
 	formatCount,
@@ -86,12 +87,14 @@ function isNamed(agents: readonly AgentRecord[], wanted: string): boolean {
 export async function agentDetails(record: AgentRecord, now: number): Promise<Block[]> {
 	const { description, artifacts, question } = record;
 	const outcome = record.outcome && (await wholeOutcome(record, record.outcome));
+	const checked = checkOutput(outcome);
 	const output = outcome?.status === "completed" ? outcome.text : outcome?.partialText;
 	const more = (output?.length ?? 0) - TEXT_CHARACTERS;
 	const rest = artifacts === undefined ? "" : `; all of it is in ${artifacts}/result.json`;
 	return [
 		{ text: `${agentLabel(record)}: ${sanitize(description)}`, tone: "strong" },
 		fields(fieldsOf(record, now)),
+		...(checked === "" ? [] : [{ text: checked, tone: "bad" as const }]),
 		...(output === undefined || output.trim() === "" ? [] : [{ text: output.slice(0, TEXT_CHARACTERS) }]),
 		...(more > 0 ? [{ text: `(${formatCount(more, "more character")}${rest})`, tone: "muted" as const }] : []),
 		...(question === undefined

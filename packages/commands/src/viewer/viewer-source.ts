@@ -1,11 +1,12 @@
 /**
  * An agent's conversation: from its session file or, while there is none, the last lines of its progress. The source may
- * change while the viewer is open; then the conversation starts over.
+ * change while the viewer is open; then the conversation starts over. Behind it is why a check did not accept the work.
  */
 import { join } from "node:path";
-import type { AgentRecord, Report } from "@pi-subagents/core";
+import type { AgentRecord, Outcome, Report } from "@pi-subagents/core";
 import { RUN_FILES, readLineRange } from "@pi-subagents/core/runs";
 import { type FileTranscript, openTranscript, openTranscriptFile } from "@pi-subagents/core/session";
+import { checkOutput, endText } from "@pi-subagents/progress";
 import type { ConversationEntry, ConversationSource } from "@pi-subagents/widget";
 
 export interface ConversationOptions {
@@ -34,18 +35,23 @@ export class AgentConversation implements ConversationSource {
 	#progress: { first: number; entries: ConversationEntry[] } = { first: 1, entries: [] };
 	/** The file that is shown; undefined while the progress is. */
 	#shown: FileTranscript | undefined;
-	#notifiedLength = 0;
+	/** The entry behind the last one. */
+	#check: ConversationEntry | undefined;
+	/** What was last notified: how many entries are before that one, and how many there are in all. */
+	#notified = { before: 0, length: 0 };
 
 	constructor(options: ConversationOptions) {
 		this.#options = options;
 	}
 
 	get length(): number {
-		return this.#shown ? this.#shown.length : this.#progress.entries.length;
+		return this.#length + (this.#check ? 1 : 0);
 	}
 
 	async read(from: number, count: number): Promise<readonly ConversationEntry[]> {
-		return this.#shown ? this.#shown.read(from, count) : this.#progress.entries.slice(from, from + count);
+		const [check, end] = [this.#check, this.#length];
+		const found = this.#shown ? await this.#shown.read(from, count) : this.#progress.entries.slice(from, from + count);
+		return check && from <= end && from + count > end ? [...found.slice(0, end - from), check] : found;
 	}
 
 	onAppend(listener: (length: number) => void): () => void {
@@ -58,7 +64,7 @@ export class AgentConversation implements ConversationSource {
 	}
 
 	/** Reads what is new. A later run of the agent may use another directory. */
-	async refresh({ id, runner, artifacts }: AgentRecord): Promise<void> {
+	async refresh({ id, runner, artifacts, outcome }: AgentRecord): Promise<void> {
 		if (!this.#isOpen || artifacts !== this.#artifacts) {
 			this.#stopListening();
 			this.#isOpen = true;
@@ -69,6 +75,7 @@ export class AgentConversation implements ConversationSource {
 		await Promise.all(this.#files.map((file) => file.refresh()));
 		const isAnswered = this.#files.some(({ length }) => length > 0);
 		if (!isAnswered && artifacts !== undefined) await this.#readProgress(join(artifacts, RUN_FILES.transcript));
+		this.#check = checkEntry(outcome);
 		this.#update();
 	}
 
@@ -103,17 +110,28 @@ export class AgentConversation implements ConversationSource {
 		for (const stop of this.#unsubscribes.splice(0)) stop();
 	}
 
+	get #length(): number {
+		return this.#shown ? this.#shown.length : this.#progress.entries.length;
+	}
+
 	#update(): void {
 		const best = this.#files.find(({ length }) => length > 0);
 		if (best !== this.#shown) {
 			this.#shown = best;
 			this.#notify(0);
 		}
-		if (this.length !== this.#notifiedLength) this.#notify(this.length);
+		const { before, length } = this.#notified;
+		if (before !== this.#length && length > before) this.#notify(0); // the entry behind it has another place now
+		if (this.length !== this.#notified.length) this.#notify(this.length);
 	}
 
 	#notify(length: number): void {
-		this.#notifiedLength = length;
+		this.#notified = { before: length === 0 ? 0 : this.#length, length };
 		for (const listener of [...this.#listeners]) listener(length);
 	}
+}
+
+function checkEntry(outcome: Outcome | undefined): ConversationEntry | undefined {
+	const output = checkOutput(outcome);
+	return outcome && output !== "" ? { type: "check", line: endText(outcome), output } : undefined;
 }

@@ -147,6 +147,18 @@ test("a view of a settled agent has what it said, and where the rest is", async 
 	expect(shown).not.toContain("last ");
 });
 
+test("a view of one whose check failed has the end of what the check printed", async () => {
+	const verification = { ok: false, command: "npm test", tail: "not ok 3\n1 test failed" };
+	const error = "Not verified: npm test exited with code 1 (2s)";
+	const failed = agent({
+		status: "failed",
+		outcome: { status: "failed", error, partialText: "Mended.", verification },
+	});
+	expect(text(await agentDetails(failed, NOW))).toMatch(
+		/npm test exited with code 1[\s\S]*\n\nnot ok 3\n1 test failed\n\nMended\.$/,
+	);
+});
+
 test("a view of one that waits shows its question and how to answer it", async () => {
 	const shown = text(await agentDetails(waiting, NOW));
 	expect(shown).toContain('scout "left-door" (beef0001): Find the launch code');

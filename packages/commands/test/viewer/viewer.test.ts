@@ -127,6 +127,29 @@ describe("the viewer of an agent", () => {
 		expect(await it.shows("Another answer.")).toContain("● live");
 	});
 
+	test("shows the end of what a failed check printed behind the conversation, until the next run", async () => {
+		await using it = await world();
+		const { id } = it.launch();
+		await it.writeConversation(id, said("Mended."));
+		void it.open(id);
+		await it.shows("Mended.");
+		const verification = { ok: false, command: "npm test", tail: "not ok 3\n1 test failed" };
+		const error = "Not verified: npm test exited with code 1 (2s)";
+		it.runner.runs[0]?.settle({ status: "failed", error, partialText: "Mended.", verification });
+		await it.manager.wait(id);
+		it.clock.advance(100);
+		expect(await it.shows("1 test failed")).toMatch(
+			/Mended\.[\s\S]*✗ Failed: Not verified: npm test exited with code 1[\s\S]*not ok 3/,
+		);
+		it.manager.resume(id, { ...spec });
+		await it.writeConversation(id, said("Once more."));
+		it.clock.advance(1_000);
+		await it.shows("Once more.");
+		await expect.poll(() => it.screen()).not.toContain("1 test failed");
+		expect(it.screen()).toContain("Once more.");
+		expect(it.told).toEqual([]);
+	});
+
 	test("of one that has settled has no timer, and says that its conversation was not kept", async () => {
 		await using it = await world();
 		const { id } = it.launch();

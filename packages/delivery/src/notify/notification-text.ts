@@ -13,7 +13,15 @@ import {
 	worktreeLabel,
 	worktreeLines,
 } from "@pi-subagents/core/report";
-import { beginningOf, fence, formatCount, outcomeText, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import {
+	beginningOf,
+	checkOutput,
+	fence,
+	formatCount,
+	outcomeText,
+	sanitize,
+	sanitizeBlock,
+} from "@pi-subagents/progress";
 import type { SendItem } from "../outbox/types.ts";
 import type { Notification, NotifiedAgent } from "../session/notification.ts";
 
@@ -111,6 +119,7 @@ export const LINE_BYTES = 400;
 
 function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 	const { id, name, type, description, status, toolUses, usage, artifacts } = record;
+	const output = checkOutput(record.outcome);
 	const next = isPaused(record) ? `/workflow resume ${id} continues it` : undefined;
 	return {
 		id,
@@ -122,6 +131,7 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 			.filter((each) => each !== undefined)
 			.join("; "),
 		preview: beginningOf(saidBy(record), PREVIEW_CHARACTERS),
+		...(output === "" ? {} : { checkOutput: output }),
 		toolUses,
 		tokens: workTokens(usage),
 		...(usage.cost > 0 ? { cost: usage.cost } : {}),

@@ -31,6 +31,8 @@ export interface NotifiedAgent {
 	summary: string;
 	/** The beginning of what it said. */
 	preview: string;
+	/** The end of what the command printed that did not accept its work. */
+	checkOutput?: string;
 	toolUses: number;
 	tokens: number;
 	/** In US dollars, if known. */

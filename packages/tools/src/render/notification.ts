@@ -32,6 +32,8 @@ interface Told {
 	/** What there is to know of one that did: whether it was verified, and the branch of its changes. */
 	note: string;
 	said: string;
+	/** The end of what the command printed that did not accept its work. */
+	output: string;
 	/** The most important first. */
 	figures: readonly string[];
 	resultPath: string;
@@ -115,18 +117,21 @@ function beginning(agent: Told, most: number, width: number, theme: Theme): stri
 	];
 }
 
-function isCut({ reason, note, said }: Told, most: number, width: number): boolean {
+function isCut({ reason, note, said, output }: Told, most: number, width: number): boolean {
 	const lines = linesOf(said);
-	return lines.length > most || [reason, note, ...lines].some((line) => visibleWidth(line) + 2 > width);
+	return (
+		output !== "" || lines.length > most || [reason, note, ...lines].some((line) => visibleWidth(line) + 2 > width)
+	);
 }
 
 function whole(agent: Told, width: number, theme: Theme): string[] {
-	const { reason, note, said, resultPath } = agent;
+	const { reason, note, said, output, resultPath } = agent;
 	const style = { color: (text: string) => theme.fg("customMessageText", text) };
 	return [
 		head(agent, width, theme),
 		...wrapped(reason, width).map((line) => theme.fg("warning", line)),
 		...wrapped(note, width).map((line) => theme.fg("muted", line)),
+		...wrapped(output, Math.max(1, width - 2)).map((line) => theme.fg("muted", `  ${line}`)),
 		...(said === "" ? [] : ["", ...new Markdown(said, 0, 0, getMarkdownTheme(), style).render(width)]),
 		...(resultPath === ""
 			? []
@@ -156,6 +161,7 @@ function toldAgent(agent: Record<string, unknown>): Told {
 		reason: isGood ? "" : summary,
 		note: isGood ? summary.replace(/^Completed(?: in [^,;]*)?[,;]? ?/, "") : "",
 		said: block(agent.preview).trim(),
+		output: block(agent.checkOutput).trimEnd(),
 		figures: [
 			formatDuration(number(agent.durationMs)),
 			...(cost > 0 ? [formatCost(cost)] : []),

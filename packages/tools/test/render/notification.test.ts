@@ -23,7 +23,9 @@ const scout = {
 	durationMs: 72_000,
 };
 
-const details = (...agents: (Partial<typeof scout> & { resultPath?: string; cost?: number })[]) => ({
+const details = (
+	...agents: (Partial<typeof scout> & { resultPath?: string; cost?: number; checkOutput?: string })[]
+) => ({
 	runIds: agents.map((_, index) => `a${index}`),
 	agents: agents.map((agent) => ({ ...scout, ...agent })),
 });
@@ -68,6 +70,36 @@ test("who failed or was stopped says why", () => {
 		"   Half.",
 		"",
 	]);
+});
+
+test("of a failed check, the unfolded box has the end of what the command printed", () => {
+	const summary = "Failed after 2s: Not verified: npm test exited with code 1 (1s)";
+	const failed = details({
+		status: "failed",
+		summary,
+		preview: "All done.",
+		checkOutput: "not ok 3\n  at \x1b[2Ja.ts:7",
+	});
+	expect(draw(failed)).toEqual([
+		"",
+		" ✗ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		`   ${summary}`,
+		"   All done.",
+		expect.stringMatching(/^ … .*to expand/),
+		"",
+	]);
+	expect(draw(failed, { expanded: true })).toEqual([
+		"",
+		" ✗ scout Find the launch code  1m 12s · 3 tools · 22.8k tokens",
+		` ${summary}`,
+		"   not ok 3",
+		"     at a.ts:7",
+		"",
+		" All done.",
+		"",
+	]);
+	for (let width = 1; width < 30; width++)
+		expect(draw(failed, { expanded: true, width }).every((line) => visibleWidth(line) <= width)).toBe(true);
 });
 
 test("a long result is folded, with the way to unfold it; unfolded it is all there, with the path of the rest", () => {

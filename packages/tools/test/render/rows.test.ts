@@ -115,6 +115,32 @@ test("a failed run has icon, readable error and id, and no figures for the model
 	expect(lines(failed)).toEqual(["✗ Failed after 2s: 429: Slow down. · a1"]);
 });
 
+test("a run whose check failed shows the command, how it ended and the end of what it printed, alone and among others", () => {
+	const how = "Failed after 3s: Not verified: npm test exited with code 1 (2s), 1 tool call";
+	const problems = fence("problems", "not ok 3\n  at a.ts:7");
+	const partial = `What it had said until then (partial):\n${fence("partial", "Mended.")}`;
+	const failed = `[agent a1 (scout): ${how}]\n${problems}\n\n${partial}`;
+	expect(lines(renderAgentResult(result(failed), state, plain, { isError: true }))).toEqual([
+		"✗ Failed after 3s: Not verified: npm test exited with code 1 (2s) · a1",
+		"not ok 3",
+		"  at a.ts:7",
+		"",
+		"Mended.",
+	]);
+	const done = `${fence("answer", "Fine.")}\n\n[agent a2 (scout): Completed in 1s, 0 tool calls]`;
+	const both = {
+		content: [{ type: "text", text: `## 1. scout\n\n${failed}\n\n## 2. scout\n\n${done}` }],
+		details: {
+			agents: [
+				{ ...details, status: "failed" as const },
+				{ ...details, agentId: "a2" },
+			],
+		},
+	};
+	const shown = lines(renderAgentResult(both, { ...state, expanded: true }, plain, { isError: false }), 120).join("\n");
+	expect(shown).toMatch(/npm test exited with code 1 \(2s\)[\s\S]*not ok 3\n.* at a\.ts:7[\s\S]*Mended\.[\s\S]*Fine\./);
+});
+
 test("a long answer is folded, with the way to unfold it", () => {
 	const text = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join("\n");
 	const folded = lines(renderAgentResult(result(text), state, plain, { isError: false }));

@@ -77,6 +77,11 @@ const entry = fc.oneof(
 	fc.record({ type: fc.constant("compaction"), summary: text }),
 	fc.record({ type: fc.constant("unreadable"), bytes: fc.nat() }),
 	fc.record({ type: fc.constant("progress"), text }),
+	fc.record({
+		type: fc.constant("check"),
+		line: fc.oneof(text, fc.jsonValue()),
+		output: fc.oneof(text, fc.jsonValue()),
+	}),
 	fc.jsonValue(),
 ) as fc.Arbitrary<ConversationEntry>;
 

@@ -37,6 +37,19 @@ describe("the viewer", () => {
 		await expect(shown.screen().join("\n")).toMatchFileSnapshot(`frames/viewer-${width}.txt`);
 	});
 
+	test.each([50, 80, 120])("shows why a check did not accept the work at %i columns", async (width) => {
+		const line = "Failed after 2m: Not verified: npm test -- --reporter=dot exited with code 1 (12.3s)";
+		const output = `${lines(12, "ok")}\nnot ok 13 - moves a parcel\n  at \x1b[2Jsrc/store.js:7\n1 test failed`;
+		const shown = await show(new MemorySource([told("Fix."), said("Fixed."), { type: "check", line, output }]), {
+			width,
+			height: 22,
+			head,
+		});
+		await expect(shown.screen().join("\n")).toMatchFileSnapshot(`frames/viewer-check-${width}.txt`);
+		await shown.press(KEYS.enter);
+		expect(shown.body().join("\n").match(/ok/g)).toHaveLength(13);
+	});
+
 	test.each([50, 80, 120])("shows what is being written behind the last message at %i columns", async (width) => {
 		const writing = () => thought("The store is next.\nOr is it?", "So far, **two** files create sess");
 		const source = new MemorySource([told("Look."), said("I look.")]);

@@ -63,6 +63,8 @@ function parseEntry(entry: ConversationEntry, before: Parsed | undefined): Parse
 			return { parts: [{ kind: "aside", label: "Context compacted", passage: passage(entry.summary) }] };
 		case "progress":
 			return { parts: [{ kind: "progress", line: sanitize(string(entry.text).slice(0, LINE_CHARACTERS)) }] };
+		case "check":
+			return checkParts(entry);
 		case "unreadable":
 			return note(`An entry of ${formatCount(entry.bytes, "byte")} cannot be shown`);
 		default:
@@ -118,6 +120,13 @@ function parseResult(message: Readonly<Record<string, unknown>>, calls: Parsed["
 		showsEnd: tool === "bash" || tool === "powershell", // the end of a command's output shows the result
 	};
 	return calls ? { parts: [part], calls } : { parts: [part] };
+}
+
+function checkParts({ line, output }: { line: string; output: string }): Parsed {
+	const printed = passage(output);
+	const result: Part = { kind: "result", line: "", passage: printed, isError: true, showsEnd: true };
+	const head: Part = { kind: "error", line: sanitize(string(line).slice(0, LINE_CHARACTERS)) };
+	return { parts: [head, ...(printed.text === "" ? [] : [result])] };
 }
 
 function aside(message: Readonly<Record<string, unknown>>): Part {

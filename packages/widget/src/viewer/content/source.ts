@@ -17,5 +17,7 @@ export type ConversationEntry =
 	| { type: "compaction"; timestamp?: string; summary: string }
 	/** An entry that cannot be shown. */
 	| { type: "unreadable"; bytes: number }
+	/** The command that checks the agent's work did not accept it: which and how, and the end of what it printed. */
+	| { type: "check"; line: string; output: string }
 	/** One line of progress, when there is no conversation. */
 	| { type: "progress"; text: string };
