@@ -14,8 +14,10 @@ Sub-agents of pi, in all of your projects.
   trace [where]           the same as a Chrome trace, for Perfetto and speedscope
   replay [where]          plays a past tree again, as pi showed it
 
-<agent> is an id, a name, or the beginning of one. reply, stop and attach work for agents with their own process
-(detached ones, and those in tmux); for an agent inside a pi they say which process and session holds it.
+<agent> is an id, a name, or the beginning of one. A preset stands for many agents: its name lists the last of them,
+and pi shows what it says (/subagent view <preset>, /subagent explain <preset>).
+reply, stop and attach work for agents with their own process (detached ones, and those in tmux); for an agent inside
+a pi they say which process and session holds it.
 [where] is a project, a run's directory, or an agent, which stands for all below it; the project here if absent.
 
   --json                  list, watch and show: JSON, one document for each look

@@ -213,6 +213,20 @@ test("a wrong command line says so, and help needs no runs", async () => {
 	});
 });
 
+test("the name of a preset lists its last agents, and says where the preset itself is shown", async () => {
+	const { add, call } = await world();
+	for (let at = 0; at < 7; at++)
+		await add({ id: `a${at}`, description: "Look\u001b[2J around", result: { status: "completed", text: "Fine." } });
+	const { code, err } = await call("show", "Scout");
+	expect(code).toBe(1);
+	expect(err).toMatch(/^pi-subagents: Scout is a preset, and this needs one of its agents: an id or a name\.\n/);
+	expect(err.match(/^ {2}a\d {2}Look around {2}\(done, \S+ ago\)$/gm)).toHaveLength(5);
+	expect(err).toMatch(
+		/\n {2}and 2 more: pi-subagents list --all\nWhat the preset itself says: \/subagent view Scout in pi\.\n$/,
+	);
+	expect((await call("--help")).out).toContain("/subagent view <preset>");
+});
+
 test("the window of an agent is the pane with its process", () => {
 	const output = "12 $0 @1\n345 $2 @7\nnonsense\n";
 	expect(paneIn(output, 345)).toEqual({ session: "$2", window: "@7" });

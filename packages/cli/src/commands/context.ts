@@ -1,5 +1,5 @@
 /** What every command gets, and how it finds the agent that the user means. */
-import { findRunsDirs, listRuns, type RunList, type RunOverview } from "@pi-subagents/core/runs";
+import { findRunsDirs, listRuns, type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 
 export interface Output {
@@ -61,7 +61,7 @@ export async function find(context: Context, word: string): Promise<RunOverview>
 	const [only, ...others] = found;
 	if (only && others.length === 0) return only;
 	const shown = sanitize(word);
-	if (!only) throw new Failure(`No agent is called ${shown}. \`pi-subagents list --all\` shows all of them.`);
+	if (!only) throw new Failure(noAgentText(shown, runs));
 	const ids = found.slice(0, 10).map(({ agentId }) => sanitize(agentId));
 	throw new Failure(`${shown} can be any of ${found.length} agents: ${ids.join(", ")}. Use a longer id.`);
 }
@@ -72,4 +72,25 @@ function matching(runs: readonly RunOverview[], word: string): RunOverview[] {
 	const exact = runs.filter((run) => namesOf(run).includes(word));
 	if (exact.length > 0) return exact;
 	return word === "" ? [] : runs.filter((run) => namesOf(run).some((name) => name.startsWith(word)));
+}
+
+const MAX_OF_PRESET = 5;
+
+/** A preset stands for many agents, so its name says only which ones may be meant: its last ones. */
+function noAgentText(word: string, runs: readonly RunOverview[]): string {
+	const ofPreset = runs.filter(({ preset }) => sanitize(preset).toLowerCase() === word.toLowerCase());
+	if (ofPreset.length === 0) return `No agent is called ${word}. \`pi-subagents list --all\` shows all of them.`;
+	const now = Date.now();
+	const lines = ofPreset.slice(0, MAX_OF_PRESET).map((run) => {
+		const { who, status, age, about } = runTextOf(run, now);
+		return `  ${who}  ${about}  (${status}, ${age})`;
+	});
+	return [
+		`${word} is a preset, and this needs one of its agents: an id or a name.`,
+		...lines,
+		...(ofPreset.length > lines.length
+			? [`  and ${ofPreset.length - lines.length} more: pi-subagents list --all`]
+			: []),
+		`What the preset itself says: /subagent view ${word} in pi.`,
+	].join("\n");
 }
