@@ -47,7 +47,7 @@ export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolChara
 }
 
 /** The spelling used in preset files. */
-function spelled(field: ResolvedField): string {
+function spelled(field: ShownField): string {
 	return field.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
@@ -55,18 +55,28 @@ function tokens(characters: number): string {
 	return `about ${formatTokens(Math.round(characters / CHARACTERS_PER_TOKEN))} tokens`;
 }
 
-function valuesOf(spec: RunSpec): [ResolvedField, string][] {
+type ShownField = ResolvedField | "isolation";
+
+function valuesOf(spec: RunSpec): [ShownField, string][] {
 	return [
 		["model", spec.model],
-		...(spec.thinking === undefined ? [] : ([["thinking", spec.thinking]] as [ResolvedField, string][])),
+		...(spec.thinking === undefined ? [] : ([["thinking", spec.thinking]] as [ShownField, string][])),
 		["tools", spec.tools.join(", ") || "none"],
 		["promptMode", spec.systemPrompt?.mode ?? "nothing to add"],
 		["runner", spec.runner],
-		...(spec.machine === undefined ? [] : ([["machine", spec.machine]] as [ResolvedField, string][])),
-		...(spec.launcher === undefined ? [] : ([["launcher", spec.launcher]] as [ResolvedField, string][])),
+		["isolation", isolationText(spec)],
+		["launcher", spec.launcher ?? "none"],
+		["machine", spec.machine ?? "this one"],
 		["cwd", spec.cwd],
 		...limitsOf(spec.limits),
 	];
+}
+
+/** Whether it edits the user's files. */
+function isolationText({ isolation, machine }: RunSpec): string {
+	if (!isolation && machine !== undefined) return "its own checkout there, made from the working tree";
+	if (!isolation) return "off: it edits the files in its cwd";
+	return `worktree: its own checkout, made from the ${isolation.base === "dirty" ? "working tree" : "last commit"}`;
 }
 
 /** Optional fields. */
@@ -111,13 +121,18 @@ function limitsOf(limits: Limits): [ResolvedField, string][] {
 	});
 }
 
-function originOf(field: ResolvedField, { origins }: RunSpec, preset: Preset): string {
-	const origin: SpecOrigin = origins[field] ?? "default";
+function originOf(field: ShownField, { origins }: RunSpec, preset: Preset): string {
+	const origin: SpecOrigin = field === "isolation" ? isolationOrigin(preset) : (origins[field] ?? "default");
 	if (origin !== "preset") return ORIGINS[origin];
 	const written = (preset.origins as Record<string, Preset["origins"]["name"]>)[field];
 	if (preset.source.kind === "builtin") return "the built-in";
 	if (preset.source.kind === "runtime") return "the extension that registered it";
 	return typeof written === "object" ? `line ${written.line} of the file` : "default for such files";
+}
+
+/** Only a call or the preset decides it, and there is no call. */
+function isolationOrigin({ isolation }: Preset): SpecOrigin {
+	return isolation === undefined ? "default" : "preset";
 }
 
 const ORIGINS: Record<Exclude<SpecOrigin, "preset">, string> = {

@@ -269,7 +269,7 @@ test("explain tells every value with who decided it, and what it costs to begin"
 	};
 	const file = preset({ origins: { tools: { path: "/p", line: 5 } } });
 	expect(
-		text(explain(file, resolved, { systemPrompt: "Be good.\n".repeat(50), toolCharacters: 4_000 })).slice(-640),
+		text(explain(file, resolved, { systemPrompt: "Be good.\n".repeat(50), toolCharacters: 4_000 })).slice(-780),
 	).toContain(
 		`Preset scout: Looks around. Changes nothing.
 
@@ -278,6 +278,9 @@ model         fake/one  (the call)
 tools         read  (line 5 of the file)
 prompt_mode   nothing to add  (default)
 runner        session  (default)
+isolation     off: it edits the files in its cwd  (default)
+launcher      none  (default)
+machine       this one  (default)
 cwd           /project  (default)
 max_turns     20  (agentOverrides in your settings)
 idle_timeout  1m  (default)
@@ -286,6 +289,31 @@ Something is not supported.
 
 It starts with about 1.1k tokens: about 113 tokens of prompt and about 1k tokens
 of tools.`,
+	);
+});
+
+test("explain says where an agent works: its worktree, its launcher and its machine, and who decided each", () => {
+	const resolved = {
+		...spec,
+		isolation: { kind: "worktree", base: "dirty" } as const,
+		launcher: "jail",
+		machine: "box",
+		origins: { launcher: "settings", machine: "preset" } as const,
+	};
+	const file = preset({
+		isolation: "worktree",
+		machine: "box",
+		origins: { isolation: { path: "/p", line: 4 }, machine: { path: "/p", line: 6 } },
+	});
+	const shown = text(explain(file, resolved, { systemPrompt: "", toolCharacters: 0 }), 120);
+	expect(shown).toContain(`
+isolation    worktree: its own checkout, made from the working tree  (line 4 of the file)
+launcher     jail  (agentOverrides in your settings)
+machine      box  (line 6 of the file)
+`);
+	const { isolation: _, ...there } = resolved;
+	expect(text(explain(preset({}), there, { systemPrompt: "", toolCharacters: 0 }), 120)).toContain(
+		"isolation    its own checkout there, made from the working tree  (default)",
 	);
 });
 
