@@ -1,7 +1,8 @@
 /**
- * What an active agent does now, in words: why it is queued, whom it waits for, the last line of its progress while
- * that is fresh, and after that whether its model is thinking or writing. An agent's text is watched only while someone
- * keeps asking and nothing else happens, so this costs nothing where nobody looks. Private to the manager.
+ * What an active agent does now, in words: why it is queued, whom it waits for, which machine it is not on yet, the
+ * last line of its progress while that is fresh, and after that whether its model is thinking or writing. An agent's
+ * text is watched only while someone keeps asking and nothing else happens, so this costs nothing where nobody looks.
+ * Private to the manager.
  */
 import { beginningOf, formatDuration, lookOf, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
@@ -13,6 +14,8 @@ export interface LiveStatusOptions {
 	clock: Clock;
 	watch: (id: string, tell: PieceListener) => () => void;
 	holdReason: (id: string) => HoldReason | undefined;
+	/** Its run has begun, but not its child. */
+	isStarting: (id: string) => boolean;
 	/** For how long it has given no sign of life, if it counts as stalled. It last wrote something `quietMs` ago. */
 	silentMs: (record: AgentRecord, quietMs: number) => number | undefined;
 }
@@ -44,11 +47,12 @@ export class LiveStatus {
 
 	/** Undefined once it has settled, and as long as there is nothing to say. */
 	textOf(record: AgentRecord): string | undefined {
-		const { id, status, activity, outcome } = record;
+		const { id, status, activity, outcome, machine } = record;
 		if (outcome) return undefined;
 		if (status === "waiting") return waitingLine(record);
 		const held = this.#options.holdReason(id);
 		if (held) return holdText(held);
+		if (machine !== undefined && this.#options.isStarting(id)) return `connecting to ${sanitize(machine)}…`;
 		const doing = this.#isModelAlone(record) ? this.#phaseOf(record) : activity;
 		return this.#stalled(record, doing) ?? doing;
 	}

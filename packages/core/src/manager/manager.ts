@@ -112,6 +112,7 @@ export class Manager {
 			clock,
 			watch: (id, tell) => this.watch(id, tell),
 			holdReason: (id) => this.#lifecycle.holdReason(id),
+			isStarting: (id) => this.#lifecycle.live(id)?.run?.isStarting ?? false,
 			silentMs: (record, quietMs) => this.#lifecycle.silentMs(record, quietMs),
 		});
 	}
@@ -287,8 +288,8 @@ export class Manager {
 	}
 
 	/**
-	 * What an active agent does now, for people: `Reading a.ts`, `thinking…`, `waiting for a slot (3 ahead)`. Fresher
-	 * than its record, which holds events only. Ask once a second while it is on a screen.
+	 * What an active agent does now, for people: `Reading a.ts`, `thinking…`, `connecting to box…`, `waiting for a slot
+	 * (3 ahead)`. Fresher than its record, which holds events only. Ask once a second while it is on a screen.
 	 */
 	activityOf(id: string): string | undefined {
 		const record = this.store.record(id);

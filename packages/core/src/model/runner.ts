@@ -260,6 +260,8 @@ export interface Run {
 	readonly partial?: string | undefined;
 	/** The child's conversation while it is open, if the child lives in this process. */
 	readonly session?: ChildSession | undefined;
+	/** The child is being started and can do nothing yet: its machine, for one, is not reached. Absent if that is no matter. */
+	readonly isStarting?: boolean;
 	/** Tells what the child is writing until the returned function is called. Absent if that is not known here. */
 	watch?(listener: PieceListener): () => void;
 	/**

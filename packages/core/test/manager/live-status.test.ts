@@ -1,5 +1,6 @@
 /** What an agent does now, in words: fresher than its record, and free while nobody asks. */
 import { describe, expect, test } from "vitest";
+import { detachedRunner, type StartedWrapper } from "../../src/detached/index.ts";
 import type { Audience } from "../../src/index.ts";
 import { setUp } from "../fixtures/manager.ts";
 
@@ -28,6 +29,22 @@ describe("while the model works alone", () => {
 		clock.advance(2_000);
 		expect(now()).toBe("thinking…"); // what it wrote before is over
 		run.answer("Done.");
+	});
+
+	test("an agent does not think before its machine is reached, and says to which one it connects", async () => {
+		const reached = Promise.withResolvers<StartedWrapper>();
+		const lost = Promise.withResolvers<{ how: string }>();
+		const remote = detachedRunner({}, { launch: () => reached.promise });
+		const { manager, clock, spawn } = setUp({ runners: { remote } });
+		const { id } = spawn({ runner: "remote", machine: "b\x1b[2Jox" });
+		expect(manager.activityOf(id)).toBe("connecting to box…");
+		clock.advance(20_000);
+		expect(manager.activityOf(id)).toBe("connecting to box…");
+		reached.resolve({ kill: () => undefined, letGo: () => undefined, ended: lost.promise });
+		await expect.poll(() => manager.activityOf(id)).toBe("thinking…");
+		lost.resolve({ how: "it was switched off" });
+		expect(await manager.wait(id)).toMatchObject({ status: "aborted", by: "lost" });
+		expect(manager.activityOf(id)).toBeUndefined();
 	});
 
 	test("a retry or a compaction is no thinking", () => {

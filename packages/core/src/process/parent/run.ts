@@ -92,6 +92,10 @@ export class DetachedRun implements Run {
 		this.#begun = this.#begin();
 	}
 
+	get isStarting(): boolean {
+		return this.#source.start !== undefined && !this.#started && !this.#isOver;
+	}
+
 	abort(stop: Stop): void {
 		if (this.#stop || this.#isOver) return;
 		this.#stop = stop;
