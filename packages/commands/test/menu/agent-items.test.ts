@@ -4,7 +4,7 @@ import type { AgentRecord } from "@pi-subagents/core";
 import { handClock } from "@pi-subagents/core/testing";
 import { type DialogTheme, ListView } from "@pi-subagents/widget/dialogs";
 import { expect, test } from "vitest";
-import { agentItems, agentKeys } from "../../src/menu/agents/agent-items.ts";
+import { agentActions, agentItems, agentKeys } from "../../src/menu/agents/agent-items.ts";
 import { treeOrder } from "../../src/text/agent-text.ts";
 import { agent, NOW } from "../fixture.ts";
 
@@ -80,15 +80,48 @@ test("short names keep their branches, and long ones leave room for them", () =>
 test("the keys are those that the selected agent has", () => {
 	const { shown, press, picked } = list();
 	const hints = () => shown(200).split("\n").at(-2)?.trim();
-	expect(hints()).toBe("↑↓ move   enter open   s steer   x stop   i details   / filter   esc back");
+	expect(hints()).toBe("↑↓ move   enter open   s steer   x stop   i details   / filter   ? keys   esc back");
 	press("r", "a", "d", "q"); // not of this one
 	expect(picked).toEqual([]);
 	press(DOWN);
-	expect(hints()).toBe("↑↓ move   enter open   a answer   s steer   x stop   i details   / filter   esc back");
+	expect(hints()).toBe("↑↓ move   enter open   a answer   s steer   x stop   i details   / filter   ? keys   esc back");
 	press("a");
 	press(DOWN, DOWN, "d");
 	press("\u001b[A", "\u001b[A", "\u001b[A", "\u001b[A", "r", "\r");
 	expect(picked).toEqual([["b2", "a"], ["f6", "d"], ["d4", "r"], ["d4"]]);
+});
+
+test.each([50, 80, 120])("a question mark shows what all the keys do, until the next key, at %i columns", (width) => {
+	const { shown, press, picked } = list();
+	const before = shown(width);
+	press("?");
+	expect(`\n${shown(width)}\n`).toMatchSnapshot();
+	press("x"); // only closes the help
+	expect(shown(width)).toBe(before);
+	expect(picked).toEqual([]);
+	press("/", "?"); // here it is a letter
+	expect(shown(width)).toContain("> ?");
+});
+
+test("a diff is offered where there may be changes: while a worktree is used, and of what was left on a branch", () => {
+	const report = { base: "0", files: 0, insertions: 0, deletions: 0 };
+	const ended = (worktree: object | undefined) => {
+		const outcome = {
+			status: "completed" as const,
+			text: "",
+			...(worktree && { worktree: { ...report, ...worktree } }),
+		};
+		return agent({ isolation: "worktree", status: "completed", outcome });
+	};
+	const offered = [
+		agent({}),
+		agent({ isolation: "worktree" }),
+		ended({ branch: "pi-subagents/a1" }),
+		ended({ path: "/left" }),
+		ended(undefined), // it ended without a report: only git knows
+		ended({}),
+	].map((each) => agentActions(each, { hasViewer: true }).some(({ value }) => value === "diff"));
+	expect(offered).toEqual([false, true, true, true, true, false]);
 });
 
 test("a slash filters; the keys then act on what was found, and Escape shows all again", () => {

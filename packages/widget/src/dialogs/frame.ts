@@ -40,13 +40,11 @@ export function framed(
 	const margin = width > 20 ? " " : "";
 	const room = Math.max(1, width - 2 * margin.length);
 	const border = theme.fg("border", "─".repeat(Math.max(0, width)));
-	const shown = hints.flatMap(([bindings, does]) => {
-		const names =
-			typeof bindings === "string" ? [bindings] : bindings.map((binding) => keyName(keys.getKeys(binding)[0]));
-		if (names.includes("")) return []; // unbound by the user
-		return [
-			names.length === 0 ? theme.fg("muted", does) : `${theme.fg("dim", names.join(""))} ${theme.fg("muted", does)}`,
-		];
+	const shown = hints.flatMap((hint) => {
+		const names = keysOf(hint, keys);
+		if (names === undefined) return [];
+		const does = theme.fg("muted", hint[1]);
+		return [names === "" ? does : `${theme.fg("dim", names)} ${does}`];
 	});
 	const lines = [
 		theme.fg("accent", theme.bold(clip(shortened(sanitize(title), room), room))),
@@ -58,6 +56,27 @@ export function framed(
 		...flowing(shown, room),
 	];
 	return within(width, [border, ...lines.map((line) => margin + line), border]);
+}
+
+/** The keys of a hint, with nothing between them; undefined if the user has unbound one. */
+function keysOf([bindings]: Hint, keys: DialogContext["keys"]): string | undefined {
+	const names =
+		typeof bindings === "string" ? [bindings] : bindings.map((binding) => keyName(keys.getKeys(binding)[0]));
+	return names.includes("") ? undefined : names.join("");
+}
+
+/** A line for each hint: its keys, then what they do, in two columns. */
+export function helpLines(hints: readonly Hint[], { theme, keys }: DialogContext, width: number): string[] {
+	const rows = hints.flatMap((hint) => {
+		const names = keysOf(hint, keys);
+		return names === undefined ? [] : [[names, hint[1]] as const];
+	});
+	const widest = Math.max(0, ...rows.map(([names]) => visibleWidth(names)));
+	return rows.map(([names, does]) => {
+		const shown = clip(names, width);
+		const space = " ".repeat(widest - visibleWidth(names) + 2);
+		return `${theme.fg("accent", shown)}${space}${theme.fg("text", clip(does, width - widest - 2))}`;
+	});
 }
 
 /** At most `most` lines; the last ends with an ellipsis if cut. */
@@ -92,6 +111,8 @@ const KEY_NAMES = new Map([
 	["up", "↑"],
 	["down", "↓"],
 	["escape", "esc"],
+	["pageUp", "pgup"],
+	["pageDown", "pgdn"],
 ]);
 
 function keyName(key: string | undefined): string {

@@ -10,7 +10,7 @@ import {
 import type { Clock, Report } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { clip } from "./fit-text.ts";
-import { type DialogContext, framed, type Hint, wrapped } from "./frame.ts";
+import { type DialogContext, framed, type Hint, helpLines, wrapped } from "./frame.ts";
 import { type Columns, columnsFor, noteFor, rowFor } from "./list-layout.ts";
 import { paintWith } from "./note-view.ts";
 import type { Choice, Item, ItemKey } from "./screen.ts";
@@ -41,6 +41,8 @@ export class ListView implements Component, Focusable {
 	#selected = 0;
 	/** In a list with keys, whether characters go to the filter. */
 	#isTyping = false;
+	/** Whether the keys are shown in place of the items. */
+	#isHelping = false;
 	#isFocused = false;
 	#drawn: { width: number; lines: string[] } | undefined;
 	#cancel: (() => void) | undefined;
@@ -74,7 +76,9 @@ export class ListView implements Component, Focusable {
 	handleInput(data: string): void {
 		const { context, choice } = this.#options;
 		const is = (binding: Keybinding) => context.keys.matches(data, binding);
-		if (is("tui.select.cancel")) this.#leave();
+		if (this.#isHelping)
+			this.#help(false); // whatever the key does elsewhere
+		else if (is("tui.select.cancel")) this.#leave();
 		else if (is("tui.select.confirm")) this.#confirm();
 		else if (is("tui.select.up")) this.#move(-1, "wrap");
 		else if (is("tui.select.down")) this.#move(1, "wrap");
@@ -92,6 +96,12 @@ export class ListView implements Component, Focusable {
 	#draw(width: number): string[] {
 		const { choice, context } = this.#options;
 		const { title, intro, isSearchable = false, keys } = choice;
+		if (this.#isHelping)
+			return framed(context, width, {
+				title,
+				hints: [["any key", "back"]],
+				body: (room) => helpLines(this.#helpHints(keys ?? []), context, room),
+			});
 		const hasFilter = isSearchable && this.#all.length > 0 && (!keys || this.#isTyping || this.#isFiltered());
 		return framed(context, width, {
 			title,
@@ -157,7 +167,13 @@ export class ListView implements Component, Focusable {
 		const item = this.#shown[this.#selected];
 		const pressed = keys.find(({ key }) => key === character);
 		if (character === "/" && this.#options.choice.isSearchable) this.#type(true);
+		else if (character === "?" && !pressed) this.#help(true);
 		else if (item && pressed?.isOffered(item.value)) this.#options.done(item.value, pressed.key);
+	}
+
+	#help(isHelping: boolean): void {
+		this.#isHelping = isHelping;
+		this.#redraw();
 	}
 
 	#type(isTyping: boolean): void {
@@ -240,7 +256,23 @@ export class ListView implements Component, Focusable {
 			...move,
 			...offered.map(({ key, does }): Hint => [key, does]),
 			...(isSearchable ? [["/", "filter"] as Hint] : []),
+			["?", "keys"],
 			this.#isFiltered() ? [["tui.select.cancel"], "show all"] : BACK,
+		];
+	}
+
+	/** All keys, also those that the selected item does not have. */
+	#helpHints(keys: readonly ItemKey[]): readonly Hint[] {
+		const { isSearchable = false, enter = "choose" } = this.#options.choice;
+		return [
+			MOVE,
+			[["tui.select.pageUp"], "a page up"],
+			[["tui.select.pageDown"], "a page down"],
+			[["tui.select.confirm"], enter],
+			...keys.map(({ key, does, help = does }): Hint => [key, help]),
+			...(isSearchable ? [["/", "filter by words"] as Hint] : []),
+			["?", "these keys"],
+			BACK,
 		];
 	}
 

@@ -31,7 +31,7 @@ export interface Choice {
 	isSearchable?: boolean;
 	/** What Enter does; by default "choose". */
 	enter?: string;
-	/** Characters that act on the selected item. */
+	/** Characters that act on the selected item. `?` shows them all. */
 	keys?: readonly ItemKey[];
 	/** Shown in place of an empty list. */
 	empty?: string;
@@ -43,6 +43,8 @@ export interface ItemKey {
 	key: string;
 	/** What it does, in a word or two. */
 	does: string;
+	/** The same in a few more words, for the help. */
+	help?: string;
 	isOffered: (value: string) => boolean;
 }
 

@@ -38,9 +38,10 @@ export type AgentAction = "open" | "details" | "answer" | "steer" | "stop" | "re
 
 /** `hasViewer`: its conversation can be shown live. */
 export function agentActions(
-	{ outcome, question, artifacts, isolation }: AgentRecord,
+	agent: AgentRecord,
 	{ hasViewer }: { hasViewer: boolean },
 ): (Item & { value: AgentAction })[] {
+	const { outcome, question, artifacts } = agent;
 	return [
 		...(question === undefined ? [] : [{ value: "answer" as const, label: "Answer", about: question }]),
 		...(hasViewer ? [{ value: "open" as const, label: "Open", about: "follow its conversation live" }] : []),
@@ -51,24 +52,30 @@ export function agentActions(
 					{ value: "steer" as const, label: "Steer", about: "give it another instruction while it works" },
 					{ value: "stop" as const, label: "Stop", about: "stop it and its sub-agents" },
 				]),
-		...(isolation === undefined
-			? []
-			: [{ value: "diff" as const, label: "Diff", about: "what it changed in its worktree" }]),
+		...(mayHaveChanges(agent)
+			? [{ value: "diff" as const, label: "Diff", about: "what it changed in its worktree" }]
+			: []),
 		...(artifacts === undefined
 			? []
 			: [{ value: "copy" as const, label: "Copy the path of its files", about: artifacts }]),
 	];
 }
 
+/** What is in a worktree only git knows, until its run has ended with a report. */
+function mayHaveChanges({ isolation, outcome }: AgentRecord): boolean {
+	const report = outcome?.worktree;
+	return isolation !== undefined && (!report || report.branch !== undefined || report.path !== undefined);
+}
+
 /** The keys of the list, in the order in which they are shown. Enter opens. */
-const KEYS: readonly { key: string; does: string; action: AgentAction }[] = [
-	{ key: "a", does: "answer", action: "answer" },
-	{ key: "s", does: "steer", action: "steer" },
-	{ key: "x", does: "stop", action: "stop" },
-	{ key: "r", does: "resume", action: "resume" },
-	{ key: "d", does: "diff", action: "diff" },
-	{ key: "i", does: "details", action: "details" },
-	{ key: "y", does: "copy path", action: "copy" },
+const KEYS: readonly { key: string; does: string; action: AgentAction; help: string }[] = [
+	{ key: "a", does: "answer", action: "answer", help: "answer its question" },
+	{ key: "s", does: "steer", action: "steer", help: "tell it something while it works" },
+	{ key: "x", does: "stop", action: "stop", help: "stop it and its sub-agents" },
+	{ key: "r", does: "resume", action: "resume", help: "give another task to one that ended" },
+	{ key: "d", does: "diff", action: "diff", help: "what it changed in its worktree" },
+	{ key: "i", does: "details", action: "details", help: "its task, usage and result" },
+	{ key: "y", does: "copy path", action: "copy", help: "copy the path of its files" },
 ];
 
 export function actionOf(key: string | undefined): AgentAction {
@@ -76,9 +83,10 @@ export function actionOf(key: string | undefined): AgentAction {
 }
 
 export function agentKeys(agentOf: (id: string) => AgentRecord | undefined): ItemKey[] {
-	return KEYS.map(({ key, does, action }) => ({
+	return KEYS.map(({ key, does, action, help }) => ({
 		key,
 		does,
+		help,
 		isOffered(id) {
 			const agent = agentOf(id);
 			return agent !== undefined && agentActions(agent, { hasViewer: true }).some(({ value }) => value === action);
