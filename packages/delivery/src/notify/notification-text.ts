@@ -34,6 +34,7 @@ export interface Notice {
 
 /** More would crowd the context of a session that did not ask for it just now. */
 const RESULT_CHARACTERS = 6_000;
+/** What a person sees of it; the model words the rest. It does not for agents that the person started. */
 const PREVIEW_CHARACTERS = 1_000;
 
 /** An agent's words are data: without this a model may take them for what the user wants. */
@@ -118,7 +119,7 @@ function line(record: AgentRecord): string {
 export const LINE_BYTES = 400;
 
 function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
-	const { id, name, type, description, status, toolUses, usage, artifacts } = record;
+	const { id, name, type, description, status, toolUses, usage, artifacts, launchedBy } = record;
 	const output = checkOutput(record.outcome);
 	const next = isPaused(record) ? `/workflow resume ${id} continues it` : undefined;
 	return {
@@ -130,7 +131,7 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree), next]
 			.filter((each) => each !== undefined)
 			.join("; "),
-		preview: beginningOf(saidBy(record), PREVIEW_CHARACTERS),
+		preview: beginningOf(saidBy(record), launchedBy === "user" ? RESULT_CHARACTERS : PREVIEW_CHARACTERS),
 		...(output === "" ? {} : { checkOutput: output }),
 		toolUses,
 		tokens: workTokens(usage),

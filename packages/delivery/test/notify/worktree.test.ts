@@ -43,18 +43,3 @@ test("a session remembers it", () => {
 	if (entry?.type !== "settled") throw new Error("not an entry");
 	expect(outcomeFrom(entry)).toEqual(outcome);
 });
-
-test("the box of a run whose check failed has the end of what the check printed", () => {
-	const verification = {
-		ok: false,
-		command: "npm test",
-		problem: "npm test exited with code 1 (2s)",
-		tail: "not ok 3",
-	};
-	const outcome: Outcome = { status: "failed", error: "Not verified: npm test exited with code 1 (2s)", verification };
-	const [agent] = notificationFor([{ record: recordOf(outcome), form: "full", isUnfiled: false }]).details.agents;
-	expect(agent).toMatchObject({
-		summary: expect.stringContaining("npm test exited with code 1"),
-		checkOutput: "not ok 3",
-	});
-});

@@ -22,7 +22,7 @@ export function folded(text: string, theme: Theme): Component {
 }
 
 function beginning(text: string, width: number, theme: Theme): string[] {
-	const lines = firstLines(text, width);
+	const lines = firstLines(text, width, LINES_SHOWN);
 	const shown = lines.slice(0, LINES_SHOWN).map((line) => theme.fg("toolOutput", line));
 	if (lines.length <= LINES_SHOWN) return shown;
 	const hidden = Math.max(1, linesIn(text, width) - LINES_SHOWN);
@@ -30,15 +30,15 @@ function beginning(text: string, width: number, theme: Theme): string[] {
 	return [...shown, ...wrapTextWithAnsi(`${more}${keyHint("app.tools.expand", "to expand")}`, width)];
 }
 
-/** All of them, or more than are shown: so many letters of one column fill them, and the rest is not looked at. */
-function firstLines(text: string, width: number): string[] {
+/** All of them, or more than `most`: so many letters of one column fill them, and the rest is not looked at. */
+export function firstLines(text: string, width: number, most: number): string[] {
 	if (text.trim() === "") return [];
 	const few = text
-		.split("\n", LINES_SHOWN + 1)
+		.split("\n", most + 1)
 		.join("\n")
-		.slice(0, (LINES_SHOWN + 1) * width);
+		.slice(0, (most + 1) * width);
 	const lines = wrapTextWithAnsi(few, width);
-	return lines.length > LINES_SHOWN || few.length === text.length ? lines : wrapTextWithAnsi(text, width);
+	return lines.length > most || few.length === text.length ? lines : wrapTextWithAnsi(text, width);
 }
 
 /** As many as letters of one column need: it only says how much there is. */

@@ -16,6 +16,7 @@ import {
 	sanitizeBlock,
 } from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
+import { firstLines } from "./fold.ts";
 
 interface Message {
 	content?: unknown;
@@ -43,7 +44,8 @@ interface Told {
 const MAX_AGENTS = 100;
 const MAX_CHARACTERS = 20_000;
 
-const LINES_COLLAPSED = 3;
+/** Of one agent as much as in the row of a call; several share the box. */
+const [LINES_ALONE, LINES_COLLAPSED] = [6, 3];
 /** With more agents than this, their heads alone are enough to fill a screen. */
 const MAX_PREVIEWED = 4;
 
@@ -78,7 +80,7 @@ export function renderNotification(message: Message, { expanded }: { expanded: b
 
 function told(agents: readonly Told[], width: number, expanded: boolean, theme: Theme): string[] {
 	if (expanded) return agents.flatMap((agent, index) => [...(index > 0 ? [""] : []), ...whole(agent, width, theme)]);
-	const most = agents.length > MAX_PREVIEWED ? 0 : LINES_COLLAPSED;
+	const most = agents.length > MAX_PREVIEWED ? 0 : agents.length > 1 ? LINES_COLLAPSED : LINES_ALONE;
 	const lines = agents.flatMap((agent) => beginning(agent, most, width, theme));
 	return agents.some((agent) => isCut(agent, most, width))
 		? [...lines, `${theme.fg("muted", "… ")}${keyHint("app.tools.expand", "to expand")}`]
@@ -108,7 +110,7 @@ function fitting(figures: readonly string[], room: number): string {
 
 function beginning(agent: Told, most: number, width: number, theme: Theme): string[] {
 	const indented = (text: string) => (text === "" ? [] : [clip(`  ${text}`, width)]);
-	const said = linesOf(agent.said).slice(0, most);
+	const said = saidRows(agent, most, width).slice(0, most);
 	return [
 		head(agent, width, theme),
 		...indented(agent.reason).map((line) => theme.fg("warning", line)),
@@ -117,11 +119,15 @@ function beginning(agent: Told, most: number, width: number, theme: Theme): stri
 	];
 }
 
-function isCut({ reason, note, said, output }: Told, most: number, width: number): boolean {
-	const lines = linesOf(said);
-	return (
-		output !== "" || lines.length > most || [reason, note, ...lines].some((line) => visibleWidth(line) + 2 > width)
-	);
+/** The beginning of what it said, in rows of the screen: a paragraph is no line. More than `most` if there is more. */
+function saidRows({ said }: Told, most: number, width: number): string[] {
+	return firstLines(linesOf(said).join("\n"), Math.max(1, width - 2), most);
+}
+
+function isCut(agent: Told, most: number, width: number): boolean {
+	const { reason, note, output } = agent;
+	if (output !== "" || saidRows(agent, most, width).length > most) return true;
+	return [reason, note].some((line) => visibleWidth(line) + 2 > width);
 }
 
 function whole(agent: Told, width: number, theme: Theme): string[] {

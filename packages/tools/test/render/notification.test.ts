@@ -103,21 +103,32 @@ test("of a failed check, the unfolded box has the end of what the command printe
 });
 
 test("a long result is folded, with the way to unfold it; unfolded it is all there, with the path of the rest", () => {
-	const long = details({ preview: "# One\n\n- two\n- three\n- four", resultPath: "/runs/a1/result.json" });
+	const answer = { preview: "# One\n\n- two\n- three\n- four\n- five\n- six\n- seven" };
+	const long = details({ ...answer, resultPath: "/runs/a1/result.json" });
 	const folded = draw(long);
-	expect(folded.slice(2, 5)).toEqual(["   # One", "   - two", "   - three"]);
-	expect(folded[5]).toMatch(/^ … .*to expand/);
+	expect(folded.slice(2, 8)).toEqual(["   # One", "   - two", "   - three", "   - four", "   - five", "   - six"]);
+	expect(folded[8]).toMatch(/^ … .*to expand/);
+	expect(draw(details(answer, {})).slice(2, 6)).toEqual([
+		"   # One",
+		"   - two",
+		"   - three",
+		expect.stringContaining("scout"),
+	]);
 	const whole = draw(long, { expanded: true }).join("\n");
-	expect(whole).toContain("four");
+	expect(whole).toContain("seven");
 	expect(whole).not.toContain("- - ");
 	expect(whole).toContain("All of it: /runs/a1/result.json");
 	expect(whole).not.toContain("to expand");
 });
 
-test("what does not fit on its line can be unfolded too", () => {
-	const wide = details({ preview: "word ".repeat(40) });
-	expect(draw(wide).join("\n")).toContain("to expand");
+test("a paragraph is shown in as many lines as other results, and what is beyond them can be unfolded", () => {
+	const wide = details({ preview: "word ".repeat(100) });
+	const folded = draw(wide);
+	expect(folded.filter((line) => /^ {3}(?:word ?){15}$/.test(line))).toHaveLength(6);
+	expect(folded.at(-2)).toMatch(/^ … .*to expand/);
 	expect(draw(wide, { width: 300 }).join("\n")).not.toContain("to expand");
+	const summary = `Failed after 2s: ${"x".repeat(80)}`;
+	expect(draw(details({ status: "failed", summary })).join("\n")).toContain("to expand");
 });
 
 test("of many agents only the heads are shown, and the rest is counted", () => {
