@@ -98,7 +98,7 @@ export async function exampleWorld(api: Names): Promise<ExampleWorld> {
 		},
 		sessionManager: { getEntries: () => [] },
 		source: { length: 0, read: async () => [], onAppend: () => nothing },
-		viewerTheme: () => theme,
+		getMarkdownTheme: () => ({}),
 		model: { contextWindow: 100_000 },
 		process: {
 			cwd: () => root,

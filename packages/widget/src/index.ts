@@ -7,16 +7,19 @@ export { type FitOptions, fit } from "./rows/fit.ts";
 export type { Icon, Layout, Mode, Row, Segment, Separator, Tone } from "./rows/layout.ts";
 export type { Counts } from "./tree/counts.ts";
 export type { AgentSource } from "./tree/live-tree.ts";
+export { type InTree, treeOrder } from "./tree/order.ts";
 export { buildTree, type Tree, type TreeNode } from "./tree/tree.ts";
 export type { AgentView, Rank, ViewStatus } from "./tree/view.ts";
 export {
 	type ConversationEntry,
 	type ConversationSource,
 	ConversationViewer,
+	type PiViewerTheme,
 	type Relative,
 	type ViewerActions,
 	type ViewerKeys,
 	type ViewerOptions,
 	type ViewerQuestion,
 	type ViewerTheme,
+	viewerTheme,
 } from "./viewer/index.ts";

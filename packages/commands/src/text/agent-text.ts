@@ -1,7 +1,6 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
 import { type AgentRecord, isSettled, type Manager, type Status, treeUsage, wholeMs } from "@pi-subagents/core";
 import { endText, formatCost, lookOf, type StatusView } from "@pi-subagents/progress";
-import { buildTree, type TreeNode } from "@pi-subagents/widget";
 import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 
 /** The status in its one word and colour. */
@@ -22,42 +21,6 @@ export function sortByActivity(agents: readonly AgentRecord[]): AgentRecord[] {
 
 const RANKS: Partial<Record<Status, number>> = { running: 0, waiting: 1, queued: 2 };
 const LAST = 3;
-
-export interface AgentInTree {
-	agent: AgentRecord;
-	/** The branches that lead to it, such as `│ └ `; empty at the top. */
-	branch: string;
-}
-
-/** Deeper levels show only the branches next to the agent: the rest of the line is for its name. */
-const MAX_BRANCHES = 5;
-
-/** Parents above children, in the order of the tree above the editor: active agents first. */
-export function treeOrder(agents: readonly AgentRecord[]): AgentInTree[] {
-	const records = new Map(agents.map((agent) => [agent.id, agent]));
-	// Without the phases of workflows: lists have rows for agents only.
-	const { roots, orphans } = buildTree(agents.map((agent) => (agent.phases ? { ...agent, phases: undefined } : agent)));
-	const found: AgentInTree[] = [];
-	// Without recursion, because a tree can be arbitrarily deep.
-	const rest: { node: TreeNode; above: readonly string[]; isLast: boolean }[] = [];
-	/** The first one is taken from the end first. */
-	const push = (nodes: readonly TreeNode[], above: readonly string[]) =>
-		rest.push(...nodes.toReversed().map((node, at) => ({ node, above, isLast: at === 0 })));
-	push([...roots, ...orphans], []);
-	for (let next = rest.pop(); next; next = rest.pop()) {
-		const { node, above, isLast } = next;
-		const agent = records.get(node.view.id);
-		const isTop = node.parent === undefined;
-		const path = isTop ? [] : [...above, isLast ? "└ " : "├ "];
-		if (agent) found.push({ agent, branch: branchOf(path) });
-		push(node.children, isTop ? [] : [...above, isLast ? "  " : "│ "]);
-	}
-	return found;
-}
-
-function branchOf(path: readonly string[]): string {
-	return path.length > MAX_BRANCHES ? `… ${path.slice(-MAX_BRANCHES + 1).join("")}` : path.join("");
-}
 
 export function isActive({ status }: AgentRecord): boolean {
 	return !isSettled(status);

@@ -1,11 +1,5 @@
 /** Opens an agent's live conversation as an overlay, connecting the widget's viewer to the manager. */
-import {
-	copyToClipboard,
-	type ExtensionContext,
-	getMarkdownTheme,
-	type Theme,
-	type ThemeColor,
-} from "@earendil-works/pi-coding-agent";
+import { copyToClipboard, type ExtensionContext, getMarkdownTheme, type Theme } from "@earendil-works/pi-coding-agent";
 import { truncateToWidth } from "@earendil-works/pi-tui";
 import {
 	AgentError,
@@ -19,20 +13,21 @@ import {
 } from "@pi-subagents/core";
 import { attemptsText } from "@pi-subagents/core/report";
 import { lookOf, sanitize } from "@pi-subagents/progress";
-import type { ViewerTheme } from "@pi-subagents/widget";
 import {
 	ConversationViewer,
 	piTheme,
 	type Relative,
 	renderTree,
+	treeOrder,
 	type ViewerActions,
 	type ViewerQuestion,
+	viewerTheme,
 } from "@pi-subagents/widget";
 import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
 import { backgroundOf } from "../questions/questions.ts";
-import { agentLabel, costText, treeOrder } from "../text/agent-text.ts";
+import { agentLabel, costText } from "../text/agent-text.ts";
 import { LiveTail } from "./live-tail.ts";
 import { type AgentConversation, openConversation } from "./viewer-source.ts";
 
@@ -90,7 +85,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 				redraw = () => tui.requestRender();
 				const viewer = new ConversationViewer({
 					source: conversation,
-					theme: viewerTheme(theme),
+					theme: viewerTheme(theme, getMarkdownTheme()),
 					keys,
 					rows: () => tui.terminal.rows,
 					title: agentLabel(record),
@@ -293,25 +288,4 @@ function costLine({ store }: Manager, id: string, width: number, theme: Theme): 
 function attemptLines(record: AgentRecord | undefined, width: number, theme: Theme): string[] {
 	const attempts = record ? attemptsText(record) : "";
 	return attempts === "" ? [] : [truncateToWidth(theme.fg("warning", `${record?.model}, ${attempts}`), width)];
-}
-
-function viewerTheme(theme: Theme): ViewerTheme {
-	const fg = (colour: ThemeColor) => (text: string) => theme.fg(colour, text);
-	return {
-		text: fg("text"),
-		userText: fg("userMessageText"),
-		thinking: (text) => theme.italic(theme.fg("thinkingText", text)),
-		toolTitle: (text) => theme.bold(theme.fg("toolTitle", text)),
-		toolOutput: fg("toolOutput"),
-		muted: fg("muted"),
-		dim: fg("dim"),
-		accent: fg("accent"),
-		warning: fg("warning"),
-		error: fg("error"),
-		border: fg("borderMuted"),
-		thumb: fg("accent"),
-		match: (text) => theme.bg("selectedBg", theme.underline(text)),
-		currentMatch: (text) => theme.inverse(theme.fg("warning", text)),
-		markdown: getMarkdownTheme(),
-	};
 }

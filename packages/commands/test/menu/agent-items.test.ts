@@ -5,7 +5,6 @@ import { handClock } from "@pi-subagents/core/testing";
 import { type DialogTheme, ListView } from "@pi-subagents/widget/dialogs";
 import { expect, test } from "vitest";
 import { agentActions, agentItems, agentKeys } from "../../src/menu/agents/agent-items.ts";
-import { treeOrder } from "../../src/text/agent-text.ts";
 import { agent, NOW } from "../fixture.ts";
 
 const theme = { fg: (_colour: string, text: string) => text, bold: (text: string) => text } as unknown as DialogTheme;
@@ -138,20 +137,4 @@ test("a slash filters; the keys then act on what was found, and Escape shows all
 	expect(shown(80)).toContain("No matches.");
 	press("\u001b", "\u001b");
 	expect(picked.at(-1)).toEqual([undefined]);
-});
-
-test("the order is that of the tree: active first, orphans last, and deep branches leave room for the name", () => {
-	expect(treeOrder(agents).map(({ agent: { id }, branch }) => `${branch}${id}`)).toEqual([
-		"a1",
-		"├ b2",
-		"│ └ e5",
-		"└ f6",
-		"c3",
-		"d4",
-	]);
-	const chain = Array.from({ length: 9 }, (_, level) =>
-		agent({ id: `n${level}`, ...(level === 0 ? {} : { parentAgentId: `n${level - 1}` }) }),
-	);
-	expect(treeOrder(chain).at(-1)?.branch).toBe("…       └ ");
-	expect(treeOrder([agent({ id: "x", parentAgentId: "gone" })])[0]?.branch).toBe("");
 });

@@ -37,8 +37,8 @@ const HELP_STEPS: Partial<Record<Command, (page: number) => number>> = {
 /**
  * @example
  * ```ts
- * await ctx.ui.custom((tui, theme, keys, done) => new ConversationViewer({ source, keys, theme: viewerTheme(theme),
- *   rows: () => tui.terminal.rows, isLive: () => true, requestRender: () => tui.requestRender(), close: () => done(undefined) }),
+ * await ctx.ui.custom((tui, theme, keys, done) => new ConversationViewer({ source, keys,
+ *   theme: viewerTheme(theme, getMarkdownTheme()), rows: () => tui.terminal.rows, isLive: () => true, requestRender: () => tui.requestRender(), close: () => done(undefined) }),
  *   { overlay: true, overlayOptions: { width: "100%", maxHeight: "100%" } });
  * ```
  */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AgentView, buildTree, type TreeNode, type ViewStatus } from "../../src/index.ts";
+import { type AgentView, buildTree, type TreeNode, treeOrder, type ViewStatus } from "../../src/index.ts";
 
 const view = (id: string, parentAgentId?: string, status: ViewStatus = "running"): AgentView => ({
 	id,
@@ -81,4 +81,26 @@ test("every agent appears exactly once", () => {
 			expect(seen).toEqual([...new Set(views.map(({ id }) => id))].sort());
 		}),
 	);
+});
+
+test("as a list: active first, orphans last, and deep branches leave room for the name", () => {
+	const agents = [
+		view("c3", undefined, "queued"),
+		view("d4", undefined, "completed"),
+		view("a1"),
+		view("b2", "a1"),
+		view("e5", "b2"),
+		view("f6", "a1"),
+	];
+	expect(treeOrder(agents).map(({ agent: { id }, branch }) => `${branch}${id}`)).toEqual([
+		"a1",
+		"├ b2",
+		"│ └ e5",
+		"└ f6",
+		"c3",
+		"d4",
+	]);
+	const chain = Array.from({ length: 9 }, (_, level) => view(`n${level}`, level === 0 ? undefined : `n${level - 1}`));
+	expect(treeOrder(chain).at(-1)?.branch).toBe("…       └ ");
+	expect(treeOrder([view("x", "gone")])[0]?.branch).toBe("");
 });

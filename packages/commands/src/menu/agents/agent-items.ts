@@ -1,8 +1,9 @@
 /** Agents as menu items, and the actions of each. Pure. */
 import { type AgentRecord, isSettled } from "@pi-subagents/core";
 import { endText, formatCost, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
+import { treeOrder } from "@pi-subagents/widget";
 import type { Item, ItemKey } from "@pi-subagents/widget/dialogs";
-import { activityText, costText, durationOf, toneOf, treeOrder } from "../../text/agent-text.ts";
+import { activityText, costText, durationOf, toneOf } from "../../text/agent-text.ts";
 
 /** Parents above children, active agents first. */
 export function agentItems(agents: readonly AgentRecord[], now: number): Item[] {

@@ -22,3 +22,48 @@ export interface ViewerTheme {
 }
 
 export type Paint = (text: string) => string;
+
+/** The part of pi's theme that is used. */
+export interface PiViewerTheme {
+	fg(color: PiColor, text: string): string;
+	bg(color: "selectedBg", text: string): string;
+	bold(text: string): string;
+	italic(text: string): string;
+	underline(text: string): string;
+	inverse(text: string): string;
+}
+
+type PiColor =
+	| "text"
+	| "userMessageText"
+	| "thinkingText"
+	| "toolTitle"
+	| "toolOutput"
+	| "muted"
+	| "dim"
+	| "accent"
+	| "warning"
+	| "error"
+	| "borderMuted";
+
+/** pi's colours, dark or light: pass the theme that pi gives to components, and its theme for markdown. */
+export function viewerTheme(pi: PiViewerTheme, markdown: MarkdownTheme): ViewerTheme {
+	const fg = (color: PiColor) => (text: string) => pi.fg(color, text);
+	return {
+		text: fg("text"),
+		userText: fg("userMessageText"),
+		thinking: (text) => pi.italic(pi.fg("thinkingText", text)),
+		toolTitle: (text) => pi.bold(pi.fg("toolTitle", text)),
+		toolOutput: fg("toolOutput"),
+		muted: fg("muted"),
+		dim: fg("dim"),
+		accent: fg("accent"),
+		warning: fg("warning"),
+		error: fg("error"),
+		border: fg("borderMuted"),
+		thumb: fg("accent"),
+		match: (text) => pi.bg("selectedBg", pi.underline(text)),
+		currentMatch: (text) => pi.inverse(pi.fg("warning", text)),
+		markdown,
+	};
+}
