@@ -111,6 +111,29 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText("It says: I am yours.");
 	});
 
+	test("text typed ahead waits for the next dialog, an Enter typed ahead does nothing, and the editor gets neither", async () => {
+		await using it = await scene([]);
+		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
+		await openMenu(tui);
+		await moveTo(tui, "Presets");
+		await tui.waitForText("Agents › Presets");
+		await choose(tui, "New preset");
+		await tui.waitForText("Agents › Presets › New › Name");
+		tui.type("api-reviewer\rReviews the API.\rand more\r"); // all of it before the next dialog is there
+		await tui.waitForText(/New › Description[\s\S]*> Reviews the API\./);
+		expect(tui.screen().join("\n")).not.toContain("and more");
+		tui.press("enter");
+		await tui.waitForText("New › Tools");
+		for (const back of ["New › Description", "New › Name", /Agents › Presets\s*\n/, "→ Presets"]) {
+			tui.press("escape");
+			await tui.waitForText(back);
+		}
+		tui.press("escape");
+		const screen = await tui.waitFor((lines) => !lines.join("\n").includes("→ Presets"));
+		expect(screen.join("\n")).not.toMatch(/and more|Reviews/);
+		expect(it.server.requests).toEqual([]);
+	});
+
 	test("a preset that is switched off there is refused, and a setting is in the file at once", async () => {
 		await using it = await scene(asksExplore);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 44, cols: 120 });

@@ -7,23 +7,25 @@ import type { Choice, Question, Screen } from "@pi-subagents/widget/dialogs";
 import type { CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 
 /** Errors of an action are shown, then the list comes back, unless what it was about is gone. */
-export async function runMenu(
+export function runMenu(
 	screen: Screen,
 	choice: () => Choice | undefined | Promise<Choice | undefined>,
 	act: (value: string, key: string | undefined) => Promise<void>,
 ): Promise<void> {
-	let selected: string | undefined;
-	for (;;) {
-		const list = await choice();
-		const picked = list && (await screen.pick({ ...list, ...defined({ selected }) }));
-		if (!picked) return;
-		selected = picked.value;
-		try {
-			await act(picked.value, picked.key);
-		} catch (error) {
-			screen.notify(messageOf(error), "error");
+	return screen.inSequence(async () => {
+		let selected: string | undefined;
+		for (;;) {
+			const list = await choice();
+			const picked = list && (await screen.pick({ ...list, ...defined({ selected }) }));
+			if (!picked) return;
+			selected = picked.value;
+			try {
+				await act(picked.value, picked.key);
+			} catch (error) {
+				screen.notify(messageOf(error), "error");
+			}
 		}
-	}
+	});
 }
 
 /** The path to a level, as its title. */

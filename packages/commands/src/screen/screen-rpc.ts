@@ -38,6 +38,7 @@ export function rpcScreen({ ui }: ExtensionContext, dialogs: Dialogs): Screen {
 			notify(title);
 			return work(new AbortController().signal, () => undefined);
 		},
+		inSequence: (work) => work(),
 		async copy(text) {
 			notify(text); // this machine's clipboard is not the client's
 		},

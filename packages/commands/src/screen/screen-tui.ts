@@ -4,7 +4,7 @@ import type { Component } from "@earendil-works/pi-tui";
 import { defined, messageOf, type Report, systemClock } from "@pi-subagents/core";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Choice, Decision, DialogContext, Picked, Screen, Work } from "@pi-subagents/widget/dialogs";
-import { BusyView, InputView, ListView, ReadView } from "@pi-subagents/widget/dialogs";
+import { BusyView, InputView, ListView, ReadView, TypedAhead } from "@pi-subagents/widget/dialogs";
 import type { Dialogs } from "../questions/dialogs.ts";
 import { rpcScreen } from "./screen-rpc.ts";
 
@@ -19,17 +19,23 @@ export function screenFor(ctx: ExtensionContext, { dialogs, host }: ScreenDeps):
 }
 
 export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Report): Screen {
+	const { closedAt } = dialogs;
+	const typedAhead = new TypedAhead({ listen: (hear) => ui.onTerminalInput(hear), closedAt, now: Date.now });
 	const show = <Answer>(
-		view: (context: DialogContext, done: (answer: Answer) => void) => Component & { dispose?(): void },
+		view: (context: DialogContext, done: (answer: Answer) => void, typed: string) => Component & { dispose?(): void },
 		question?: string,
 	) =>
-		dialogs.inTurn(() =>
-			ui.custom<Answer>(
-				(tui, theme, keys, done) =>
-					view({ theme, keys, rows: () => tui.terminal.rows, redraw: () => tui.requestRender() }, done),
-				waitingFor(question),
-			),
-		);
+		dialogs.inTurn(() => {
+			const typed = typedAhead.take();
+			return ui.custom<Answer>((tui, theme, keys, done) => {
+				const context = { theme, keys, rows: () => tui.terminal.rows, redraw: () => tui.requestRender() };
+				const close = (answer: Answer) => {
+					dialogs.closing();
+					done(answer);
+				};
+				return view(context, close, typed);
+			}, waitingFor(question));
+		});
 	const pick = (choice: Choice, question?: string) =>
 		show<Picked | undefined>((context, done) => {
 			const pressed = (value: string | undefined, key?: string) =>
@@ -43,7 +49,10 @@ export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Re
 		pick: (choice) => pick(choice),
 		notify,
 		input: (question) =>
-			show<string | undefined>((context, done) => new InputView({ question, context, done }), question.title),
+			show<string | undefined>(
+				(context, done, typed) => new InputView({ question, context, done, typed }),
+				question.title,
+			),
 		confirm: async (decision) => (await choose(decisionList(decision), decision.title)) === YES,
 		edit: (title, text) => dialogs.inTurn(() => ui.editor(sanitize(title), sanitizeBlock(text))),
 		read: (title, blocks) => show<void>((context, done) => new ReadView({ title, blocks, context, done })),
@@ -57,6 +66,7 @@ export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Re
 			if ("error" in settled) throw settled.error;
 			return settled.result;
 		},
+		inSequence: (work) => typedAhead.during(work),
 		async copy(text) {
 			try {
 				await copyToClipboard(text);

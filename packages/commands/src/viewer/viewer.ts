@@ -81,7 +81,11 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	const unsubscribe = conversation.onAppend(() => tail.arrived());
 	try {
 		return await ctx.ui.custom<string | undefined>(
-			(tui, theme, keys, done) => {
+			(tui, theme, keys, close) => {
+				const done = (next: string | undefined) => {
+					deps.dialogs.closing();
+					close(next);
+				};
 				redraw = () => tui.requestRender();
 				const viewer = new ConversationViewer({
 					source: conversation,

@@ -192,6 +192,7 @@ function scripted(steps: (Step | (() => void | Promise<void>))[], shown: string[
 		async copy(copied) {
 			headed(`copied ${copied}`);
 		},
+		inSequence: (work) => work(),
 		notify: (said, level = "info") => headed(`${level}: ${said}`),
 	};
 }

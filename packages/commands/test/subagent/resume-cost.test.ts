@@ -1,5 +1,6 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createDialogs } from "../../src/questions/dialogs.ts";
 import { expensiveTurn, turnCostText } from "../../src/subagent/resume-cost.ts";
 import { resumeInterrupted } from "../../src/subagent/start-stop.ts";
 import { spec } from "../fixture.ts";
@@ -86,7 +87,7 @@ test("without a user nothing blocks: a warning says what each turn sends", async
 	const ui = { notify: (text: string) => notices.push(text) };
 	const ctx = { ...it.ctx, mode: "rpc", hasUI: false, ui } as unknown as ExtensionContext;
 	const agent = it.manager.store.record(id);
-	const dialogs = { inTurn: () => Promise.reject(new Error("nobody can be asked")) };
+	const dialogs = { ...createDialogs(), inTurn: () => Promise.reject(new Error("nobody can be asked")) };
 	await resumeInterrupted({ ...it, dialogs, host: { warn: () => undefined } }, agent ? [agent] : [], ctx);
 	expect(notices).toEqual([
 		expect.stringMatching(/^Each turn sends about 142k tokens/),

@@ -8,3 +8,4 @@ export { ListView } from "./list-view.ts";
 export { type DialogTheme, noteView } from "./note-view.ts";
 export { ReadView } from "./read-view.ts";
 export type { Choice, Decision, Item, ItemKey, Picked, Question, Screen, Work } from "./screen.ts";
+export { TypedAhead } from "./typed-ahead.ts";

@@ -7,6 +7,8 @@ import type { Question } from "./screen.ts";
 export interface InputOptions {
 	question: Question;
 	context: DialogContext;
+	/** What the user typed before it was open. */
+	typed?: string;
 	done: (text: string | undefined) => void;
 }
 
@@ -16,7 +18,7 @@ export class InputView implements Component, Focusable {
 
 	constructor(options: InputOptions) {
 		this.#options = options;
-		const value = sanitize(options.question.value ?? "");
+		const value = sanitize(options.question.value ?? "") + (options.typed ?? "");
 		if (value !== "") this.#input.handleInput(value); // as if typed, which leaves the cursor at the end
 	}
 

@@ -86,6 +86,8 @@ export interface Screen {
 	busy<Result>(title: string, work: Work<Result>): Promise<Result>;
 	/** Copies a text to the clipboard and confirms it. */
 	copy(text: string): Promise<void>;
+	/** Runs `work`, which shows one dialog after the other: keys between two of them do not reach pi's editor. */
+	inSequence<Result>(work: () => Promise<Result>): Promise<Result>;
 	notify(text: string, level?: "info" | "warning" | "error"): void;
 }
 
