@@ -124,6 +124,26 @@ test("without a word it shows the status; list all shows agents of the session b
 	);
 });
 
+test("list all shows agents of sessions that pi does not keep, and of one that is open in another pi", async () => {
+	const gate = createGate();
+	await using it = await scene([scoutSays({ ...say("The code is heliotrope."), gate })]);
+	await using other = startRpc({ env: it.env }); // pi keeps no session in which the model said nothing
+	expect(await notice(other, "/subagent start repo-scout: Find the launch code.")).toMatch(/^Started repo-scout as/);
+	await using rpc = startRpc({ env: it.env });
+	const sees = (status: string) =>
+		expect
+			.poll(() => notice(rpc, "/subagent list all"), { timeout: 30_000 })
+			.toMatch(
+				new RegExp(
+					`Other sessions of this project:\\s+Session [\\w-]+ of .* UTC\\s+\\w+ +repo-scout +${status} .*Find the`,
+				),
+			);
+	await sees("running");
+	gate.open();
+	await sees("done");
+	expect(await notice(other, "/subagent list all")).toContain("Other sessions of this project launched no agents.");
+});
+
 test("print: the answer is printed, and the model is not asked", async () => {
 	await using it = await scene([]);
 	const { stdout, stderr, code } = await runPrint({ env: it.env }, "/subagent agents");

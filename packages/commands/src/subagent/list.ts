@@ -1,5 +1,7 @@
-/** `/subagent list`: the agents of this session, active ones first; `all` adds earlier sessions. */
+/** `/subagent list`: the agents of this session, active ones first; `all` adds other sessions of the project. */
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, quoted, systemClock } from "@pi-subagents/core";
+import { listRuns, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { type EarlierSession, earlierSessions } from "@pi-subagents/delivery";
 import { formatCost, formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
@@ -17,22 +19,22 @@ import {
 /** More rows would push the important ones off the screen. */
 const MAX_ROWS = 40;
 
-export function listCommand({ manager }: CommandDeps): Subcommand {
+export function listCommand({ manager, launcher }: CommandDeps): Subcommand {
 	return {
 		name: "list",
 		args: "[all]",
-		about: "the agents of this session, running ones first; all: also those of earlier sessions in this directory",
-		async run(rest, { cwd, sessionManager }) {
-			const own = listBlocks(currentAgents(manager), systemClock.now());
+		about: "the agents of this session, running ones first; all: also those of other sessions of this project",
+		async run(rest, ctx) {
+			const own = currentAgents(manager);
 			const word = rest.trim().toLowerCase();
-			if (word === "") return own;
-			if (word !== "all")
+			if (word !== "" && word !== "all")
 				throw new AgentError(
 					"bad_request",
 					`Unknown argument ${quoted(rest)}: use /subagent list or /subagent list all.`,
 				);
-			const [sessionDir, current] = [sessionManager.getSessionDir(), sessionManager.getSessionFile()];
-			return [...own, ...earlierBlocks(await earlierSessions({ sessionDir, current, cwd }))];
+			const now = systemClock.now();
+			const others = word === "all" ? otherBlocks(await otherSessions(own, ctx, launcher, now)) : [];
+			return [...listBlocks(own, now), ...others];
 		},
 	};
 }
@@ -43,36 +45,68 @@ export function statusBlocks(agents: readonly AgentRecord[], maxConcurrent: numb
 	const text =
 		active.length === 0
 			? "No agent is active."
-			: `${formatCount(active.length, "agent")} active: ${tally(active)}. At most ${maxConcurrent} run at once.`;
+			: `${formatCount(active.length, "agent")} active: ${tallyText(active)}. At most ${maxConcurrent} run at once.`;
 	return [{ text, tone: "strong" }, ...listBlocks(agents, now), { text: MORE, tone: "muted" }];
 }
 
-const MORE = "/subagent help shows all commands, /subagent list all also the agents of earlier sessions.";
+const MORE = "/subagent help shows all commands, /subagent list all also the agents of other sessions.";
 
-export function earlierBlocks(sessions: readonly EarlierSession[]): Block[] {
-	if (sessions.length === 0) return [{ text: "Earlier sessions in this directory launched no agents.", tone: "muted" }];
+/** A session of this project other than the open one, and the agents that it launched. */
+export interface OtherSession {
+	/** Unknown where the agents were launched without one. */
+	id: string | undefined;
+	startedAt: number;
+	rows: readonly Row[];
+}
+
+/** What pi's session files remember, and the runs of the project that none of them knows: pi does not keep every session. */
+async function otherSessions(
+	own: readonly AgentRecord[],
+	ctx: ExtensionContext,
+	launcher: CommandDeps["launcher"],
+	now: number,
+): Promise<OtherSession[]> {
+	const { cwd, sessionManager } = ctx;
+	const [sessionDir, current] = [sessionManager.getSessionDir(), sessionManager.getSessionFile()];
+	const remembered = await earlierSessions({ sessionDir, current, cwd });
+	const dir = await launcher.placeFor("runs", ctx);
+	const { runs } = await listRuns(dir === undefined ? [] : [dir], { now });
+	const known = new Set([...own, ...remembered.flatMap(({ agents }) => agents)].map(({ id }) => id));
+	const open = sessionManager.getSessionId();
+	const kept = runs.filter(({ agentId, sessionId }) => !known.has(agentId) && sessionId !== open);
+	const sessions = [...remembered.map(rememberedSession), ...keptSessions(kept, now)];
+	return sessions.toSorted((one, other) => other.startedAt - one.startedAt);
+}
+
+export function otherBlocks(sessions: readonly OtherSession[]): Block[] {
+	if (sessions.length === 0) return [{ text: "Other sessions of this project launched no agents.", tone: "muted" }];
 	let left = MAX_ROWS;
-	const shown = sessions.flatMap(({ id, startedAt, agents }): Block[] => {
-		const rows = agents.toReversed().slice(0, left).map(earlierRow);
+	const shown = sessions.flatMap(({ id, startedAt, rows: all }): Block[] => {
+		const rows = all.slice(0, left);
 		left -= rows.length;
 		if (rows.length === 0) return [];
-		const head = `Session ${id.slice(0, SESSION_ID_CHARACTERS)} of ${startedAt.slice(0, 16).replace("T", " ")} UTC`;
+		const time = new Date(startedAt).toISOString().slice(0, 16).replace("T", " ");
+		const name = id === undefined ? "Without a session," : `Session ${id.slice(0, SESSION_ID_CHARACTERS)} of`;
 		return [
-			{ text: head, tone: "strong" },
+			{ text: `${name} ${time} UTC`, tone: "strong" },
 			{ rows, isClipped: true },
 		];
 	});
-	const beyond = sessions.reduce((sum, { agents }) => sum + agents.length, 0) - (MAX_ROWS - left);
+	const beyond = sessions.reduce((sum, { rows }) => sum + rows.length, 0) - (MAX_ROWS - left);
 	return [
-		{ text: "Earlier sessions in this directory:", tone: "muted" },
+		{ text: "Other sessions of this project:", tone: "muted" },
 		...shown,
 		...(beyond > 0 ? [{ text: `and ${formatCount(beyond, "older one")}`, tone: "muted" as const }] : []),
-		{ text: "/resume opens a session, and its agents with it.", tone: "muted" },
+		{ text: "/resume opens a session, and its agents with it; /agents › Everywhere has all runs.", tone: "muted" },
 	];
 }
 
 /** Enough for `pi --session`. */
 const SESSION_ID_CHARACTERS = 13;
+
+export function rememberedSession({ id, startedAt, agents }: EarlierSession): OtherSession {
+	return { id, startedAt: Date.parse(startedAt) || 0, rows: agents.toReversed().map(earlierRow) };
+}
 
 function earlierRow(agent: AgentRecord): Row {
 	const { id, type, description, outcome } = agent;
@@ -85,6 +119,28 @@ function earlierRow(agent: AgentRecord): Row {
 	};
 }
 
+/** By session; runs come with the most urgent ones first. */
+export function keptSessions(runs: readonly RunOverview[], now: number): OtherSession[] {
+	return [...Map.groupBy(runs, ({ sessionId }) => sessionId)].map(([id, group]) => ({
+		id,
+		startedAt: Math.min(...group.map(({ createdAt }) => createdAt)),
+		rows: group.map((run) => runRow(run, now)),
+	}));
+}
+
+function runRow(run: RunOverview, at: number): Row {
+	const { status, preset, about, now, age } = runTextOf(run, at);
+	return {
+		lead: [
+			{ text: run.agentId },
+			{ text: preset, tone: "accent" },
+			{ text: status, tone: run.state.group === "done" ? "muted" : "accent" },
+			{ text: age, tone: "muted" },
+		],
+		body: [{ text: about }, { text: now, tone: "muted" }],
+	};
+}
+
 export function listBlocks(agents: readonly AgentRecord[], now: number): Block[] {
 	if (agents.length === 0) return [{ text: "No agent has been launched. /subagent start <task> launches one." }];
 	const hasNames = agents.some(({ name }) => name !== undefined);
@@ -93,7 +149,7 @@ export function listBlocks(agents: readonly AgentRecord[], now: number): Block[]
 	const cost = agents.reduce((sum, { usage }) => sum + usage.cost, 0);
 	const inAll = cost > 0 ? ` · ${formatCost(cost)} in all` : "";
 	return [
-		{ text: `${formatCount(agents.length, "agent")}: ${tally(agents)}${inAll}`, tone: "strong" },
+		{ text: `${formatCount(agents.length, "agent")}: ${tallyText(agents)}${inAll}`, tone: "strong" },
 		{ rows: shown.map((agent) => row(agent, costText(agents, agent.id), hasNames, now)), isClipped: true },
 		...(more > 0 ? [{ text: `and ${formatCount(more, "older one")}`, tone: "muted" as const }] : []),
 		...(agents.some(({ status }) => status === "waiting")
@@ -115,8 +171,4 @@ function row(agent: AgentRecord, cost: string, hasNames: boolean, now: number): 
 		],
 		body: [{ text: description }, { text: [activityText(agent), cost].filter(Boolean).join(" · "), tone: "muted" }],
 	};
-}
-
-function tally(agents: readonly AgentRecord[]): string {
-	return tallyText(agents);
 }

@@ -2,11 +2,12 @@ import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 /** What the commands say, as pure functions of agents and presets. */
 import type { AgentRecord } from "@pi-subagents/core";
 import { Manager } from "@pi-subagents/core";
+import type { RunOverview } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import { presetBlocks } from "../../src/subagent/agents.ts";
 import { explain } from "../../src/subagent/explain.ts";
-import { earlierBlocks, listBlocks } from "../../src/subagent/list.ts";
+import { keptSessions, listBlocks, otherBlocks, rememberedSession } from "../../src/subagent/list.ts";
 import { parseReply } from "../../src/subagent/reply.ts";
 import { parseStart, startedBlocks, stopBlocks } from "../../src/subagent/start-stop.ts";
 import { agentDetails, viewCommand } from "../../src/subagent/view.ts";
@@ -354,7 +355,7 @@ test("agents of earlier sessions are listed by session; one without a recorded e
 		{ id: "bbbb", startedAt, agents: [one] },
 		{ id: "aaaa", startedAt, agents: [ended, { ...one, id: "a2" }] },
 	];
-	expect(text(earlierBlocks(sessions), 100)).toBe(`Earlier sessions in this directory:
+	expect(text(otherBlocks(sessions.map(rememberedSession)), 100)).toBe(`Other sessions of this project:
 
 Session bbbb of 2026-11-17 02:40 UTC
 
@@ -367,6 +368,41 @@ a2  scout  no end      look around
                        no end recorded: it is running in another pi, or ended with it
 a1  scout  done    0s  look around
 
-/resume opens a session, and its agents with it.`);
-	expect(text(earlierBlocks([]))).toBe("Earlier sessions in this directory launched no agents.");
+/resume opens a session, and its agents with it; /agents › Everywhere has all runs.`);
+	expect(text(otherBlocks([]))).toBe("Other sessions of this project launched no agents.");
+});
+
+test("runs of sessions that pi did not keep are listed by session, too, and not too many", () => {
+	const createdAt = Date.parse("2026-11-17T02:40:00.000Z");
+	const run = (agentId: string, fields: Partial<RunOverview>): RunOverview => ({
+		...{ runId: agentId, agentId, run: 1, preset: "sc\x1b[2Jout", description: "look around", task: "Look around." },
+		...{ dir: `/runs/${agentId}`, project: "/project", cwd: "/project", runner: "session", hasOwnProcess: false },
+		...{ model: "fake/one", createdAt, state: { group: "done", status: "lost" } },
+		...fields,
+	});
+	const runs = [
+		run("a1", { sessionId: "0195-first-session", state: { group: "working", status: "running" }, activity: "Reading" }),
+		run("a2", {}),
+		run("a3", { sessionId: "0195-first-session" }),
+	];
+	const now = createdAt + 72_000;
+	expect(text(otherBlocks(keptSessions(runs, now)), 100)).toBe(`Other sessions of this project:
+
+Session 0195-first-se of 2026-11-17 02:40 UTC
+
+a1  scout  running  1m 12s  look around
+                            Reading
+a3  scout  stopped  1m 12s  look around
+                            Its process ended without a result.
+
+Without a session, 2026-11-17 02:40 UTC
+
+a2  scout  stopped  1m 12s  look around
+                            Its process ended without a result.
+
+/resume opens a session, and its agents with it; /agents › Everywhere has all runs.`);
+	const many = Array.from({ length: 50 }, (_, at) => run(`b${at}`, { sessionId: `s${at % 3}` }));
+	const shown = text(otherBlocks(keptSessions(many, now)), 100);
+	expect(shown.match(/^b\d+ /gm)).toHaveLength(40);
+	expect(shown).toContain("\nand 10 older ones\n");
 });

@@ -125,7 +125,7 @@ test("view finds an agent by its id, a preset by its name, an agent by the begin
 
 test("without a word it shows what goes on and the agents", async () => {
 	const { type } = command();
-	const more = "\n\n/subagent help shows all commands, /subagent list all also the agents of earlier sessions.";
+	const more = "\n\n/subagent help shows all commands, /subagent list all also the agents of other sessions.";
 	const list = async () => (await type("list")).text;
 	expect((await type("")).text).toBe(`No agent is active.\n\n${await list()}${more}`);
 	await type("start scout: Look around.");
