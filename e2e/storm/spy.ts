@@ -38,9 +38,12 @@ export interface SpiedRecord {
 
 /**
  * What a record is when nothing of it changes any more. Who launched which is not in the session: those have ended with
- * it. Nor is when it began, only how long it took, which is not the same where a clock was set meanwhile.
+ * it. Nor is when it began, only how long it took, which is not the same where a clock was set
+ * meanwhile. And where one was set back while an agent was rejoined, nobody can say when that was queued.
  */
-export function lasting(records: readonly SpiedRecord[]): string[] {
+export function lasting(records: readonly SpiedRecord[], { isClockSet }: { isClockSet: boolean }): string[] {
 	const own = records.filter(({ depth, completedAt }) => depth === 1 && completedAt !== undefined);
-	return own.map(({ activity: _, model: _which, question: _what, startedAt: _when, ...rest }) => JSON.stringify(rest));
+	return own.map(({ activity: _, model: _which, question: _what, startedAt: _when, queuedAt, ...rest }) =>
+		JSON.stringify(isClockSet ? rest : { ...rest, queuedAt }),
+	);
 }

@@ -162,9 +162,10 @@ export class World {
 	/** Who reads what the session kept has the records that those had who saw it happen. */
 	async #differsAgain(): Promise<string[]> {
 		const { asked } = this.#model;
-		const before = lasting(await this.#pi.records());
+		const clock = { isClockSet: "set the clock" in this.#course.acts };
+		const before = lasting(await this.#pi.records(), clock);
 		await this.#pi.command("/again");
-		const now = lasting(await this.#pi.records());
+		const now = lasting(await this.#pi.records(), clock);
 		// A job that was not waited for was due just now, and the session's model has let its agent go on.
 		if (this.#model.asked > asked && (await this.#untilOver())) return this.#differsAgain();
 		const lost = before.filter((record) => !now.includes(record));

@@ -87,7 +87,9 @@ function loggedEnd(settled: SettledEntry): RunEnd {
 /** What happened to the run, numbered after the event `seq`. Without an end it is still running. */
 export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, end: RunEnd | undefined): AgentEvent[] {
 	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
-	const { name, machine, launcher, requestedModel, artifacts, isolation, given, startedAt: at } = launch;
+	const { name, machine, launcher, requestedModel, artifacts, isolation, given } = launch;
+	// The time of day may have been set back in between: nothing begins or ends before it was queued.
+	const at = Math.min(launch.startedAt, end?.startedAt ?? launch.startedAt, end?.completedAt ?? launch.startedAt);
 	const model = settled?.resolvedModel ?? launch.resolvedModel;
 	const agent = {
 		type,
