@@ -51,7 +51,7 @@ export async function workflowViolations(
 		if (!Array.isArray(value) || value.length !== calls.length || !value.every(isRight))
 			found.push(`${runId} returned something else than its agents said: ${JSON.stringify(value)?.slice(0, 200)}.`);
 		for (const result of told.filter((each) => each.runId === runId)) {
-			const cut = await cutAnswer(result, JSON.stringify(value, undefined, 1), entries);
+			const cut = await cutAnswer(result, JSON.stringify(value, undefined, 1), entries, artifacts);
 			if (cut !== undefined) found.push(cut);
 		}
 	}

@@ -150,7 +150,7 @@ export class World {
 				wasHarmed,
 			})),
 			...this.#model.wrongs,
-			...(await workflowViolations(plan, account, unwhole)),
+			...(await patiently(() => workflowViolations(plan, account, unwhole))),
 			...verifyViolations(plan, account.entries, await checksIn(this.#it.env)),
 			...(wasHarmed ? [] : await patiently(() => leftThere(this.#it.env, account))),
 			...(await this.#repository.changes()),
