@@ -11,17 +11,14 @@ import {
 	type Agents,
 	defined,
 	findAgent,
-	isThinkingLevel,
 	NO_USAGE,
-	quoted,
 	type Store,
 } from "@pi-subagents/core";
-import { parseOutputSchema } from "@pi-subagents/core/output";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
-import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
+import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
-import { type Static, Type } from "typebox";
-import { type ModelParameter, machinesListed, modelParameter, verifyOffered } from "./parameters/model-parameter.ts";
+import { type AgentCall, type AgentParams, agentCallOf, agentParameters } from "./parameters/agent-parameters.ts";
+import { type ModelParameter, modelParameter } from "./parameters/model-parameter.ts";
 import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
@@ -62,57 +59,6 @@ export interface AgentToolDeps {
 /** Starts agents, and finds and resumes finished ones. */
 type LaunchedAgents = AgentSpawner & AgentFinder & Pick<Agents, "resume">;
 
-/** What a call asks for, now or later. */
-export type AgentCall = LaunchParams & { name?: string | undefined };
-
-const schedule = {
-	schedule: Type.Optional(
-		Type.String({
-			description: "Cron, 5m, +10m (once) or ISO time; then ; project ; quiet",
-		}),
-	),
-};
-
-const isolation = { isolation: Type.Optional(Type.Literal("worktree")) };
-
-interface Offered {
-	machines: readonly string[];
-	isBackground: boolean;
-	hasSchedule: boolean;
-	hasWorktrees: boolean;
-	hasVerify: boolean;
-}
-
-const parametersFor = (
-	model: ModelParameter,
-	{ isBackground, hasSchedule, hasWorktrees, hasVerify, machines }: Offered,
-) =>
-	Type.Object({
-		prompt: Type.String({ description: "Self-contained" }),
-		description: Type.String({ description: "3-5 words" }),
-		subagent_type: Type.Optional(Type.String({ description: `Preset; default ${DEFAULT_PRESET}` })),
-		name: Type.Optional(Type.String({ description: "Works like its id" })),
-		model,
-		thinking: Type.Optional(Type.String({ description: "off … max" })),
-		max_turns: Type.Optional(Type.Integer({ minimum: 1 })),
-		run_in_background: Type.Optional(Type.Boolean({ description: `Default ${isBackground}` })),
-		resume: Type.Optional(Type.String({ description: "Finished agent to continue" })),
-		isolated: Type.Optional(Type.Boolean({ description: "No extensions, no skills" })),
-		output_schema: Type.Optional(
-			Type.Unsafe<unknown>({ type: ["object", "string"], description: "JSON Schema of its answer" }),
-		),
-		...(hasWorktrees ? isolation : ({} as typeof isolation)),
-		...verifyOffered({ hasVerify }),
-		inherit_context: Type.Optional(Type.Boolean({ description: "Share this conversation" })),
-		...machinesListed(machines),
-		...(hasSchedule ? schedule : ({} as typeof schedule)),
-	});
-
-type Params = Static<ReturnType<typeof parametersFor>>;
-
-/** As in presets. */
-const MAX_TURNS = 100_000;
-
 const SAYS = {
 	background: "Hand a task to an agent and keep working: a message brings its result, so do not poll.",
 	foreground: "Hand a self-contained task to an agent of your own and wait for its answer.",
@@ -147,7 +93,7 @@ export function keepFailedDetails(pi: ExtensionAPI, store: Store): void {
 
 export function createAgentTool(
 	deps: AgentToolDeps,
-): ToolDefinition<ReturnType<typeof parametersFor>, AgentCallDetails> {
+): ToolDefinition<ReturnType<typeof agentParameters>, AgentCallDetails> {
 	const { agents, store, usage, caller, onGivenUp = () => "user", presets = "" } = deps;
 	const { model: modelOffered = modelParameter([], { hasList: false }) } = deps;
 	const { isBackgroundByDefault = caller === "session", hasWorktrees = true, hasVerify = false, machines = [] } = deps;
@@ -160,7 +106,7 @@ export function createAgentTool(
 				deps.description ??
 				`${SAYS[isBackgroundByDefault ? "background" : "foreground"]} Calls in one message run in parallel.${presets}`,
 			promptSnippet: `Hand a task to an agent and ${isBackgroundByDefault ? "keep working" : "wait for its answer"}`,
-			parameters: parametersFor(modelOffered, {
+			parameters: agentParameters(modelOffered, {
 				isBackground: isBackgroundByDefault,
 				hasSchedule,
 				hasWorktrees,
@@ -207,7 +153,7 @@ export function createAgentTool(
 }
 
 async function launch(
-	params: Params,
+	params: AgentParams,
 	how: { isBackground: boolean; callId: string },
 	deps: AgentToolDeps,
 	ctx: ExtensionContext,
@@ -215,7 +161,7 @@ async function launch(
 ): Promise<Launched> {
 	const { agents, resolve } = deps;
 	const resumed = params.resume === undefined ? undefined : settledAgent(agents, params.resume);
-	const spec = await resolve(callOf(params, deps, resumed), ctx);
+	const spec = await resolve(agentCallOf(params, deps, resumed), ctx);
 	signal?.throwIfAborted();
 	const record = resumed
 		? agents.resume(resumed.id, spec, how)
@@ -223,42 +169,8 @@ async function launch(
 	return { record, warnings: spec.warnings };
 }
 
-function callOf(
-	params: Params,
-	{ hasVerify = false, machines = [] }: AgentToolDeps,
-	resumed?: AgentRecord,
-): LaunchParams {
-	const { thinking } = params;
-	if (thinking !== undefined && !isThinkingLevel(thinking))
-		throw new AgentError(
-			"bad_request",
-			`${quoted(thinking)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
-		);
-	if (resumed && params.inherit_context)
-		throw new AgentError(
-			"bad_request",
-			"`inherit_context` cannot go with `resume`: that agent continues its own conversation. Leave one of them out.",
-		);
-	if (params.max_turns !== undefined && params.max_turns > MAX_TURNS)
-		throw new AgentError("bad_request", `max_turns is at most ${MAX_TURNS}; without it there is no such limit.`);
-	return {
-		preset: params.subagent_type ?? resumed?.type ?? DEFAULT_PRESET,
-		task: params.prompt,
-		description: params.description,
-		model: params.model,
-		thinking,
-		maxTurns: params.max_turns,
-		outputSchema: parseOutputSchema(params.output_schema),
-		inheritContext: params.inherit_context,
-		...(machines.length > 0 ? { machine: params.machine, retry: params.retry } : {}),
-		...(resumed ? resumedParams(resumed) : {}),
-		...defined({ isolated: params.isolated, isolation: params.isolation }),
-		...(hasVerify && params.verify !== undefined ? { verify: params.verify, runsCommands: undefined } : {}),
-	};
-}
-
 async function scheduled(
-	params: Params,
+	params: AgentParams,
 	deps: AgentToolDeps,
 	keep: NonNullable<AgentToolDeps["schedule"]>,
 	ctx: ExtensionContext,
@@ -270,7 +182,7 @@ async function scheduled(
 			"bad_request",
 			"`schedule` cannot go with `run_in_background: false`: a call cannot wait for a job.",
 		);
-	const text = await keep(params.schedule ?? "", { ...callOf(params, deps), name: params.name }, ctx);
+	const text = await keep(params.schedule ?? "", { ...agentCallOf(params, deps), name: params.name }, ctx);
 	return {
 		content: [{ type: "text" as const, text }],
 		details: { agents: [] },

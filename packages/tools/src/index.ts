@@ -1,17 +1,12 @@
 /** The tools that a model calls to work with agents, each as a function of small ports. */
 
-export {
-	type AgentCall,
-	type AgentCallDetails,
-	type AgentToolDeps,
-	createAgentTool,
-	keepFailedDetails,
-} from "./agent-tool.ts";
+export { type AgentCallDetails, type AgentToolDeps, createAgentTool, keepFailedDetails } from "./agent-tool.ts";
 export { type BackgroundAgentToolDeps, createBackgroundAgentTool } from "./background-agent-tool.ts";
 export { createBackgroundStatusTool } from "./background-status-tool.ts";
 export { createGetResultTool, type GetResultToolDeps } from "./get-result-tool.ts";
 export { createListModelsTool } from "./list-models-tool.ts";
 export { createNestedTools } from "./nested-tools.ts";
+export type { AgentCall } from "./parameters/agent-parameters.ts";
 export { modelParameter } from "./parameters/model-parameter.ts";
 export { createRegistrationGate } from "./parameters/registration-gate.ts";
 export type {
