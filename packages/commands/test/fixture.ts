@@ -1,6 +1,6 @@
 /** Agents and presets for the tests of the commands. */
-import type { AgentRecord, RunSpec } from "@pi-subagents/core";
-import { sampleSpec } from "@pi-subagents/core/testing";
+import { type AgentRecord, Manager, type RunSpec } from "@pi-subagents/core";
+import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import type { Preset, PresetSource } from "@pi-subagents/presets";
 import { type Block, layout } from "@pi-subagents/widget/dialogs";
 
@@ -36,6 +36,19 @@ export function agent(fields: Partial<AgentRecord> = {}): AgentRecord {
 		compactions: 0,
 		...fields,
 	};
+}
+
+/** A manager whose children are puppets: `agent1`, `agent2`, … Only the user can answer their questions. */
+export function puppets() {
+	const runner = fakeRunner();
+	let ids = 0;
+	const manager = new Manager({
+		runners: { session: runner },
+		clock: handClock(),
+		newId: () => `agent${++ids}`,
+		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },
+	});
+	return { runner, manager };
 }
 
 const source: PresetSource = { kind: "project", flavour: "subagents", inProject: true };

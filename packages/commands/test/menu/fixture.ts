@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type Clock, Manager, type RunSpec } from "@pi-subagents/core";
+import type { Clock, Manager, RunSpec } from "@pi-subagents/core";
 import { requireResources } from "@pi-subagents/core/session";
-import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { type fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { createLauncher, type LaunchHost, type Settings, type StoredTrust } from "@pi-subagents/launch";
 import type { Choice, Picked, Screen } from "@pi-subagents/widget/dialogs";
 import { hostIn } from "../../../launch/test/fixture.ts";
@@ -14,7 +14,7 @@ import type { CommandHost, PiLauncher, PiSchedules } from "../../src/host.ts";
 import { topMenu } from "../../src/menu/menu.ts";
 import type { Menu } from "../../src/screen/navigation.ts";
 import type { ModelPrice } from "../../src/subagent/resume-cost.ts";
-import { text } from "../fixture.ts";
+import { puppets, text } from "../fixture.ts";
 
 /** What the person does next: chooses, types, edits, says yes or no, or goes back. */
 export type Step =
@@ -70,14 +70,7 @@ export async function world({
 	const root = await mkdtemp(join(tmpdir(), "menu-"));
 	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
 	await Promise.all([mkdir(cwd), mkdir(agentDir)]);
-	const runner = fakeRunner();
-	let ids = 0;
-	const manager: Manager = new Manager({
-		runners: { session: runner },
-		clock: handClock(),
-		newId: () => `agent${++ids}`,
-		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },
-	});
+	const { runner, manager } = puppets();
 	const heard: Settings[] = [];
 	const told: string[] = [];
 	const ctx = contextIn(cwd, modelOf);

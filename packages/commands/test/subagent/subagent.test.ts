@@ -1,25 +1,17 @@
 /** `/subagent` as a person types it: a real manager behind it, with puppets for children. */
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, Manager } from "@pi-subagents/core";
-import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { AgentError } from "@pi-subagents/core";
 import type { Launcher, Schedules } from "@pi-subagents/launch";
 import { expect, test, vi } from "vitest";
 import type { CommandHost } from "../../src/host.ts";
 import { subagentCommand } from "../../src/subagent/subagent.ts";
 import { registerNotes } from "../../src/text/note.ts";
-import { preset, spec } from "../fixture.ts";
+import { preset, puppets, spec } from "../fixture.ts";
 
 type Renderer = (entry: { data: unknown }, options: object, theme: object) => unknown;
 
 function command({ mode = "rpc" }: { mode?: string } = {}) {
-	const runner = fakeRunner();
-	let ids = 0;
-	const manager: Manager = new Manager({
-		runners: { session: runner },
-		clock: handClock(),
-		newId: () => `agent${++ids}`,
-		audience: { sessionCanAnswer: () => false, userCanAnswer: () => true },
-	});
+	const { runner, manager } = puppets();
 	const presets = [preset(), preset({ name: "general-purpose", description: "Does it." })];
 	const launcher = {
 		known: () => presets,
