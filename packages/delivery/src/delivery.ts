@@ -8,6 +8,7 @@ import { createNotifier, type ResultControls } from "./notify/notifier.ts";
 import type { SessionState } from "./outbox/types.ts";
 import { createRestorer } from "./restore/restore.ts";
 import type { Messenger, Ownership, SessionLog, SessionStates } from "./session/ports.ts";
+import { keepUnwritten } from "./session/unwritten-entries.ts";
 
 /** What happens to the session. Its owner calls these. */
 export interface SessionHooks {
@@ -67,12 +68,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 		"deps.log": [deps?.log, "object"],
 		"deps.messenger": [deps?.messenger, "object"],
 	});
-	const { manager, log, messenger, states = statesOf(messenger), ownership = ALWAYS_OURS } = deps;
+	const { manager, messenger, states = statesOf(messenger), ownership = ALWAYS_OURS } = deps;
 	const { flushLogs = async () => undefined, warn = () => undefined, clock = systemClock } = deps;
 	const { sessionId = () => undefined, mayBeClaimed = () => false, onSettled = () => undefined } = deps;
 	const { store } = manager;
 	const archive = archiveLongResults({ manager, flushLogs, warn });
-	const journal = createJournal({ store, log, archive, warn, clock });
+	const log = keepUnwritten({ log: deps.log, sessionId, warn, clock });
+	const journal = createJournal({ store, log, archive, clock });
 	const notifier = createNotifier({ store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock });
 	const restorer = createRestorer({ manager, journal, notifier, messenger, ownership, sessionId, warn, clock });
 	const { turnStarted, branchChanged, expect, claim, silence, apart, ready, configure, drain, stopDraining } = notifier;

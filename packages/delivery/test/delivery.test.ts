@@ -148,6 +148,58 @@ test("a log that cannot be written is reported, and the result is delivered all 
 	expect(it.warnings).toContain("remembering an agent in the session: No space left on device.");
 });
 
+test("what the disk has no room for is written in its order when there is some, also after a reload", async () => {
+	const entries: SessionEntry[] = [];
+	let isFull = true;
+	const over = ({ log }: DeliveryDeps): Partial<DeliveryDeps> => ({
+		sessionId: () => "full",
+		log: {
+			...log,
+			append(customType, data) {
+				if (isFull) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+				return log.append(customType, data);
+			},
+		},
+	});
+	const it = await open(entries, over);
+	const { id } = it.launch(false);
+	it.clock.advance(60_000);
+	expect([kinds(entries), it.delivery.journal.branch()]).toEqual([[], [it.delivery.journal.entryOf(id)]]);
+	await it.delivery.sessionEnded();
+	await it.answer(id, "Two doors.");
+	const again = await open(entries, over);
+	expect(again.manager.store.record(id)).toMatchObject({ status: "completed" });
+	isFull = false;
+	again.clock.advance(5_000);
+	expect(kinds(entries)).toEqual(["launched", "settled"]);
+});
+
+test("a message that has not arrived when the session is idle again is sent again", async () => {
+	let hear = (_state: "busy" | "idle"): void => undefined;
+	let sent = 0;
+	const it = await open([], ({ messenger }) => ({
+		messenger: { ...messenger, send: () => ++sent > 1 },
+		states: {
+			onState: (listener) => {
+				hear = listener;
+			},
+			announce: () => hear("idle"),
+		},
+	}));
+	await it.answer(it.launch().id, "Two doors.");
+	hear("idle"); // it is on its way
+	it.clock.advance(60_000);
+	expect(sent).toBe(1);
+	hear("busy");
+	hear("idle");
+	it.clock.advance(1_000);
+	expect(sent).toBe(2);
+	hear("busy");
+	hear("idle");
+	it.clock.advance(60_000);
+	expect(sent).toBe(2);
+});
+
 test("a run that is ended by whoever first hears of it is still launched, then settled in the log", async () => {
 	const entries: SessionEntry[] = [];
 	const it = await open(entries, ({ manager }) => {

@@ -20,6 +20,7 @@ import { createWorktrees } from "./host/worktrees.ts";
 import { createCallerData } from "./rpc/launch.ts";
 import { serveRpc, trackRpcCallers } from "./rpc/server.ts";
 import { createSchedules } from "./schedule/schedules.ts";
+import { followArrivals } from "./session/arrivals.ts";
 import { cleanUp } from "./session/cleanup.ts";
 import { createMessenger, createSessionLog, followSessionLife } from "./session/delivery-ports.ts";
 import { drainBeforeTheEnd } from "./session/drain.ts";
@@ -36,9 +37,10 @@ export default function subagents(given: ExtensionAPI): void {
 	const pi = dedupeSessionStart(given);
 	offerMentions(pi, async () => (await loadCommands()).mentions(pi, { launcher, manager, dialogs, host }));
 	const host = createHost(given);
-	const states = followSession(pi, host);
+	const arrivals = followArrivals(pi, host);
+	const states = followSession(pi, host, arrivals);
 	const dialogs = createDialogs();
-	const questions = createQuestions(pi, host, states, dialogs);
+	const questions = createQuestions(pi, host, { ...states, ...arrivals }, dialogs);
 	const gitTrust = createGitTrust(host, questions.confirm);
 	const onSettings = (settings: Settings) => {
 		manager.setSlots(settings);
@@ -89,10 +91,11 @@ export default function subagents(given: ExtensionAPI): void {
 		report: host.warnLater,
 	});
 	const bus: EventPublisher = publishEvents(pi, { manager, host });
+	const log = createSessionLog(pi, host);
 	const delivery: Delivery = createDelivery({
 		manager,
-		log: createSessionLog(pi, host),
-		messenger: createMessenger(pi, host),
+		log,
+		messenger: createMessenger(pi, { host, log, arrivals }),
 		states,
 		ownership: createOwnership({ dir: () => reopenableDir(host.agentDir, "open", host.session()), warn: host.warn }),
 		sessionId: () => host.session()?.sessionManager.getSessionId(),

@@ -32,6 +32,14 @@ export interface Questions {
 	onMessage(listener: () => void): void;
 }
 
+/** When the session can take a question, and whether it has. */
+export interface QuestionSession extends Pick<SessionStates, "onState"> {
+	/** Calls the listener with the details of each message of this type that the session holds. */
+	onArrived(customType: string, listener: (details: unknown) => void): void;
+	/** Sends a message that starts no turn to an idle session. Throws if the session does not hold it then. */
+	sendQuietly(message: QuestionMessage): void;
+}
+
 /** The custom type of a question message. */
 export const QUESTION = "subagent-feedback-request";
 
@@ -48,7 +56,7 @@ const ANSWER_TOOL = "reply_subagent";
 export function createQuestions(
 	pi: ExtensionAPI,
 	host: CommandHost,
-	states: Pick<SessionStates, "onState">,
+	session: QuestionSession,
 	dialogs: Dialogs,
 ): Questions {
 	const undelivered: Undelivered[] = [];
@@ -57,12 +65,14 @@ export function createQuestions(
 	let isIdle = false;
 
 	const nextMessage = () => messageOfOpen(undelivered, adviceToSession);
-	/** Only when idle: pi then writes the message to the session file at once. */
+	/** Only when idle: pi then writes the message to the session file at once, or it is sent again when idle the next time. */
 	const sendToUser = () => {
 		const message = isIdle ? messageOfOpen(undeliveredToUser, adviceToUser) : undefined;
 		if (!message) return;
-		undeliveredToUser.splice(0);
-		void bestEffort("showing a question to the user", host.warn, () => pi.sendMessage(message, { triggerTurn: false }));
+		void bestEffort("showing a question to the user", host.warn, () => {
+			session.sendQuietly(message);
+			undeliveredToUser.splice(0);
+		});
 	};
 	/** A question still undelivered when the session is idle again was lost and is sent again. */
 	const sendToSession = () => {
@@ -81,15 +91,12 @@ export function createQuestions(
 			...undelivered.filter(({ question }) => !delivered.has(question.agentId)),
 		);
 	};
-	states.onState((state) => {
+	session.onState((state) => {
 		isIdle = state === "idle";
 		sendToUser();
 		sendToSession();
 	});
-	pi.on("message_end", ({ message: delivered }) => {
-		if (delivered.role === "custom" && delivered.customType === QUESTION)
-			markDelivered(delivered as Pick<QuestionMessage, "details">);
-	});
+	session.onArrived(QUESTION, (details) => markDelivered({ details } as Pick<QuestionMessage, "details">));
 
 	return {
 		audience: {
@@ -103,8 +110,8 @@ export function createQuestions(
 			userCanAnswer: () => host.session()?.hasUI ?? false,
 		},
 		confirm(title, question) {
-			const session = host.session();
-			return session?.hasUI ? dialogs.inTurn(() => confirmSafely(session, title, question)) : undefined;
+			const open = host.session();
+			return open?.hasUI ? dialogs.inTurn(() => confirmSafely(open, title, question)) : undefined;
 		},
 		ask(question, manager) {
 			if (question.addressee.who === "session") {

@@ -19,14 +19,11 @@ function setUp({ arrives = (): boolean => true } = {}) {
 		return new Promise<string | undefined>((resolve) => answers.push(resolve));
 	};
 	const sent: { content: string; options: unknown }[] = [];
-	let hear: (event: { message: object }) => void = () => undefined;
+	let hear: (details: unknown) => void = () => undefined;
 	const pi = {
-		on: (_type: string, handler: typeof hear) => {
-			hear = handler;
-		},
-		sendMessage: (message: { content: string }, options: unknown) => {
+		sendMessage: (message: { content: string; details: unknown }, options: unknown) => {
 			sent.push({ content: message.content, options });
-			if (arrives()) hear({ message: { role: "custom", ...message } });
+			if (arrives()) hear(message.details);
 		},
 		getActiveTools: () => ["reply_subagent"],
 	} as unknown as ExtensionAPI;
@@ -41,13 +38,19 @@ function setUp({ arrives = (): boolean => true } = {}) {
 		warn: () => undefined,
 	} as unknown as CommandHost;
 	let sayState: (state: SessionState) => void = () => undefined;
-	const states = {
+	const session = {
 		onState: (listener: typeof sayState) => {
 			sayState = listener;
 		},
-		say: () => undefined,
+		onArrived: (_type: string, listener: typeof hear) => {
+			hear = listener;
+		},
+		sendQuietly: ({ content }: { content: string }) => {
+			sent.push({ content, options: { triggerTurn: false } });
+			if (!arrives()) throw new Error("the session could not be written");
+		},
 	};
-	const questions = createQuestions(pi, host, states, createDialogs());
+	const questions = createQuestions(pi, host, session, createDialogs());
 	const clock = handClock();
 	let ids = 0;
 	const manager: Manager = new Manager({
@@ -153,6 +156,17 @@ test("questions that come together are one message, and one that got lost on its
 	sayState("idle");
 	expect(sent).toHaveLength(2);
 	for (const { content } of sent) expect(content).toMatch(/Which door\?[\s\S]*Which key\?/);
+});
+
+test("one to the user that the session does not hold is said again when the session is idle the next time", () => {
+	let isFull = true;
+	const { manager, sent, sayState } = setUp({ arrives: () => !isFull });
+	const { id } = manager.spawn(spec, { isBackground: true, launchedBy: "user" });
+	sayState("idle");
+	void manager.ask(id, { question: "Which door?" });
+	isFull = false;
+	for (const state of ["busy", "idle", "busy", "idle"] as const) sayState(state);
+	expect(sent).toHaveLength(2);
 });
 
 test("a question that was answered before the session could hear it is not told", async () => {

@@ -3,18 +3,9 @@
  * opened. A launch is written before anything is started, so the session knows of the run whatever is killed afterwards.
  * The only place that writes how a run settled.
  */
-import {
-	type AgentEvent,
-	type AgentRecord,
-	bestEffort,
-	type Clock,
-	type Outcome,
-	type Report,
-	runIdOf,
-	type Store,
-} from "@pi-subagents/core";
-import type { SessionLog } from "../session/ports.ts";
+import { type AgentEvent, type AgentRecord, type Clock, type Outcome, runIdOf, type Store } from "@pi-subagents/core";
 import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
+import type { KeepingLog } from "../session/unwritten-entries.ts";
 import { separateArchive } from "./archive.ts";
 import type { ResultArchive } from "./archive-long-results.ts";
 import { entryTypeFor, type JournalEntry, type LaunchEntry, parseEntry, type SettledEntry } from "./entries.ts";
@@ -80,13 +71,12 @@ interface ArchivedAgents {
 
 export interface JournalDeps {
 	store: Store;
-	log: SessionLog;
+	log: KeepingLog;
 	archive: ResultArchive;
-	warn: Report;
 	clock: Clock;
 }
 
-export function createJournal({ store, log, archive, warn, clock }: JournalDeps): RunJournal {
+export function createJournal({ store, log, archive, clock }: JournalDeps): RunJournal {
 	/** The launch entries of the runs that are not archived. */
 	const entryIds = new Map<string, string | undefined>();
 	let archivedIds = (): Iterable<string> => [];
@@ -100,11 +90,7 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 
 	const append = (entry: JournalEntry, record: AgentRecord): string | undefined => {
 		const place = { outlives: record.outlives ?? false, isNested: record.parentAgentId !== undefined };
-		let id: string | undefined;
-		void bestEffort("remembering an agent in the session", warn, () => {
-			id = log.append(entryTypeFor(entry, place), entry);
-		});
-		return id;
+		return log.append(entryTypeFor(entry, place), entry);
 	};
 	const notify = (run: SettledRun) => {
 		for (const listener of listeners) listener(run);
@@ -178,7 +164,10 @@ export function createJournal({ store, log, archive, warn, clock }: JournalDeps)
 		setEnds(ends) {
 			for (const [runId, { isFiled }] of ends) if (!ended.has(runId) && !closed.has(runId)) filed.set(runId, isFiled);
 		},
-		end: () => unwritten.end(),
+		async end() {
+			await unwritten.end();
+			log.close();
+		},
 	};
 }
 

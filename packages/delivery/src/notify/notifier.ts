@@ -13,7 +13,7 @@ import {
 } from "@pi-subagents/core";
 import type { RunJournal } from "../journal/journal.ts";
 import { Outbox } from "../outbox/outbox-effects.ts";
-import type { Launch, OutboxSettings, SendItem } from "../outbox/types.ts";
+import type { Launch, OutboxSettings, SendItem, SessionState } from "../outbox/types.ts";
 import { NOTIFICATION, type Notification, runIdsIn } from "../session/notification.ts";
 import type { Messenger, SessionStates } from "../session/ports.ts";
 import { LINE_BYTES, notificationBytes, notificationFor } from "./notification-text.ts";
@@ -79,6 +79,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 	const waiters = new Map<string, number>();
 	/** Undelivered runs that ended in an earlier process. */
 	const restored = new Set<string>();
+	/** Runs whose message has not arrived yet, and whether the session was busy since it was sent. */
+	const sent = new Map<string, { wasBusy: boolean }>();
 	/** Whether the files of a run hold its answer, where that is known. */
 	const isFiled = new Map<string, boolean>();
 	let turn = 0;
@@ -118,20 +120,32 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		records.delete(id);
 		isFiled.delete(id);
 		restored.delete(id);
+		sent.delete(id);
 	};
 	const send = (message: Notification, startsTurn: boolean) => {
 		const ids = message.details.runIds;
 		if (!messenger.canSend()) {
-			// The session does something that it did not report, like pi's walk through its tree; it will not report the end either.
+			// The session does something that it did not report, like pi's walk through its tree; it will not report the end
+			// either. Or its disk is full: then it would lose the message.
 			outbox.dispatch({ type: "unsent", ids });
 			return;
 		}
 		try {
+			for (const id of ids) sent.set(id, { wasBusy: false });
 			if (messenger.send(message, { startsTurn })) delivered(ids);
 		} catch (error) {
-			outbox.dispatch({ type: "unsent", ids });
+			takeBack(ids);
 			throw error;
 		}
+	};
+	const takeBack = (ids: readonly string[]) => {
+		for (const id of ids) sent.delete(id);
+		if (ids.length > 0) outbox.dispatch({ type: "unsent", ids });
+	};
+	/** A turn that was to begin with the message is over, and the message is not there. */
+	const takeBackLost = (state: SessionState) => {
+		if (state === "busy") for (const each of sent.values()) each.wasBusy = true;
+		if (state === "idle") takeBack([...sent].filter(([, { wasBusy }]) => wasBusy).map(([id]) => id));
 	};
 	const messageFor = (items: readonly SendItem[]): Notification => {
 		const notices = items.flatMap(({ id, form }) => {
@@ -184,7 +198,10 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 	});
 	messenger.onArrived((details) => delivered(runIdsIn(details)));
 	outbox.dispatch({ type: "settings", change: { lineBytes: LINE_BYTES } });
-	states.onState((state) => outbox.dispatch({ type: "session", state }));
+	states.onState((state) => {
+		takeBackLost(state);
+		outbox.dispatch({ type: "session", state });
+	});
 	const branchChanged = () => outbox.dispatch({ type: "branch", holds: journal.branch() });
 
 	return {

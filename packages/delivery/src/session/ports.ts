@@ -5,7 +5,10 @@ import type { SessionEntry } from "./session-entry.ts";
 
 /** The log of a session: entries are appended and never changed. `memorySession` has one over a plain array. */
 export interface SessionLog {
-	/** Appends an entry of type `custom` and returns its id, if a session is open. What it throws is reported, and the run continues. */
+	/**
+	 * Appends an entry of type `custom` and returns its id, if a session is open. Throws if the log does not hold it: that
+	 * is reported, and an entry that the disk could not take (the error has a `code` such as `ENOSPC`) is appended later.
+	 */
 	append(customType: string, data: unknown): string | undefined;
 	/** All entries of the open session, on whatever branch, in the order of writing. */
 	entries(): readonly SessionEntry[];
@@ -21,7 +24,8 @@ export interface Messenger {
 	canSend(): boolean;
 	/**
 	 * Sends a message, which starts a turn or only appears. Returns whether the log holds it already; if not,
-	 * `onArrived` reports it later. A message that cannot be sent throws, and is sent again after a pause.
+	 * `onArrived` reports it later. A message that cannot be sent throws, and is sent again after a pause. One that has
+	 * not arrived when the session was busy and is idle again got lost, and is sent again, too.
 	 */
 	send(notification: Notification, options: { startsTurn: boolean }): boolean;
 	/** Calls the listener with the details of each of our messages that has reached the log. */

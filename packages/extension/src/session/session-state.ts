@@ -6,9 +6,13 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { type Clock, systemClock } from "@pi-subagents/core";
 import type { SessionState, SessionStates } from "@pi-subagents/delivery";
 import type { Host } from "../host/host.ts";
+import type { Arrivals } from "./arrivals.ts";
 
 /** A prompt that has not led to a turn by then was dropped on the way: by another extension, or for want of a model. */
 const PREPARATION_MS = 30_000;
+/** How long nothing is sent after a message got lost: twice as long each time, up to a minute. */
+const REST_MS = 1_000;
+const LONGEST_REST_MS = 60_000;
 
 export interface PiSessionStates extends SessionStates {
 	/** The user is asked in several steps: also between two of them, nothing else may begin. */
@@ -19,11 +23,17 @@ export interface PiSessionStates extends SessionStates {
 	endInterruption(): void;
 }
 
-export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = systemClock): PiSessionStates {
+export function followSession(
+	pi: ExtensionAPI,
+	host: Host,
+	arrivals: Pick<Arrivals, "onLost">,
+	clock: Clock = systemClock,
+): PiSessionStates {
 	const listeners: ((state: SessionState) => void)[] = [];
 	let dialogs = 0;
 	let isInterrupted = false;
 	let cancelPreparation: (() => void) | undefined;
+	let cancelRest: (() => void) | undefined;
 	const publish = (state: SessionState) => {
 		for (const listener of listeners) listener(state);
 	};
@@ -31,7 +41,7 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 		const session = host.session();
 		if (!session) return;
 		if (dialogs > 0) return publish("waiting_for_user");
-		const isPreparing = cancelPreparation !== undefined;
+		const isPreparing = cancelPreparation !== undefined || cancelRest !== undefined;
 		if (isPreparing || !session.isIdle() || session.hasPendingMessages()) return publish("busy");
 		publish(isInterrupted ? "waiting_for_user" : "idle");
 	};
@@ -60,7 +70,22 @@ export function followSession(pi: ExtensionAPI, host: Host, clock: Clock = syste
 	});
 	pi.on("session_compact", () => void setImmediate(announce));
 	pi.on("session_compact_failed", () => void setImmediate(announce));
-	pi.on("session_shutdown", prepared);
+	const rested = () => {
+		cancelRest?.();
+		cancelRest = undefined;
+	};
+	// It is sent again when the session is idle. Without a rest, turns that fail would follow each other as long as the disk is full.
+	arrivals.onLost((times) => {
+		rested();
+		cancelRest = clock.after(Math.min(REST_MS * 2 ** (times - 1), LONGEST_REST_MS), () => {
+			rested();
+			announce();
+		});
+	});
+	pi.on("session_shutdown", () => {
+		prepared();
+		rested();
+	});
 	pi.on("agent_start", () => {
 		prepared();
 		isInterrupted = false;
