@@ -13,7 +13,7 @@ import { fileThread } from "../files/file-thread.ts";
 import type { AgentEvent, AgentSettled } from "../model/event.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { Store } from "../model/store.ts";
-import { type LifeCycleLine, RUN_FILES } from "./format/layout.ts";
+import { type LifeCycleLine, type ProcessIdentity, RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
 import { ownIdentity } from "./identity.ts";
 import { RunTotals, timesOf } from "./run-totals.ts";
@@ -51,11 +51,18 @@ export interface Recorder {
 export function recordRuns(options: RecorderOptions): Recorder {
 	const running = new Map<string, RecordedRun>();
 	const ending = new Set<Promise<void>>();
+	/** This process, as soon as that is known: then a run's files are queued before anything that the run itself writes. */
+	let holder: ProcessIdentity | undefined;
+	const findHolder = async () => {
+		const found = await ownIdentity();
+		if (found.born !== null) holder = found; // else it may be known the next time
+		return found;
+	};
 	options.store.subscribe(({ event, line }) => {
 		const { agentId, at } = event;
 		if (event.type === "agent_queued") {
 			const spec = options.specOf(agentId);
-			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at));
+			if (spec && isRecorded(spec)) running.set(agentId, new RecordedRun(options, spec, at, holder ?? findHolder()));
 		}
 		const run = running.get(agentId);
 		if (!run || event.type === "result_archived") return;
@@ -89,6 +96,8 @@ type RunFile = keyof typeof RUN_FILES;
 /** A file and the step that writes it. */
 type Part = [RunFile, FileStep];
 
+type Holder = ProcessIdentity | Promise<ProcessIdentity>;
+
 class RecordedRun {
 	readonly #options: RecorderOptions;
 	readonly #spec: Spec;
@@ -101,12 +110,12 @@ class RecordedRun {
 	readonly #lost: string[] = [];
 	#startedAt: number;
 
-	constructor(options: RecorderOptions, spec: Spec, createdAt: number) {
+	constructor(options: RecorderOptions, spec: Spec, createdAt: number, holder: Holder) {
 		this.#options = options;
 		this.#spec = spec;
 		this.#startedAt = createdAt;
 		this.#saveConversation = options.conversationOf?.(spec.agentId);
-		this.#opened = this.#open(createdAt);
+		this.#opened = this.#open(createdAt, holder);
 		this.#events = this.#log("events");
 		this.#transcript = this.#log("transcript");
 	}
@@ -139,10 +148,11 @@ class RecordedRun {
 		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
 	}
 
-	async #open(createdAt: number): Promise<boolean> {
+	/** Queued at once if the holder is known: a workflow continues an agent only if it finds its `meta.json`, too. */
+	async #open(createdAt: number, known: Holder): Promise<boolean> {
 		const { artifacts: path } = this.#spec;
 		const parentSessionId = this.#options.parentSessionId?.();
-		const holder = await ownIdentity();
+		const holder = known instanceof Promise ? await known : known;
 		const meta = metaOf(this.#spec, { createdAt, holder, ...defined({ parentSessionId }) });
 		const create = (name: RunFile, text: string): Part => [name, { does: "create", path: this.#path(name), text }];
 		const fault = await this.#write(

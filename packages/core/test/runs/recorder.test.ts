@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { AppendLog } from "../../src/files/append-log.ts";
-import { FileThread } from "../../src/files/file-thread.ts";
+import { FileThread, fileThread } from "../../src/files/file-thread.ts";
 import type { ChildEvent, LaunchOptions, ManagerOptions, RunSpec } from "../../src/index.ts";
 import { RUN_FILES } from "../../src/runs/format/layout.ts";
 import { identityOf } from "../../src/runs/identity.ts";
@@ -38,6 +38,16 @@ async function world(options: Partial<RecorderOptions> = {}, managing: Partial<M
 }
 
 describe("a run inside this process", () => {
+	test("has its files before anything that it writes itself", async () => {
+		await using at = await world();
+		at.spawn();
+		await at.recorder.flush(); // from here on it is known who this process is
+		at.spawn();
+		const beside = { does: "create", path: join(at.runsDir, "a2", "beside"), text: "" } as const;
+		expect(await fileThread.take([beside])).toEqual([undefined]);
+		expect(await readMeta(join(at.runsDir, "a2"))).toMatchObject({ agentId: "a2" });
+	});
+
 	test("keeps the files that a wrapper would keep, and nobody else may read them", async () => {
 		await using at = await world({ parentSessionId: () => "s1" });
 		at.clock.advance(1_000);
