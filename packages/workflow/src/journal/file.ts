@@ -21,12 +21,31 @@ export function journalPath(runsDir: string, id: string): string {
 
 /**
  * Written without delay, so that nothing follows from a line that a killed process did not leave behind. What cannot be
- * written is reported once, and the workflow continues: it only could not be taken up from there.
+ * written is reported once, and the workflow continues: it could not be taken up from there. It is written with the next
+ * line that can be: a gap would let a finished agent run again.
  */
 export function fileJournal(path: string, warn: (notice: string) => void): Journal {
 	let file: number | undefined;
+	/** An earlier process left half a line. */
 	let isTorn = false;
 	let hasWarned = false;
+	/** Lines, the first perhaps without its beginning, which is written. */
+	const unwritten: Buffer[] = [];
+	const write = () => {
+		try {
+			file ??= openSync(path, "a", 0o600);
+			for (let line = unwritten[0]; line; line = unwritten[0]) {
+				const rest = line.subarray(writeSync(file, line));
+				unwritten.splice(0, 1, ...(rest.length > 0 ? [rest] : []));
+			}
+		} catch (error) {
+			if (!hasWarned)
+				warn(
+					`The journal of a workflow cannot be written. Until it can, the workflow could not be resumed: ${messageOf(error)}`,
+				);
+			hasWarned = true;
+		}
+	};
 	return {
 		read() {
 			const text = textOf(path);
@@ -34,19 +53,12 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 			return parseJournal(text);
 		},
 		append(event) {
-			try {
-				file ??= openSync(path, "a", 0o600);
-				const bytes = Buffer.from(`${isTorn ? "\n" : ""}${JSON.stringify(event)}\n`);
-				isTorn = true;
-				for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
-				isTorn = false;
-			} catch (error) {
-				if (!hasWarned)
-					warn(`The journal of a workflow cannot be written, so it cannot be resumed: ${messageOf(error)}`);
-				hasWarned = true;
-			}
+			unwritten.push(Buffer.from(`${isTorn ? "\n" : ""}${JSON.stringify(event)}\n`));
+			isTorn = false;
+			write();
 		},
 		close() {
+			if (unwritten.length > 0) write();
 			if (file !== undefined) closeSync(file);
 			file = undefined;
 		},
