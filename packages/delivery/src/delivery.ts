@@ -44,6 +44,11 @@ export interface DeliveryDeps {
 	mayBeClaimed?: () => boolean;
 	/** Called once for every background run whose end the session has just learned. */
 	onSettled?: (record: AgentRecord) => void;
+	/**
+	 * Called with the ids of agents that an earlier process launched, before anything is told of them: when the session is
+	 * opened, and when another process that had it open has ended. What is silenced here is not told.
+	 */
+	onRestored?: (agentIds: ReadonlySet<string>) => Promise<void>;
 	/** Reports what could not be written or sent. */
 	warn?: Report;
 	clock?: Clock;
@@ -71,12 +76,23 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 	const { manager, messenger, states = statesOf(messenger), ownership = ALWAYS_OURS } = deps;
 	const { flushLogs = async () => undefined, warn = () => undefined, clock = systemClock } = deps;
 	const { sessionId = () => undefined, mayBeClaimed = () => false, onSettled = () => undefined } = deps;
+	const { onRestored = async () => undefined } = deps;
 	const { store } = manager;
 	const archive = archiveLongResults({ manager, flushLogs, warn });
 	const log = keepUnwritten({ log: deps.log, sessionId, warn, clock });
 	const journal = createJournal({ store, log, archive, clock });
 	const notifier = createNotifier({ store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock });
-	const restorer = createRestorer({ manager, journal, notifier, messenger, ownership, sessionId, warn, clock });
+	const restorer = createRestorer({
+		manager,
+		journal,
+		notifier,
+		messenger,
+		ownership,
+		sessionId,
+		onRestored,
+		warn,
+		clock,
+	});
 	const { turnStarted, branchChanged, expect, claim, silence, apart, ready, configure, drain, stopDraining } = notifier;
 	return {
 		journal,

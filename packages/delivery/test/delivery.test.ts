@@ -2,12 +2,15 @@
 import { Manager } from "@pi-subagents/core";
 import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
-import { createDelivery, type DeliveryDeps, memorySession, type SessionEntry } from "../src/index.ts";
+import { createDelivery, type Delivery, type DeliveryDeps, memorySession, type SessionEntry } from "../src/index.ts";
 
 const spec = sampleSpec;
 
 /** A process that has the session open. */
-async function open(entries: SessionEntry[], over: (deps: DeliveryDeps) => Partial<DeliveryDeps> = () => ({})) {
+async function open(
+	entries: SessionEntry[],
+	over: (deps: DeliveryDeps, delivery: () => Delivery) => Partial<DeliveryDeps> = () => ({}),
+) {
 	const received: string[] = [];
 	const warnings: string[] = [];
 	const runner = fakeRunner();
@@ -16,7 +19,7 @@ async function open(entries: SessionEntry[], over: (deps: DeliveryDeps) => Parti
 	const manager = new Manager({ runners: { session: runner }, clock, newId: () => `a${++ids}` });
 	const session = memorySession(entries, ({ details }) => received.push(details.agents[0]?.preview ?? ""));
 	const deps: DeliveryDeps = { manager, ...session, warn: (message) => warnings.push(message), clock };
-	const delivery = createDelivery({ ...deps, ...over(deps) });
+	const delivery: Delivery = createDelivery({ ...deps, ...over(deps, () => delivery) });
 	const started = delivery.sessionStarted();
 	const launch = (isBackground = true) => manager.spawn(spec, { isBackground });
 	const answer = async (id: string, text: string) => {
@@ -198,6 +201,46 @@ test("a message that has not arrived when the session is idle again is sent agai
 	hear("idle");
 	it.clock.advance(60_000);
 	expect(sent).toBe(2);
+});
+
+test("what is silenced while it is restored is not told", async () => {
+	const entries: SessionEntry[] = [];
+	const { id } = (await open(entries)).launch(); // and killed
+	const it = await open(entries, ({ manager }, delivery) => ({
+		onRestored: async (ids) => {
+			await Promise.resolve(); // it has to look first
+			for (const record of manager.store.currentRecords()) if (ids.has(record.id)) delivery().silence(record);
+		},
+	}));
+	expect(it.received).toEqual([]);
+	expect(kinds(entries)).toEqual(["launched", "settled", "closed"]);
+	expect(it.manager.store.record(id)).toMatchObject({ outcome: { by: "shutdown" } });
+});
+
+test("what another process launched after this one opened the session is taken over when that process ends", async () => {
+	const entries: SessionEntry[] = [];
+	const first = await open(entries);
+	const before = first.launch().id;
+	let isFree = false;
+	const inherited: string[][] = [];
+	const read = structuredClone(entries); // as pi has it in memory
+	const second = await open(read, ({ log }) => ({
+		log: { ...log, reread: async () => entries },
+		ownership: { take: async () => isFree, release: () => undefined },
+		onRestored: async (ids) => void inherited.push([...ids]),
+	}));
+	const after = first.launch().id;
+	await first.answer(first.launch(false).id, "Two doors."); // its caller has the result
+	second.clock.advance(15_000);
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(inherited).toEqual([]);
+	isFree = true; // the first is killed
+	second.clock.advance(15_000);
+	await expect.poll(() => inherited).toEqual([[before, after]]);
+	const ended = { status: "aborted", outcome: { by: "shutdown" } };
+	for (const id of [before, after]) expect(second.manager.store.record(id)).toMatchObject(ended);
+	expect(second.received).toHaveLength(1);
+	expect(second.manager.store.snapshot().records).toHaveLength(2);
 });
 
 test("a run that is ended by whoever first hears of it is still launched, then settled in the log", async () => {

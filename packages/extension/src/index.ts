@@ -30,7 +30,7 @@ import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
 import { notifySettled, showCounts } from "./ui/footer.ts";
 import { showTree } from "./ui/tree.ts";
-import { createLazyWorkflows, followWorkflows } from "./workflow/workflows.ts";
+import { continueWorkflows, createLazyWorkflows, runWorkflowFile } from "./workflow/workflows.ts";
 
 export default function subagents(given: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENTS_CHILD === "1") return; // a child process must not register our tools again
@@ -102,6 +102,7 @@ export default function subagents(given: ExtensionAPI): void {
 		flushLogs,
 		mayBeClaimed: trackRpcCallers(pi),
 		onSettled: (record) => notifySettled(record, host),
+		onRestored: (ids) => continueWorkflows(ids, parts),
 		warn: host.warn,
 	});
 	const { journal } = delivery;
@@ -118,7 +119,7 @@ export default function subagents(given: ExtensionAPI): void {
 			host.session()?.hasUI && runAlertCommand(alert, command).catch(({ message }) => host.warn(message)),
 	});
 	followSessionLife(pi, delivery);
-	followWorkflows(pi, workflows, parts);
+	runWorkflowFile(pi, parts);
 	drainBeforeTheEnd(pi, {
 		manager,
 		delivery,

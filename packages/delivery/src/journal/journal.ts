@@ -56,7 +56,8 @@ export type LoggedRuns = Map<string, LoggedRun>;
 export interface LoggedRun {
 	launch: LaunchEntry;
 	outlives: boolean;
-	entryId: string;
+	/** The entry of its launch. Absent if the open session has it on no branch. */
+	entryId?: string;
 	settled?: SettledEntry;
 	/** The session holds the message with its result, or is not to get one. */
 	isDelivered: boolean;

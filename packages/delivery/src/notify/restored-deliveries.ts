@@ -1,5 +1,5 @@
 /** What an opened session still has to deliver, as the outbox needs to know it. Pure. */
-import type { Outcome } from "@pi-subagents/core";
+import { defined, type Outcome } from "@pi-subagents/core";
 import type { LoggedRuns } from "../journal/journal.ts";
 import type { Delivery, Launch } from "../outbox/types.ts";
 import { shownBytes } from "./notification-text.ts";
@@ -30,7 +30,7 @@ export function restoredDeliveries(runs: LoggedRuns, ends: ReadonlyMap<string, R
 		agentId: launch.agentId,
 		run: launch.run,
 		kind: outlives ? ("background" as const) : ("agent" as const),
-		launchEntry: entryId,
+		...defined({ launchEntry: entryId }),
 		settled,
 	}));
 	return {

@@ -27,6 +27,8 @@ export interface RestorerDeps {
 	ownership: Ownership;
 	/** The id of the open session, which the files of a watched run name as its owner. */
 	sessionId: () => string | undefined;
+	/** Called with the ids of agents that were taken in, before anything is told of them. */
+	onRestored: (agentIds: ReadonlySet<string>) => Promise<void>;
 	warn: Report;
 	clock: Clock;
 }
@@ -35,7 +37,7 @@ export interface RestorerDeps {
 const CHECK_AGAIN_MS = 15_000;
 
 export function createRestorer(deps: RestorerDeps): Restorer {
-	const { manager, journal, notifier, messenger, ownership, sessionId, warn, clock } = deps;
+	const { manager, journal, notifier, messenger, ownership, sessionId, onRestored, warn, clock } = deps;
 	const timers = new Set<() => void>();
 	let logged: LoggedRuns = new Map();
 	let isOpen = true;
@@ -95,7 +97,9 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		const over = [...runs].filter((each) => !isLive(each));
 		manager.restore(over.flatMap(([runId, run]) => eventsOf(run, manager.store.seq, ends.get(runId))));
 		for (const each of runs) if (isLive(each)) void watch(each[1]);
-		notifier.open();
+		const agentIds = new Set([...runs.values()].map(({ launch }) => launch.agentId));
+		if (agentIds.size > 0) await bestEffort("continuing what was interrupted", warn, () => onRestored(agentIds));
+		if (isOpen) notifier.open();
 	};
 
 	/** If ownership is unknown, deliver: a duplicate is better than a loss. */
@@ -112,7 +116,11 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 			// A message that is just arriving would be sent again.
 			if (!messenger.canSend() || !(await isOwner())) return isOpen ? later(() => inherit(left)) : undefined;
 			const now = await journal.readAgain();
-			if (isOpen) await takeIn(new Map([...left].map(([runId, run]) => [runId, now.get(runId) ?? run])));
+			const inherited = new Map([...left].map(([runId, run]) => [runId, now.get(runId) ?? run]));
+			// What the other process launched since we opened the session: it may have resumed one of those.
+			const known = new Set(journal.runIds());
+			for (const [runId, run] of now) if (!known.has(runId) && isUnfinished(run)) inherited.set(runId, notInTree(run));
+			if (isOpen) await takeIn(inherited);
 		});
 
 	manager.store.subscribe(({ event, record }) => {
@@ -148,6 +156,11 @@ async function describe({ artifacts, runId }: LaunchEntry): Promise<(Meta & { ar
 	if (!(await isRunDir(artifacts, runId))) return `${artifacts} is not the directory of a run of yours`;
 	const meta = await readMeta(artifacts);
 	return typeof meta === "string" ? meta : { ...meta, artifacts };
+}
+
+/** Its launch is in the session's file, but not in the tree that this process has in memory: it belongs to no branch here. */
+function notInTree({ entryId: _, ...run }: LoggedRun): LoggedRun {
+	return run;
 }
 
 /** Whether its end is missing, or undelivered. */

@@ -1,7 +1,7 @@
 /** Workflows in pi. Their code is loaded with the first one. */
 import { writeFileSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { bestEffort, type Manager, type Runner } from "@pi-subagents/core";
+import { type AgentRecord, bestEffort, type Manager, type Runner } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher } from "@pi-subagents/launch";
 import type { Workflows } from "@pi-subagents/workflow/session";
@@ -16,6 +16,11 @@ export interface WorkflowsDeps {
 	manager: Manager;
 	launcher: Launcher<ExtensionContext>;
 	host: Host;
+}
+
+export interface RestoredWorkflowsDeps extends WorkflowsDeps {
+	delivery: Pick<Delivery, "silence">;
+	workflows: LazyWorkflows;
 }
 
 export interface LazyWorkflows {
@@ -50,20 +55,22 @@ export function createLazyWorkflows(pi: ExtensionAPI, deps: () => WorkflowsDeps)
 	};
 }
 
-/** Registered behind what restores the session: its records must be there. */
-export function followWorkflows(
-	pi: ExtensionAPI,
-	{ load }: LazyWorkflows,
-	{ manager, launcher, host, delivery }: WorkflowsDeps & { delivery: Delivery },
-): void {
+/** Continues those of the restored agents that are workflows which ended with their process, or says that they are paused. */
+export async function continueWorkflows(agentIds: ReadonlySet<string>, deps: RestoredWorkflowsDeps): Promise<void> {
+	const { manager, launcher, host, delivery, workflows } = deps;
+	const ctx = host.session();
+	const isOurs = ({ id, runner }: AgentRecord) => runner === "workflow" && agentIds.has(id);
+	const earlier = manager.store.currentRecords().filter(isOurs);
+	if (!ctx || earlier.length === 0) return;
+	const { autoResume } = (await launcher.settings(ctx)).workflows;
+	const { openPaused } = await loadWorkflow();
+	await openPaused(earlier, await workflows.load(), ctx, { ...host, autoResume, silence: delivery.silence });
+}
+
+/** Runs the script that the flag names when a session has begun. */
+export function runWorkflowFile(pi: ExtensionAPI, { manager, host, workflows: { load } }: RestoredWorkflowsDeps): void {
 	pi.registerFlag(FLAG, { type: "string", description: "Run this workflow script" });
 	pi.on("session_start", async (_event, ctx) => {
-		const earlier = manager.store.currentRecords().filter(({ runner }) => runner === "workflow");
-		if (earlier.length > 0) {
-			const { autoResume } = (await launcher.settings(ctx)).workflows;
-			const { openPaused } = await loadWorkflow();
-			await openPaused(earlier, await load(), ctx, { ...host, autoResume, silence: delivery.silence });
-		}
 		const file = pi.getFlag(FLAG);
 		if (typeof file !== "string" || file === "") return;
 		const isBrief = ctx.mode === "print" || ctx.mode === "json";
