@@ -15,6 +15,8 @@ export interface EngineProcess {
 	url: string;
 	tokenFile: string;
 	version: string;
+	/** The port that it had before and that is not free any more. */
+	movedFrom?: number;
 	/** Resolves with what it said last, when it ended without being asked to. */
 	readonly failed: Promise<string>;
 	stop(): Promise<void>;
@@ -43,8 +45,11 @@ export function findNatsServer(path = process.env.PATH ?? ""): string | undefine
 	return dirs.map((dir) => join(dir, name)).find(isProgram);
 }
 
-/** `dir` keeps its token, its port and its store, so that settings stay valid when it is started again. */
-export async function startEngine(program: string, dir: string): Promise<EngineProcess> {
+/**
+ * `dir` keeps its token, its port and its store, so that settings stay valid when it is started again. If another program
+ * has its port, it gets a new one, unless it `stays`, because a worker knows the old one.
+ */
+export async function startEngine(program: string, dir: string, { stays = false } = {}): Promise<EngineProcess> {
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	const tokenFile = join(dir, "token");
 	await createWhole(tokenFile, `${randomBytes(24).toString("hex")}\n`);
@@ -52,17 +57,14 @@ export async function startEngine(program: string, dir: string): Promise<EngineP
 	const { stdout } = await promisify(execFile)(program, ["--version"]);
 	const version = /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? "of unknown version";
 	const known = Number((await readPlain(join(dir, "port"), 100))?.toString("utf8") ?? "");
-	const ports = known > 0 ? [known, -1] : [-1]; // it may be taken meanwhile
-	for (const port of ports) {
-		const started = await attempt(program, dir, port, token);
-		if (typeof started === "string" && port === ports.at(-1))
-			throw new Error(`nats-server could not be started: ${started}`);
-		if (typeof started === "string") continue;
-		await writeFile(join(dir, "port"), String(started.port), { mode: 0o600 });
-		const { child, failed } = started;
-		return { url: `nats://127.0.0.1:${started.port}`, tokenFile, version, failed, stop: () => stop(child) };
-	}
-	throw new Error("nats-server could not be started");
+	const first = await attempt(program, dir, known > 0 ? known : -1, token);
+	const isTaken = known > 0 && typeof first === "string";
+	const started = isTaken && !stays ? await attempt(program, dir, -1, token) : first;
+	if (typeof started === "string") throw new Error(`nats-server could not be started: ${started}`);
+	const { child, failed, port } = started;
+	await writeFile(join(dir, "port"), String(port), { mode: 0o600 });
+	const moved = isTaken ? { movedFrom: known } : {};
+	return { url: `nats://127.0.0.1:${port}`, tokenFile, version, ...moved, failed, stop: () => stop(child) };
 }
 
 interface Started {

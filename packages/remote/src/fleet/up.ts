@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "@pi-subagents/core";
 import { claimRun, releaseRun } from "@pi-subagents/core/runs";
 import { type EngineProcess, findNatsServer, HOW_TO_INSTALL, startEngine } from "./engine-process.ts";
 
@@ -36,7 +37,13 @@ export async function up(options: UpOptions): Promise<number> {
 		print(`A fleet is up here already (process ${claim.owner.pid}).\n`);
 		return 1;
 	}
-	let engine = await startEngine(program, dir);
+	const first = await startEngine(program, dir).catch((error: unknown) => messageOf(error));
+	if (typeof first === "string") {
+		print(`${first}.\n`);
+		releaseRun(dir);
+		return 1;
+	}
+	let engine = first;
 	const worker = new KeptWorker(options, engine);
 	try {
 		const line = await worker.start();
@@ -45,8 +52,7 @@ export async function up(options: UpOptions): Promise<number> {
 			const why = await Promise.race([engine.failed, aborted(signal)]);
 			if (signal.aborted) break;
 			print(`nats-server ended (${why}) and is started again.\n`);
-			await pause(AGAIN_MS);
-			engine = await startEngine(program, dir);
+			engine = (await startedAgain(program, dir, options)) ?? engine;
 		}
 		print("\nEnding the fleet …\n");
 	} finally {
@@ -56,6 +62,23 @@ export async function up(options: UpOptions): Promise<number> {
 	}
 	print("Nothing of it is left running.\n");
 	return 0;
+}
+
+/** With the same port, which the worker and the settings name. Tries until that is free; undefined if it should end. */
+async function startedAgain(
+	program: string,
+	dir: string,
+	{ print, signal }: UpOptions,
+): Promise<EngineProcess | undefined> {
+	let told = "";
+	while (!signal.aborted) {
+		await Promise.race([pause(AGAIN_MS), aborted(signal)]);
+		const engine = await startEngine(program, dir, { stays: true }).catch((error: unknown) => messageOf(error));
+		if (typeof engine !== "string") return engine;
+		if (engine !== told) print(`${engine}. It is tried again until Ctrl+C.\n`);
+		told = engine;
+	}
+	return undefined;
 }
 
 /** Started again when it ends by itself: what its agents do meanwhile is not lost. */
@@ -107,12 +130,16 @@ class KeptWorker {
 	}
 }
 
-function greeting({ url, tokenFile, version }: EngineProcess, worker: string, agentDir: string): string {
+function greeting({ url, tokenFile, version, movedFrom }: EngineProcess, worker: string, agentDir: string): string {
 	const settings = { machines: { fleet: { nats: url, tokenFile: fromHome(tokenFile) } } };
 	const json = JSON.stringify(settings, undefined, 2).replace(/^/gm, "  ");
+	const moved =
+		movedFrom === undefined
+			? ""
+			: `Port ${movedFrom}, which the engine had before, is not free: another program uses it. Settings and workers that name it need the new address.\n\n`;
 	return `The fleet is up.
 
-  engine   nats-server ${version} on ${url}, for this machine only
+${moved}  engine   nats-server ${version} on ${url}, for this machine only
   token    ${fromHome(tokenFile)}, which only you can read
   worker   ${worker.replace(/^worker /, "")}
 

@@ -42,6 +42,8 @@ export class Placing {
 	#isOver = false;
 	#isTicking = false;
 	#stop = (): void => undefined;
+	/** Which reading counts: the connection may come back while another one begins. */
+	#reading = 0;
 
 	constructor(near: Near, options: PlacingOptions) {
 		this.#near = near;
@@ -162,14 +164,17 @@ export class Placing {
 
 	async #read(): Promise<void> {
 		const { engine, clock } = this.#near;
-		const again = () => void clock.after(TICK_MS, () => void this.#read());
+		const reading = ++this.#reading;
+		const isCurrent = () => reading === this.#reading && !this.#isOver;
+		const again = () => void clock.after(TICK_MS, () => void (isCurrent() && this.#read()));
 		this.#stop();
+		this.#stop = () => undefined;
 		if (this.#isOver) return;
 		try {
 			const onEntry = (entry: Entry) => this.#hear(entry);
 			const stop = await readEntries(engine, this.#options.order.key, { from: 1, onEntry, onDoubt: again });
-			if (this.#isOver) stop();
-			else this.#stop = stop;
+			if (isCurrent()) this.#stop = stop;
+			else stop();
 		} catch {
 			if (!engine.isClosed) again();
 		}
