@@ -72,9 +72,19 @@ export interface LaunchParams {
  * ```
  */
 export function resumedParams({ cwd, runner, machine, launcher, isolation, given = {} }: AgentRecord) {
-	const { isolated, tools, verify } = given;
+	const { isolated, tools, verify, retry } = given;
 	const checked = verify === undefined ? {} : { verify, runsCommands: true };
-	return { cwd, runner, machine, launcher, isolation, isolated, tools, ...checked } satisfies Partial<LaunchParams>;
+	return {
+		cwd,
+		runner,
+		machine,
+		launcher,
+		isolation,
+		isolated,
+		tools,
+		retry,
+		...checked,
+	} satisfies Partial<LaunchParams>;
 }
 
 /** The same for an agent that was interrupted: it continues the same task, so all of what the call said counts again. */
@@ -85,6 +95,7 @@ export function continuedParams(record: AgentRecord) {
 }
 
 /** What a record keeps of a call, for both. */
-export function givenIn({ thinking, maxTurns, outputSchema, isolated, tools, verify }: LaunchParams): GivenByCall {
-	return defined({ thinking, maxTurns, outputSchema, isolated, tools, verify });
+export function givenIn(params: LaunchParams): GivenByCall {
+	const { thinking, maxTurns, outputSchema, isolated, tools, verify, retry } = params;
+	return defined({ thinking, maxTurns, outputSchema, isolated, tools, verify, retry });
 }

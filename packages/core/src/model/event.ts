@@ -120,6 +120,8 @@ export interface GivenByCall {
 	tools?: readonly string[];
 	/** As in presets: text, a list, or a mapping. */
 	verify?: unknown;
+	/** Whether an agent on another machine is run again if it is lost. */
+	retry?: "lost" | "off";
 }
 
 /** Who asks for a run: the user with a command, the model with a tool, another extension, or a scheduled job. */

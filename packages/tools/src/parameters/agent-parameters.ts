@@ -85,9 +85,10 @@ export function agentCallOf(
 		maxTurns: params.max_turns,
 		outputSchema: parseOutputSchema(params.output_schema),
 		inheritContext: params.inherit_context,
-		...(machines.length > 0 ? { machine: params.machine, retry: params.retry } : {}),
+		...(machines.length > 0 ? { machine: params.machine } : {}),
 		...(resumed ? resumedParams(resumed) : {}),
 		...defined({ isolated: params.isolated, isolation: params.isolation }),
+		...(machines.length > 0 ? defined({ retry: params.retry }) : {}),
 		...(hasVerify && params.verify !== undefined ? { verify: params.verify, runsCommands: undefined } : {}),
 	};
 }

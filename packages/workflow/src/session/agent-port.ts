@@ -151,6 +151,7 @@ function specFor(
 		machine,
 		retry,
 		...earlier,
+		...defined({ retry }), // what the script says now
 		...(verify === undefined ? {} : { verify, runsCommands: undefined }),
 		isolation: isolation ?? earlier.isolation,
 		outlives: "if_process",

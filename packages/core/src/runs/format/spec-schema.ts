@@ -94,6 +94,7 @@ export const specSchema = once(() =>
 				isolated: Type.Optional(Type.Boolean()),
 				tools: Type.Optional(texts),
 				verify: Type.Optional(Type.Unknown()),
+				retry: Type.Optional(oneOf("lost", "off")),
 			}),
 		),
 		origins: Type.Record(text, oneOf("call", "settings", "preset", "parent", "default")),
