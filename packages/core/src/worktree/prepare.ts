@@ -95,6 +95,7 @@ async function copyAll(
 	for (const pattern of patterns)
 		if (pattern.split("/").includes("..") || /^[A-Za-z]:[\\/]/.test(pattern) || pattern.startsWith("~"))
 			throw refused(`include: ${quoted(pattern)} leaves the checkout`);
+	if (patterns.some((pattern) => pattern.includes("\0"))) throw refused("include: a pattern has a NUL character");
 	const here = { cwd: main, signal };
 	const excludes = patterns.map((pattern) => `--exclude=${pattern}`);
 	const matching = await git(["ls-files", "--others", "--ignored", "-z", ...excludes], here);
@@ -144,11 +145,12 @@ async function runSetup(
 	throw refused(`setup: ${commandText(setup)} ${why}${end.tail === "" ? "" : `\n${end.tail}`}`);
 }
 
-/** A relative path that stays below the checkout and out of `.git`. */
+/** A relative path that stays below the checkout and out of `.git`. A file that git lists may begin with a tilde. */
 function insidePath(given: string, field: "link" | "include"): string {
 	const path = normalize(given).replace(/[\\/]+$/, "");
 	const parts = path.split(sep);
-	const isInside = path !== "" && path !== "." && !isAbsolute(path) && !path.startsWith("~") && !parts.includes("..");
+	const isHome = field === "link" && path.startsWith("~");
+	const isInside = path !== "" && path !== "." && !isAbsolute(path) && !isHome && !parts.includes("..");
 	if (!isInside || parts.some((part) => part.toLowerCase() === ".git"))
 		throw refused(`${field}: ${quoted(given)} leaves the checkout`);
 	return path;

@@ -50,10 +50,12 @@ describe("a worktree that is made ready", { timeout: 60_000 }, () => {
 
 	test("copies what .worktreeinclude names, where it counts, and only what git ignores", async () => {
 		const it = await ready();
-		await it.write(".worktreeinclude", "# secrets\n.env\n\nnotes.txt\nsrc/*\n");
+		await it.write(".worktreeinclude", "# secrets\n.env\n\nnotes.txt\nsrc/*\n*lock\n");
 		await it.write("notes.txt", "not ignored, not committed");
+		await it.write(".git/info/exclude", "~*\n");
+		await it.write("~$lock", "a file of another program");
 		const trusted = await it.open({ setup: { readsIncludeFile: true } });
-		expect(await names(trusted.root)).toEqual([".env", ".git", ".gitignore", "src"]);
+		expect(await names(trusted.root)).toEqual([".env", ".git", ".gitignore", "src", "~$lock"]);
 		expect(await names((await it.open({ id: "b2", setup: {} })).root)).toEqual([".git", ".gitignore", "src"]);
 	});
 
@@ -68,6 +70,7 @@ describe("a worktree that is made ready", { timeout: 60_000 }, () => {
 		["link", "src"],
 		["include", "../*"],
 		["include", "~/.ssh/*"],
+		["include", "a\0b"],
 	] as const;
 	test.each(everyThird(refused, 0))("refuses a %s of %s, and leaves nothing", async (field, path) => {
 		const it = await ready();
