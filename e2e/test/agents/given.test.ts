@@ -8,6 +8,7 @@ import {
 	converse,
 	gateCases,
 	gatePis,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	otherwise,
@@ -79,7 +80,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	);
 });
 
-describe.each(await gatePis())("a model of pi $version that takes system messages anywhere", (pi) => {
+describe.each(isFullRun ? await gatePis() : [])("a model of pi $version that takes system messages anywhere", (pi) => {
 	test("reads for an heir first what it has read for its parent, so that it has it in its cache", async () => {
 		await using it = await scene(
 			[
@@ -102,54 +103,57 @@ describe.each(await gatePis())("a model of pi $version that takes system message
 	}, 60_000);
 });
 
-test("an agent of an agent inherits that agent's conversation, not the session's", async () => {
-	const { said } = await once(
-		[
-			when(all(isHeir, lastUserSays("What do you know?")), (request) => say(memories(request))),
-			converse(
-				all(systemPromptSays("You are the middle."), lastUserSays("the inner word is jade")),
-				agent("heir", "What do you know?", { inherit_context: true }),
-				({ lastToolResults }) => say(unfenced(lastToolResults[0]?.text)),
-			),
-			session("the outer word is onyx", agent("middle", "Note that the inner word is jade and delegate.")),
-		],
-		{
-			agentFiles: {
-				"agents/heir.md": heir,
-				"agents/middle.md": preset("tools: read\nsubagents: heir", "You are the middle."),
+if (isFullRun)
+	test("an agent of an agent inherits that agent's conversation, not the session's", async () => {
+		const { said } = await once(
+			[
+				when(all(isHeir, lastUserSays("What do you know?")), (request) => say(memories(request))),
+				converse(
+					all(systemPromptSays("You are the middle."), lastUserSays("the inner word is jade")),
+					agent("heir", "What do you know?", { inherit_context: true }),
+					({ lastToolResults }) => say(unfenced(lastToolResults[0]?.text)),
+				),
+				session("the outer word is onyx", agent("middle", "Note that the inner word is jade and delegate.")),
+			],
+			{
+				agentFiles: {
+					"agents/heir.md": heir,
+					"agents/middle.md": preset("tools: read\nsubagents: heir", "You are the middle."),
+				},
 			},
-		},
-		"Note that the outer word is onyx and delegate.",
-	);
-	expect(said).toContain("I know that the inner word is jade; calls: none.");
-});
+			"Note that the outer word is onyx and delegate.",
+		);
+		expect(said).toContain("I know that the inner word is jade; calls: none.");
+	});
 
-test("a preset may say that its agents inherit", async () => {
-	const { said } = await once(
-		[
-			when(isHeir, (request) => say(memories(request))),
-			session("the outer word is onyx", callTool("subagent", { preset: "heir", task: "What do you know?" })),
-		],
-		{ agentFiles: { "agents/heir.md": preset("tools: read\ninherit_context: true", "You are the heir.") } },
-		"Note that the outer word is onyx and delegate.",
-	);
-	expect(said).toContain("I know that the outer word is onyx; calls: none.");
-});
+if (isFullRun)
+	test("a preset may say that its agents inherit", async () => {
+		const { said } = await once(
+			[
+				when(isHeir, (request) => say(memories(request))),
+				session("the outer word is onyx", callTool("subagent", { preset: "heir", task: "What do you know?" })),
+			],
+			{ agentFiles: { "agents/heir.md": preset("tools: read\ninherit_context: true", "You are the heir.") } },
+			"Note that the outer word is onyx and delegate.",
+		);
+		expect(said).toContain("I know that the outer word is onyx; calls: none.");
+	});
 
-test("an agent that goes on with its own conversation cannot inherit another", async () => {
-	const { said } = await once(
-		[
-			when(isHeir, say("I was here.")),
-			session(
-				"Please go on.",
-				agent("heir", "Be here.", { name: "first" }),
-				agent("heir", "Again.", { resume: "first", inherit_context: true }),
-			),
-		],
-		{ agentFiles: { "agents/heir.md": heir } },
-	);
-	expect(said).toContain("`inherit_context` cannot go with `resume`");
-});
+if (isFullRun)
+	test("an agent that goes on with its own conversation cannot inherit another", async () => {
+		const { said } = await once(
+			[
+				when(isHeir, say("I was here.")),
+				session(
+					"Please go on.",
+					agent("heir", "Be here.", { name: "first" }),
+					agent("heir", "Again.", { resume: "first", inherit_context: true }),
+				),
+			],
+			{ agentFiles: { "agents/heir.md": heir } },
+		);
+		expect(said).toContain("`inherit_context` cannot go with `resume`");
+	});
 
 describe("memory", () => {
 	const keeper = (memory: string, tools = "read, write") =>
@@ -232,13 +236,14 @@ describe("what a preset asks for and is not there", () => {
 		expect(childAsked(requests)).toBe(false);
 	});
 
-	test("is nothing for an isolated agent", async () => {
-		const { said } = await once(
-			[when(isHeir, say("Here.")), session("Please go on.", agent("heir", "Be here.", { isolated: true }))],
-			{ agentFiles: { "agents/heir.md": preset("skills: fly\nextensions: ghost", "You are the heir.") } },
-		);
-		expect(said).toContain("Heard: Here.");
-	});
+	if (isFullRun)
+		test("is nothing for an isolated agent", async () => {
+			const { said } = await once(
+				[when(isHeir, say("Here.")), session("Please go on.", agent("heir", "Be here.", { isolated: true }))],
+				{ agentFiles: { "agents/heir.md": preset("skills: fly\nextensions: ghost", "You are the heir.") } },
+			);
+			expect(said).toContain("Heard: Here.");
+		});
 });
 
 test("an agent has the tools of an extension that its preset loads", async () => {
@@ -288,27 +293,29 @@ describe.each(await gatePis())("enabled models in pi $version", (pi) => {
 		expect(pinned).toContain(OUTSIDE);
 	}, 90_000);
 
-	test("the same holds for those enabled on the command line; without any, none is outside", async () => {
-		await using it = await world({});
-		const said = async (...args: string[]) =>
-			assistantTexts((await runJson({ env: it.env, pi, args }, "Please choose.")).events).at(-1);
-		expect(await said("--models", "fake/fake-1,fake/fake-3")).toContain(OUTSIDE);
-		expect(await said()).toContain("I am fake-2.");
-	}, 90_000);
+	if (isFullRun)
+		test("the same holds for those enabled on the command line; without any, none is outside", async () => {
+			await using it = await world({});
+			const said = async (...args: string[]) =>
+				assistantTexts((await runJson({ env: it.env, pi, args }, "Please choose.")).events).at(-1);
+			expect(await said("--models", "fake/fake-1,fake/fake-3")).toContain(OUTSIDE);
+			expect(await said()).toContain("I am fake-2.");
+		}, 90_000);
 });
 
-test("the share of what came from the cache is shown with the figures of an agent", async () => {
-	const usage = { input: 250, output: 10, cacheRead: 750 };
-	const { said } = await once(
-		[
-			when(isHeir, say("Here.", { usage })),
-			session(
-				"Please go on.",
-				agent("heir", "Be here.", { name: "heir" }),
-				callTool("get_subagent_result", { agent_id: "heir", verbose: true }),
-			),
-		],
-		{ agentFiles: { "agents/heir.md": heir } },
-	);
-	expect(said).toMatch(/in \(75% from the cache\)/);
-});
+if (isFullRun)
+	test("the share of what came from the cache is shown with the figures of an agent", async () => {
+		const usage = { input: 250, output: 10, cacheRead: 750 };
+		const { said } = await once(
+			[
+				when(isHeir, say("Here.", { usage })),
+				session(
+					"Please go on.",
+					agent("heir", "Be here.", { name: "heir" }),
+					callTool("get_subagent_result", { agent_id: "heir", verbose: true }),
+				),
+			],
+			{ agentFiles: { "agents/heir.md": heir } },
+		);
+		expect(said).toMatch(/in \(75% from the cache\)/);
+	});

@@ -5,6 +5,7 @@ import {
 	callTool,
 	converse,
 	gatePis,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	runJson,
@@ -41,17 +42,18 @@ async function ask(it: Scene, name: string): Promise<string> {
 }
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test("a preset that is written while pi runs can be used in the next call, and so can its next version", async () => {
-		await using it = await scene(rules);
-		await using rpc = startRpc({ env: it.env, pi });
-		const answerTo = async (name: string) => JSON.stringify(await rpc.prompt(name));
-		expect(await answerTo("newcomer")).toContain("There is no preset");
-		const path = join(it.env.cwd, ".pi/subagents/newcomer.md");
-		await writeFile(path, preset("newcomer", "model: fake/fake-1\ntools: read\n"));
-		expect(await answerTo("newcomer")).toContain("I am newcomer on fake-1 with read");
-		await writeFile(path, preset("newcomer", "model: fake/fake-1\ntools: read, ls\n", "You are changed."));
-		expect(await answerTo("newcomer")).toContain("I am changed on fake-1 with ls,read");
-	});
+	if (isFullRun)
+		test("a preset that is written while pi runs can be used in the next call, and so can its next version", async () => {
+			await using it = await scene(rules);
+			await using rpc = startRpc({ env: it.env, pi });
+			const answerTo = async (name: string) => JSON.stringify(await rpc.prompt(name));
+			expect(await answerTo("newcomer")).toContain("There is no preset");
+			const path = join(it.env.cwd, ".pi/subagents/newcomer.md");
+			await writeFile(path, preset("newcomer", "model: fake/fake-1\ntools: read\n"));
+			expect(await answerTo("newcomer")).toContain("I am newcomer on fake-1 with read");
+			await writeFile(path, preset("newcomer", "model: fake/fake-1\ntools: read, ls\n", "You are changed."));
+			expect(await answerTo("newcomer")).toContain("I am changed on fake-1 with ls,read");
+		});
 
 	test("a broken file shows its problem on the screen and harms nothing", async () => {
 		const files = { ".pi/subagents/broken.md": "---\nname: broken\ndescription: x\ntools: {a: b}\n---\n" };
@@ -78,21 +80,26 @@ describe("which preset counts", () => {
 		expect(await ask(it, "Explore")).toMatch(/^There is no preset "Explore"\. .*Known: repo-scout\./);
 	});
 
-	test("the nearest project beats the user's, and both beat the built-ins", async () => {
-		await using it = await scene(rules, {
-			agentFiles: { "agents/Explore.md": "You are mine.", "subagents/own.md": preset("own", "model: fake/fake-1\n") },
+	if (isFullRun)
+		test("the nearest project beats the user's, and both beat the built-ins", async () => {
+			await using it = await scene(rules, {
+				agentFiles: { "agents/Explore.md": "You are mine.", "subagents/own.md": preset("own", "model: fake/fake-1\n") },
+			});
+			expect(await ask(it, "Explore")).toContain("I am mine on fake-1");
+			expect(await ask(it, "own")).toContain("I am own on fake-1");
+			await writeFile(
+				join(it.env.cwd, ".pi/subagents/own.md"),
+				preset("own", "model: fake/fake-1\n", "You are theirs."),
+			);
+			expect(await ask(it, "own")).toContain("I am theirs on fake-1");
 		});
-		expect(await ask(it, "Explore")).toContain("I am mine on fake-1");
-		expect(await ask(it, "own")).toContain("I am own on fake-1");
-		await writeFile(join(it.env.cwd, ".pi/subagents/own.md"), preset("own", "model: fake/fake-1\n", "You are theirs."));
-		expect(await ask(it, "own")).toContain("I am theirs on fake-1");
-	});
 
-	test("a project the user declined contributes none", async () => {
-		await using it = await scene(rules);
-		await writeFile(join(it.env.agentDir, "trust.json"), JSON.stringify({ [it.env.cwd]: false }));
-		expect(await ask(it, "repo-scout")).toMatch(/^There is no preset "repo-scout"/);
-	});
+	if (isFullRun)
+		test("a project the user declined contributes none", async () => {
+			await using it = await scene(rules);
+			await writeFile(join(it.env.agentDir, "trust.json"), JSON.stringify({ [it.env.cwd]: false }));
+			expect(await ask(it, "repo-scout")).toMatch(/^There is no preset "repo-scout"/);
+		});
 
 	test("projectPresets: off leaves them out, trusted wants the stored yes", async () => {
 		await using it = await scene(rules);
@@ -146,13 +153,14 @@ describe("what a person sees", () => {
 	});
 });
 
-test("a huge description does not reach the model's tool list", async () => {
-	const files = {
-		".pi/subagents/long.md": `---\nname: long\ndescription: ${"very ".repeat(150)}long\n---\n`,
-		".pi/subagents/huge.md": `---\nname: huge\ndescription: ${"x".repeat(2_000_000)}\n---\n`,
-	};
-	await using it = await scene(rules, { files });
-	await ask(it, "Explore");
-	const [request] = it.server.requests;
-	expect(JSON.stringify(request?.tools.find(({ name }) => name === "subagent")).length).toBeLessThan(4_000);
-});
+if (isFullRun)
+	test("a huge description does not reach the model's tool list", async () => {
+		const files = {
+			".pi/subagents/long.md": `---\nname: long\ndescription: ${"very ".repeat(150)}long\n---\n`,
+			".pi/subagents/huge.md": `---\nname: huge\ndescription: ${"x".repeat(2_000_000)}\n---\n`,
+		};
+		await using it = await scene(rules, { files });
+		await ask(it, "Explore");
+		const [request] = it.server.requests;
+		expect(JSON.stringify(request?.tools.find(({ name }) => name === "subagent")).length).toBeLessThan(4_000);
+	});

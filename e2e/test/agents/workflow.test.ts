@@ -60,7 +60,7 @@ describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
 
 describe("in pi", { timeout: 120_000 }, () => {
 	test("a fan-out keeps its concurrency, and a used-up budget ends it", async () => {
-		const items = isFullRun ? 200 : 40;
+		const items = isFullRun ? 200 : 16;
 		const body = `return (await map(Array.from({ length: ${items} }, (_, i) => i), (i) => agent("Item " + i, ${scout}), { concurrency: 8 })).filter(Boolean).length`;
 		await using it = await scene([parentSays(runs(body), repeats), echoes], {
 			agentFiles: offering({ maxConcurrent: 100 }),

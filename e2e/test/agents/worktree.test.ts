@@ -6,6 +6,7 @@ import {
 	callTool,
 	converse,
 	gatePis,
+	isFullRun,
 	lastUserSays,
 	type RequestView,
 	runPrint,
@@ -85,34 +86,35 @@ describe.each(PIS)("pi $version", (pi) => {
 		TIMEOUT,
 	);
 
-	test(
-		"one that outlives the session says in its result where its changes are",
-		async () => {
-			const { it, git } = await repository("isolation: worktree\n", [
-				parentSays(callTool("background_agent", { preset: "mender", task: "Mend it." }), tellsParent),
-				mender(callTool("write", { path: "new.txt", content: "new\n" }), say("Mended.")),
-			]);
-			await using _ = it;
-			await delegate(it, pi);
-			const runs = join(it.env.cwd, ".pi", "subagents", "runs");
-			const [runId = ""] = (await readdir(runs)).filter((name) => name !== ".gitignore");
-			const result = join(runs, runId, "result.json");
-			await expect
-				.poll(
-					() =>
-						stat(result)
-							.then(() => true)
-							.catch(() => false),
-					{ timeout: TIMEOUT },
-				)
-				.toBe(true);
-			const { outcome } = JSON.parse(await readFile(result, "utf8"));
-			expect(outcome).toMatchObject({ status: "completed", worktree: { branch: `pi-subagents/${runId}`, files: 1 } });
-			expect(await git("show", `pi-subagents/${runId}:new.txt`)).toBe("new");
-			expect(await git("status", "--porcelain")).toBe("");
-		},
-		TIMEOUT,
-	);
+	if (isFullRun)
+		test(
+			"one that outlives the session says in its result where its changes are",
+			async () => {
+				const { it, git } = await repository("isolation: worktree\n", [
+					parentSays(callTool("background_agent", { preset: "mender", task: "Mend it." }), tellsParent),
+					mender(callTool("write", { path: "new.txt", content: "new\n" }), say("Mended.")),
+				]);
+				await using _ = it;
+				await delegate(it, pi);
+				const runs = join(it.env.cwd, ".pi", "subagents", "runs");
+				const [runId = ""] = (await readdir(runs)).filter((name) => name !== ".gitignore");
+				const result = join(runs, runId, "result.json");
+				await expect
+					.poll(
+						() =>
+							stat(result)
+								.then(() => true)
+								.catch(() => false),
+						{ timeout: TIMEOUT },
+					)
+					.toBe(true);
+				const { outcome } = JSON.parse(await readFile(result, "utf8"));
+				expect(outcome).toMatchObject({ status: "completed", worktree: { branch: `pi-subagents/${runId}`, files: 1 } });
+				expect(await git("show", `pi-subagents/${runId}:new.txt`)).toBe("new");
+				expect(await git("status", "--porcelain")).toBe("");
+			},
+			TIMEOUT,
+		);
 
 	test(
 		"what it launches works in the same checkout, and is kept in it",
@@ -163,21 +165,22 @@ describe.each(PIS)("pi $version", (pi) => {
 		TIMEOUT,
 	);
 
-	test(
-		"where there is no repository, the caller is told before anything is launched",
-		async () => {
-			await using it = await scene(
-				[parentSays(launch({ isolation: "worktree" }), tellsParent), mender(say("Never."))],
-				{
-					files: { ".pi/subagents/mender.md": preset() },
-				},
-			);
-			const { stdout } = await delegate(it, pi);
-			expect(stdout).toMatch(/cannot have its own worktree: .* is not in a git repository/);
-			expect(it.server.requests.some(({ systemPrompt }) => systemPrompt.includes("You are the mender."))).toBe(false);
-		},
-		TIMEOUT,
-	);
+	if (isFullRun)
+		test(
+			"where there is no repository, the caller is told before anything is launched",
+			async () => {
+				await using it = await scene(
+					[parentSays(launch({ isolation: "worktree" }), tellsParent), mender(say("Never."))],
+					{
+						files: { ".pi/subagents/mender.md": preset() },
+					},
+				);
+				const { stdout } = await delegate(it, pi);
+				expect(stdout).toMatch(/cannot have its own worktree: .* is not in a git repository/);
+				expect(it.server.requests.some(({ systemPrompt }) => systemPrompt.includes("You are the mender."))).toBe(false);
+			},
+			TIMEOUT,
+		);
 
 	/** A pi whose agent is in the middle of a command that changes files and does not end. */
 	async function inTheMiddle() {
@@ -200,17 +203,18 @@ describe.each(PIS)("pi $version", (pi) => {
 	}
 	const namesIn = (dir: string) => readdir(dir).catch((): string[] => []);
 
-	test(
-		"a pi that ends in the middle of a command has what the agent changed until then on its branch",
-		async () => {
-			const { it, git, rpc, dir, id } = await inTheMiddle();
-			await using _ = it;
-			await rpc.close();
-			expect(await git("ls-tree", "--name-only", `pi-subagents/${id}`)).toMatch(/first\.txt\n[\s\S]*second\.txt/);
-			expect(await namesIn(dir)).toEqual([`${id}.json`]);
-		},
-		TIMEOUT,
-	);
+	if (isFullRun)
+		test(
+			"a pi that ends in the middle of a command has what the agent changed until then on its branch",
+			async () => {
+				const { it, git, rpc, dir, id } = await inTheMiddle();
+				await using _ = it;
+				await rpc.close();
+				expect(await git("ls-tree", "--name-only", `pi-subagents/${id}`)).toMatch(/first\.txt\n[\s\S]*second\.txt/);
+				expect(await namesIn(dir)).toEqual([`${id}.json`]);
+			},
+			TIMEOUT,
+		);
 
 	test(
 		"a pi that is killed in the middle of a command leaves all of it, and the next one knows where",

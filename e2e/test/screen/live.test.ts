@@ -4,6 +4,7 @@ import {
 	createGate,
 	gatePis,
 	hang,
+	isFullRun,
 	once,
 	rateLimited,
 	runJson,
@@ -63,29 +64,30 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(JSON.stringify(events)).toContain("Yes.");
 	});
 
-	test("several calls in one message run side by side", async () => {
-		const both = createGate();
-		const seen = new Set<string>();
-		await using it = await scene([
-			parentSays(
-				{
-					toolCalls: [
-						{ name: "subagent", args: { preset: "repo-scout", task: "Task one" } },
-						{ name: "subagent", args: { preset: "repo-scout", task: "Task two" } },
-					],
-				},
-				({ lastToolResults }) => say(lastToolResults.map(({ text }) => unfenced(text).split("\n")[0]).join(" and ")),
-			),
-			// Neither is answered before both have asked.
-			scoutSays(({ lastUserText }) => {
-				seen.add(lastUserText);
-				if (seen.size === 2) both.open();
-				return say(`Done: ${lastUserText}`, { gate: both });
-			}),
-		]);
-		const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
-		expect(JSON.stringify(events.at(-2))).toContain("Done: Task one and Done: Task two");
-	});
+	if (isFullRun)
+		test("several calls in one message run side by side", async () => {
+			const both = createGate();
+			const seen = new Set<string>();
+			await using it = await scene([
+				parentSays(
+					{
+						toolCalls: [
+							{ name: "subagent", args: { preset: "repo-scout", task: "Task one" } },
+							{ name: "subagent", args: { preset: "repo-scout", task: "Task two" } },
+						],
+					},
+					({ lastToolResults }) => say(lastToolResults.map(({ text }) => unfenced(text).split("\n")[0]).join(" and ")),
+				),
+				// Neither is answered before both have asked.
+				scoutSays(({ lastUserText }) => {
+					seen.add(lastUserText);
+					if (seen.size === 2) both.open();
+					return say(`Done: ${lastUserText}`, { gate: both });
+				}),
+			]);
+			const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
+			expect(JSON.stringify(events.at(-2))).toContain("Done: Task one and Done: Task two");
+		});
 
 	test("of many calls those that are done say so while another goes on, and the parent hears of all", async () => {
 		const gate = createGate();
@@ -124,16 +126,17 @@ test("print mode waits while a provider wants a pause, instead of ending with no
 	expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Heard: Found: heliotrope.") });
 });
 
-test("what a child says cannot reach the terminal as control sequences", async () => {
-	const hostile = "before \x1b]52;c;aGVsbG8=\x07\x1b[2J\x1b]0;owned\x07\x9b31m\u202eafter";
-	await using it = await scene([
-		parentSays(delegate(`look ${hostile}`), say("Thank you.")),
-		scoutSays({ ...callTool("read", { path: `notes.txt${hostile}` }), text: hostile }, say(`Result: ${hostile}`)),
-	]);
-	await using tui = await startTui({ env: it.env });
-	tui.type("Please delegate.");
-	tui.press("enter");
-	await tui.waitForText("Thank you.");
-	expect(tui.raw).not.toMatch(/\x1b\]52|owned\x07|\x9b31m|\u202e/);
-	expect(tui.screen().join("\n")).toContain("Result: before after");
-});
+if (isFullRun)
+	test("what a child says cannot reach the terminal as control sequences", async () => {
+		const hostile = "before \x1b]52;c;aGVsbG8=\x07\x1b[2J\x1b]0;owned\x07\x9b31m\u202eafter";
+		await using it = await scene([
+			parentSays(delegate(`look ${hostile}`), say("Thank you.")),
+			scoutSays({ ...callTool("read", { path: `notes.txt${hostile}` }), text: hostile }, say(`Result: ${hostile}`)),
+		]);
+		await using tui = await startTui({ env: it.env });
+		tui.type("Please delegate.");
+		tui.press("enter");
+		await tui.waitForText("Thank you.");
+		expect(tui.raw).not.toMatch(/\x1b\]52|owned\x07|\x9b31m|\u202e/);
+		expect(tui.screen().join("\n")).toContain("Result: before after");
+	});

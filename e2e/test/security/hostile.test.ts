@@ -7,6 +7,7 @@ import {
 	callTool,
 	converse,
 	createGate,
+	isFullRun,
 	lastUserSays,
 	offersTool,
 	type RequestView,
@@ -207,15 +208,16 @@ test("the files that people read of a run in a process of its own", async () => 
 	expectClean(tui);
 });
 
-test("a line of a million characters costs no more than a line", async () => {
-	const long = `${"x".repeat(500_000)}${corpus["the clipboard"]}${"界".repeat(200_000)}`;
-	await using it = await scene([
-		launches("subagent", { preset: "repo-scout", task: "Dig." }),
-		converse(isScout, { ...callTool("read", { path: "notes.txt" }), text: long }, say(long)),
-	]);
-	await using tui = await startTui({ env: it.env }, { cols: 80, rows: 24 });
-	enter(tui, "Please dig.");
-	await tui.waitForText("It digs.");
-	expectClean(tui);
-	expect(tui.raw.length).toBeLessThan(500_000);
-});
+if (isFullRun)
+	test("a line of a million characters costs no more than a line", async () => {
+		const long = `${"x".repeat(500_000)}${corpus["the clipboard"]}${"界".repeat(200_000)}`;
+		await using it = await scene([
+			launches("subagent", { preset: "repo-scout", task: "Dig." }),
+			converse(isScout, { ...callTool("read", { path: "notes.txt" }), text: long }, say(long)),
+		]);
+		await using tui = await startTui({ env: it.env }, { cols: 80, rows: 24 });
+		enter(tui, "Please dig.");
+		await tui.waitForText("It digs.");
+		expectClean(tui);
+		expect(tui.raw.length).toBeLessThan(500_000);
+	});

@@ -111,12 +111,12 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene([when(isScout, hang())], { files: { "watcher.ts": watcher } });
 		await using rpc = startRpc({ env: it.env, pi, extensions: ["watcher.ts"] });
 		const reports: Watched[] = [];
-		const rounds = isFullRun ? 50 : 15;
+		const [first, rounds] = isFullRun ? [10, 50] : [4, 9];
 		for (let round = 1; round <= rounds; round++) {
 			await notice(rpc, "/subagent start repo-scout: Dig here.");
 			await notice(rpc, "/subagent start repo-scout: Dig there.");
 			await rpc.send({ type: "prompt", message: "/again" });
-			if (round === 10 || round === rounds) reports.push(JSON.parse(await notice(rpc, "/report")));
+			if (round === first || round === rounds) reports.push(JSON.parse(await notice(rpc, "/report")));
 		}
 		const [early, late] = reports as [Watched, Watched];
 		expect(late).toMatchObject({ reloads: rounds, left: [], errors: [], listeners: early.listeners });
@@ -127,15 +127,16 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect({ told: runs.length, agents: new Set(runs).size }).toEqual({ told: 2 * rounds, agents: 2 * rounds });
 	});
 
-	test("new sessions, of which pi tells twice over RPC, leave nothing behind either", async () => {
-		await using it = await scene([when(isScout, hang())], { files: { "watcher.ts": watcher } });
-		await using rpc = startRpc({ env: it.env, pi, extensions: ["watcher.ts"] });
-		for (let round = 1; round <= 5; round++) {
-			await notice(rpc, "/subagent start repo-scout: Dig here.");
-			await rpc.send({ type: "new_session" });
-		}
-		expect(JSON.parse(await notice(rpc, "/report"))).toMatchObject({ reloads: 5, left: [], errors: [] });
-	});
+	if (isFullRun)
+		test("new sessions, of which pi tells twice over RPC, leave nothing behind either", async () => {
+			await using it = await scene([when(isScout, hang())], { files: { "watcher.ts": watcher } });
+			await using rpc = startRpc({ env: it.env, pi, extensions: ["watcher.ts"] });
+			for (let round = 1; round <= 5; round++) {
+				await notice(rpc, "/subagent start repo-scout: Dig here.");
+				await rpc.send({ type: "new_session" });
+			}
+			expect(JSON.parse(await notice(rpc, "/report"))).toMatchObject({ reloads: 5, left: [], errors: [] });
+		});
 
 	test("when pi is killed, what an agent inside it had done is not lost", async () => {
 		await using it = await scene([
@@ -172,13 +173,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			expect(await digs(say("Found gold."), {})).toEqual({ said: "News: Found gold", stderr: "", code: 0 });
 		});
 
-		test("an agent that fails does not go unsaid", async () => {
-			expect(await digs({ error: "out of credit" }, {})).toEqual({
-				said: expect.stringMatching(/News: .*"dig": Failed after .*out of credit/),
-				stderr: "",
-				code: 0,
+		if (isFullRun)
+			test("an agent that fails does not go unsaid", async () => {
+				expect(await digs({ error: "out of credit" }, {})).toEqual({
+					said: expect.stringMatching(/News: .*"dig": Failed after .*out of credit/),
+					stderr: "",
+					code: 0,
+				});
 			});
-		});
 
 		test("one that never ends is waited for so long, then it is said who is missing", async () => {
 			const triesAgain = converse(isNews, launch(), passOn);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
 	callTool,
 	gatePis,
+	isFullRun,
 	otherwise,
 	type PiRpc,
 	runJson,
@@ -177,12 +178,13 @@ test("a quiet job's success is not told, and its next run is another agent", asy
 	expect(await toldIn(await fileOf(rpc))).toEqual([]);
 });
 
-test("print mode refuses a session's job, and says what would do", async () => {
-	await using it = await scheduled("5m");
-	const { events } = await runJson(target(it), "Please delegate.");
-	expect(JSON.stringify(events)).toMatch(/In this mode pi exits after its last message.*; project/);
-	expect(scouts(it)).toBe(0);
-});
+if (isFullRun)
+	test("print mode refuses a session's job, and says what would do", async () => {
+		await using it = await scheduled("5m");
+		const { events } = await runJson(target(it), "Please delegate.");
+		expect(JSON.stringify(events)).toMatch(/In this mode pi exits after its last message.*; project/);
+		expect(scouts(it)).toBe(0);
+	});
 
 test("an untrusted project keeps no jobs", async () => {
 	await using it = await scheduled("5m; project");
@@ -202,21 +204,22 @@ test.each([true, false])("scheduling: %s decides whether the model and the menu 
 	expect((await menu(rpc)).some((option) => option.startsWith("Scheduled jobs"))).toBe(scheduling);
 });
 
-test("a client of pi sees, pauses and removes a job by a command", async () => {
-	await using it = await scheduled("1h");
-	await using rpc = startRpc({ env: it.env });
-	await rpc.prompt("Please delegate.");
-	const said = async (command: string) => {
-		const from = rpc.events.length;
-		await rpc.send({ type: "prompt", message: command });
-		const event = await rpc.waitFor((each) => each.type === "extension_ui_request" && each.method === "notify", {
-			from,
-		});
-		return String(Object(event).message);
-	};
-	const [id = ""] = (await said("/subagent jobs")).split(/\s/);
-	expect(await said(`/subagent jobs pause ${id}`)).toBe('"find it" is paused.');
-	expect(await said("/subagent jobs")).toMatch(/ session +paused +find it/);
-	expect(await said(`/subagent jobs remove ${id}`)).toMatch(/^"find it" is removed/);
-	expect(await said("/subagent jobs")).toMatch(/^No jobs are scheduled/);
-});
+if (isFullRun)
+	test("a client of pi sees, pauses and removes a job by a command", async () => {
+		await using it = await scheduled("1h");
+		await using rpc = startRpc({ env: it.env });
+		await rpc.prompt("Please delegate.");
+		const said = async (command: string) => {
+			const from = rpc.events.length;
+			await rpc.send({ type: "prompt", message: command });
+			const event = await rpc.waitFor((each) => each.type === "extension_ui_request" && each.method === "notify", {
+				from,
+			});
+			return String(Object(event).message);
+		};
+		const [id = ""] = (await said("/subagent jobs")).split(/\s/);
+		expect(await said(`/subagent jobs pause ${id}`)).toBe('"find it" is paused.');
+		expect(await said("/subagent jobs")).toMatch(/ session +paused +find it/);
+		expect(await said(`/subagent jobs remove ${id}`)).toMatch(/^"find it" is removed/);
+		expect(await said("/subagent jobs")).toMatch(/^No jobs are scheduled/);
+	});

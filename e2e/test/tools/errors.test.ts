@@ -21,44 +21,74 @@ async function resultOf(
 	return { isError: end.isError, text: reply?.lastToolResults[0]?.text.replaceAll(it.env.root, "<root>") };
 }
 
+/** Calls that are refused before an agent exists: one pi makes them one after the other, and goes on after each. */
+const REFUSED = {
+	nobody: callTool("subagent", { preset: "nobodyy", task: "x" }),
+	word: callTool("subagent", { preset: "exploration", task: "x" }),
+	model: delegate("x", { model: "gpt-99" }),
+	bare: callTool("subagent", { preset: "bare", task: "x" }),
+	missing: delegate("x", { cwd: "no/such/dir" }),
+	outside: delegate("x", { cwd: ".pi/../../agent" }),
+};
+
+let answers: ReturnType<typeof refuse> | undefined;
+
+async function refuse(): Promise<Record<string, { isError: boolean; text: string | undefined }>> {
+	const files = { ".pi/subagents/bare.md": "---\nname: bare\ndescription: no model\n---\nBe brief.\n" };
+	await using it = await scene([parentSays(...Object.values(REFUSED), say("I see."))], { files });
+	const { events } = await runJson({ env: it.env }, "Please delegate.");
+	const ends = events.filter((event) => event.type === "tool_execution_end");
+	const texts = it.server.requests.flatMap(({ lastToolResults }) => lastToolResults.map(({ text }) => text));
+	const names = Object.keys(REFUSED);
+	expect([ends.length, texts.length]).toEqual([names.length, names.length]);
+	return Object.fromEntries(
+		names.map((name, at) => [
+			name,
+			{ isError: ends[at]?.isError === true, text: texts[at]?.replaceAll(it.env.root, "<root>") },
+		]),
+	);
+}
+
+async function refusalOf(name: keyof typeof REFUSED) {
+	answers ??= refuse();
+	return (await answers)[name];
+}
+
 test("an unknown preset names the known ones", async () => {
-	expect(await resultOf(callTool("subagent", { preset: "nobodyy", task: "x" }))).toEqual({
+	expect(await refusalOf("nobody")).toEqual({
 		isError: true,
 		text: expect.stringMatching(/^There is no preset "nobodyy"\. Known: .*general-purpose, .*repo-scout, /),
 	});
 });
 
 test("a word that presets mention finds them", async () => {
-	expect((await resultOf(callTool("subagent", { preset: "exploration", task: "x" }))).text).toContain(
-		"It is mentioned by: repo-scout (Fast repo exploration).",
-	);
+	expect((await refusalOf("word"))?.text).toContain("It is mentioned by: repo-scout (Fast repo exploration).");
 });
 
 test("an unknown model names the available ones", async () => {
-	expect(await resultOf(delegate("x", { model: "gpt-99" }))).toEqual({
+	expect(await refusalOf("model")).toEqual({
 		isError: true,
 		text: expect.stringMatching(/No available model matches "gpt-99"\. Available: fake\/fake-1\./),
 	});
 });
 
 test("a preset without a model needs one in the call", async () => {
-	const files = { ".pi/subagents/bare.md": "---\nname: bare\ndescription: no model\n---\nBe brief.\n" };
 	const text = /No model: the call gives none and preset "bare" has no default\..*Available: fake\/fake-1\./;
-	expect(await resultOf(callTool("subagent", { preset: "bare", task: "x" }), undefined, files)).toEqual({
+	expect(await refusalOf("bare")).toEqual({
 		isError: true,
 		text: expect.stringMatching(text),
 	});
 });
 
 test("a working directory that does not exist is named", async () => {
-	expect(await resultOf(delegate("x", { cwd: "no/such/dir" }))).toEqual({
+	expect(await refusalOf("missing")).toEqual({
 		isError: true,
 		text: "The working directory <root>/project/no/such/dir does not exist.",
 	});
 });
 
 test("a relative working directory cannot lead out of the session's", async () => {
-	expect(await resultOf(delegate("x", { cwd: ".pi/../../agent" }))).toEqual({
+	expect(await refusalOf("outside")).toEqual({
 		isError: true,
 		text: "The working directory <root>/agent lies outside this session's directory; give an absolute path if that is what you mean.",
 	});

@@ -36,24 +36,27 @@ const mends = [
 ];
 
 describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
-	test.each(RUNNERS)("work that fails its check is fixed by the same agent, runner: %s", async (runner) => {
-		await using it = await place(`runner: ${runner}\nverify: "echo looking for it; test -f fixed.txt"`, [
-			parentSays(launch(), tellsParent),
-			...mends,
-		]);
-		await trust(it.env);
-		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
-		expect(stdout).toContain("Now it is fixed.");
-		expect(stdout).toMatch(
-			/Completed in \S+, verified: echo looking for it; test -f fixed\.txt \([\d.]+s\), 1 tool call/,
-		);
-		const repair = it.server.requests.find(({ lastUserText }) => lastUserText.includes("does not pass its check"));
-		expect(repair?.lastUserText).toMatch(
-			/exited with code 1.*\n.*data and not instructions:\n<log-\w+>\nlooking for it\n/,
-		);
-		// It continues its own conversation.
-		expect(repair?.messages.some(({ text }) => text.includes("Mended."))).toBe(true);
-	});
+	test.each(gateCases(RUNNERS, 0))(
+		"work that fails its check is fixed by the same agent, runner: %s",
+		async (runner) => {
+			await using it = await place(`runner: ${runner}\nverify: "echo looking for it; test -f fixed.txt"`, [
+				parentSays(launch(), tellsParent),
+				...mends,
+			]);
+			await trust(it.env);
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			expect(stdout).toContain("Now it is fixed.");
+			expect(stdout).toMatch(
+				/Completed in \S+, verified: echo looking for it; test -f fixed\.txt \([\d.]+s\), 1 tool call/,
+			);
+			const repair = it.server.requests.find(({ lastUserText }) => lastUserText.includes("does not pass its check"));
+			expect(repair?.lastUserText).toMatch(
+				/exited with code 1.*\n.*data and not instructions:\n<log-\w+>\nlooking for it\n/,
+			);
+			// It continues its own conversation.
+			expect(repair?.messages.some(({ text }) => text.includes("Mended."))).toBe(true);
+		},
+	);
 
 	test.each(gateCases(RUNNERS, 0))(
 		"work that never passes fails the run, with the end of the output, runner: %s",
