@@ -17,6 +17,8 @@ export interface Arrivals {
 interface Arriving {
 	customType: string;
 	details: unknown;
+	/** How many entries the session had before. */
+	after: number;
 }
 
 export function followArrivals(pi: ExtensionAPI, host: Pick<Host, "session">): Arrivals {
@@ -24,12 +26,12 @@ export function followArrivals(pi: ExtensionAPI, host: Pick<Host, "session">): A
 	const lostListeners: ((times: number) => void)[] = [];
 	let arriving: Arriving[] = [];
 	let losses = 0;
-	const holds = ({ customType, details }: Arriving): boolean => {
-		const text = JSON.stringify(details);
-		const isIt = (entry: { type: string; customType?: unknown; details?: unknown }) =>
-			entry.type === "custom_message" && entry.customType === customType && JSON.stringify(entry.details) === text;
-		return host.session()?.sessionManager.getEntries().findLast(isIt) !== undefined;
-	};
+	const entries = () => host.session()?.sessionManager.getEntries() ?? [];
+	/** By its type alone: another extension may have changed what it says. */
+	const holds = ({ customType, after }: Arriving): boolean =>
+		entries()
+			.slice(after)
+			.some((entry) => entry.type === "custom_message" && entry.customType === customType);
 	const look = () => {
 		const looked = arriving;
 		arriving = [];
@@ -44,7 +46,7 @@ export function followArrivals(pi: ExtensionAPI, host: Pick<Host, "session">): A
 	pi.on("agent_settled", look);
 	pi.on("message_end", ({ message }) => {
 		if (message.role !== "custom" || !listeners.has(message.customType)) return;
-		arriving.push({ customType: message.customType, details: message.details });
+		arriving.push({ customType: message.customType, details: message.details, after: entries().length });
 	});
 	return {
 		onArrived: (customType, listener) => void listeners.set(customType, listener),

@@ -67,6 +67,20 @@ test("what pi 1.x could not write is on the branch that its launch was written t
 	expect(it.sent).toHaveLength(1);
 });
 
+test("a message that another extension changes on its way has arrived all the same", async () => {
+	const file = newFile();
+	const it = await open(file);
+	const { id } = it.launch();
+	await it.turn(() => it.answer(id, "Two doors."));
+	const [message] = file.entries.slice(-1);
+	if (message) message.details = { ...Object(message.details), seenBy: "others" };
+	for (let minutes = 0; minutes < 5; minutes++) {
+		await it.turn();
+		it.clock.advance(60_000);
+	}
+	expect(it.sent).toHaveLength(1);
+});
+
 test.each([
 	["starts a turn", "model"],
 	["starts no turn", "user"],
