@@ -1,7 +1,7 @@
 /**
  * Builds the extension into one file per moment of loading: `impl.cjs`, `commands.cjs`, `remote.cjs`, `report.cjs`, `dashboard.cjs`, `workflow.cjs`, `catalogue.cjs`, `presets.cjs`,
  * `schedule.cjs` and `yaml.cjs` contain all of our code, each loaded on first use. The first six get pi's
- * modules from their caller. `index.js` is the compiled entry, for hosts that embed pi's SDK.
+ * modules from their caller. `native-entry.js` is what pi loads; `index.js` is for hosts that embed pi's SDK.
  */
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
@@ -158,7 +158,11 @@ function borrower(entry: Record<string, string>): Options {
 
 export default defineConfig([
 	// All are built at the same time: what another one has just written must stay.
-	{ ...library({ index: "src/entry.ts" }), external: lentByPi, clean: ["!**/*.{cjs,js,css}{,.map}", "!child-mcp.ts"] },
+	{
+		...library({ index: "src/entry.ts", "native-entry": "src/native-entry.ts" }),
+		external: lentByPi,
+		clean: ["!**/*.{cjs,js,css}{,.map}", "!child-mcp.ts"],
+	},
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
 	borrower({ remote: "../remote/src/index.ts" }),

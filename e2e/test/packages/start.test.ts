@@ -1,7 +1,10 @@
 /** What pi waits for at its start is little, and says the same as what it stands for. */
+import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { availablePis, createTempDir, otherwise, piUnderTest, runJson, say } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
+import { scene } from "../../support/scene.ts";
 
 interface Library {
 	builtins(): object[];
@@ -25,3 +28,25 @@ test("the built-in presets are parsed when we are built, and are what parsing th
 	expect(known).toEqual(await read(whole));
 	expect(known.presets.length).toBeGreaterThan(0);
 });
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("loads us without its compiler", async () => {
+		await using temp = await createTempDir();
+		await using it = await scene([otherwise(say("Hello."))], { variables: { TMPDIR: temp.path, TEMP: temp.path } });
+		await runJson({ env: it.env, pi, args: ["--no-session"] }, "Hello?");
+		expect(offered(it.server.requests)).toContain("subagent");
+		expect(await readdir(join(temp.path, "jiti"))).toEqual([]); // where its loader keeps what it compiled
+	});
+});
+
+test("a pi that is no bundle gives us its modules through its loader", async () => {
+	const [program, bundle = ""] = piUnderTest().command;
+	const pi = { version: "unbundled", command: [program, join(dirname(dirname(bundle)), "cli.js")] as const };
+	await using it = await scene([otherwise(say("Hello."))]);
+	await runJson({ env: it.env, pi, args: ["--no-session"] }, "Hello?");
+	expect(offered(it.server.requests)).toContain("subagent");
+});
+
+function offered(requests: readonly { tools: readonly { name: string }[] }[]): string[] {
+	return requests.flatMap(({ tools }) => tools.map(({ name }) => name));
+}

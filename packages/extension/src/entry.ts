@@ -1,7 +1,8 @@
 /**
- * The file pi loads: it passes pi's modules to the compiled implementation, which Node then loads natively.
- * TypeScript on purpose: pi's loader would import a compiled ES module natively, and then `import` would resolve to
- * another installed copy of pi; and it would transform a tree of sources on every cold start.
+ * Imports pi's modules and passes them to the compiled implementation, which Node then loads natively. For hosts that
+ * embed pi's SDK, compiled as `dist/index.js`; and for a pi whose modules `native-entry.ts` does not find. Then it is
+ * TypeScript on purpose: pi's loader would import a compiled module natively, and `import` would resolve to another
+ * installed copy of pi.
  */
 import { createRequire } from "node:module";
 import * as codingAgent from "@earendil-works/pi-coding-agent";
