@@ -29,7 +29,7 @@ export const warmLoad: Benchmark = {
 
 export const coldLoad: Benchmark = {
 	name: "load: start to exit of pi, cold",
-	target: 1.6,
+	target: 1.4,
 	unit: "ms",
 	rounds: 9,
 	ours: start("with the extension", { extensions: [extension], isCold: true }),

@@ -1,5 +1,5 @@
 /** What pi waits for at its start is little, and says the same as what it stands for. */
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { availablePis, createTempDir, otherwise, piUnderTest, runJson, say } from "@pi-subagents-dev/testkit";
@@ -28,6 +28,38 @@ test("the built-in presets are parsed when we are built, and are what parsing th
 	expect(known).toEqual(await read(whole));
 	expect(known.presets.length).toBeGreaterThan(0);
 });
+
+test("what is loaded at the start comes from these folders only", async () => {
+	const { sources }: { sources: string[] } = JSON.parse(await readFile(join(dist, "impl.cjs.map"), "utf8"));
+	const folders = new Set(sources.map((file) => FOLDER.exec(file)?.slice(1).filter(Boolean).join("/") ?? file));
+	expect([...folders].sort()).toEqual(AT_START);
+});
+
+/** The name of a package, and for packages of many folders the folder. */
+const FOLDER = /^(?:\.\.\/)+(?:(core|commands)\/src\/([^/]+)\/.*|(?:node_modules\/\.pnpm\/)?([a-z]+)[/@].*)$/;
+
+/** What is added here makes every start of pi slower. Can it be loaded on first use? */
+const AT_START = [
+	...["input", "questions", "text"].map((folder) => `commands/${folder}`),
+	...[
+		"alert",
+		"base",
+		"commands",
+		"conversation",
+		"files",
+		"follow",
+		"guards",
+		"manager",
+		"mcp",
+		"memory",
+		"model",
+	].map((folder) => `core/${folder}`),
+	...["output", "overview", "process", "providers", "queue", "report", "resolve", "runs", "session", "tmux"].map(
+		(folder) => `core/${folder}`,
+	),
+	...["verify", "worktree"].map((folder) => `core/${folder}`),
+	...["delivery", "launch", "nanoid", "progress", "remote", "rpc", "src", "tools", "widget"],
+];
 
 describe.each(await availablePis())("pi $version", (pi) => {
 	test("loads us without its compiler", async () => {
