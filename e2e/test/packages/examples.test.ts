@@ -50,7 +50,7 @@ async function installedExamples(dir: string, names: readonly string[]): Promise
 	});
 	const dependencies: Record<string, string> = Object.assign({}, ...(await Promise.all(copies)));
 	await writeFile(join(dir, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }));
-	await install(dir, { tarballs });
+	await install(dir, { tarballs, manager: isFullRun ? "npm" : "pnpm" });
 	const lent = Object.keys(dependencies).filter((library) => library.startsWith("@earendil-works/"));
 	for (const library of lent) await lend(dir, library, "extension");
 	const files = names.map(async (name) => (await readdir(join(dir, name))).map((file) => join(name, file)));
