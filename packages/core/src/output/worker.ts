@@ -6,12 +6,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Check, Errors } from "typebox/value";
 import type { Finding, Order } from "./validate.ts";
 
-const { schema, json }: Order = workerData;
-
 parentPort?.postMessage("ready");
-parentPort?.postMessage(find());
+parentPort?.postMessage(findErrors(workerData));
 
-function find(): Finding {
+export function findErrors({ schema, json }: Order): Finding {
 	try {
 		const value: unknown = JSON.parse(json, bare);
 		if (Check(schema, value)) return { errors: [] };

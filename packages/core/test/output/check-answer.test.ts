@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { judgeAnswer, outputInstruction, parseOutputSchema, repairMessage } from "../../src/output/index.ts";
+import { findErrors } from "../../src/output/worker.ts";
 import { handClock } from "../../src/testing/index.ts";
 
 const schema = {
@@ -9,6 +10,12 @@ const schema = {
 	required: ["files", "risk"],
 	additionalProperties: false,
 };
+
+/** What the thread finds, without a thread: starting one takes longer than all of these checks. */
+function isRightFor(parsed: ReturnType<typeof parseOutputSchema>, answer: unknown): boolean {
+	const found = findErrors({ schema: parsed ?? {}, json: JSON.stringify(answer) });
+	return "errors" in found && found.errors.length === 0;
+}
 
 describe("an answer", () => {
 	test("that matches is data, with a few words for people", async () => {
@@ -67,9 +74,9 @@ describe("an answer", () => {
 			{ t: ["a", 1] },
 		],
 		["what was not evaluated", { properties: { a: true }, unevaluatedProperties: false }, { b: 1 }],
-	])("is checked strictly: %s", async (_name, given, answer) => {
+	])("is checked strictly: %s", (_name, given, answer) => {
 		const parsed = parseOutputSchema({ type: "object", ...given });
-		expect((await judgeAnswer(JSON.stringify(answer), parsed ?? {})).result.ok).toBe(false);
+		expect(isRightFor(parsed, answer)).toBe(false);
 	});
 
 	test.each([
@@ -81,9 +88,9 @@ describe("an answer", () => {
 		["like any other can be forbidden", { additionalProperties: false }, { toString: 1 }, false],
 		["called __proto__ counts", JSON.parse('{"required": ["__proto__"]}'), JSON.parse('{"__proto__": 1}'), true],
 		["called __proto__ can be missing", JSON.parse('{"required": ["__proto__"]}'), {}, false],
-	])("a property with a name that all objects know, and %s", async (_name, given, answer, isRight) => {
+	])("a property with a name that all objects know, and %s", (_name, given, answer, isRight) => {
 		const parsed = parseOutputSchema({ type: "object", ...given });
-		expect((await judgeAnswer(JSON.stringify(answer), parsed ?? {})).result.ok).toBe(isRight);
+		expect(isRightFor(parsed, answer)).toBe(isRight);
 	});
 
 	test("is asked for in words that hold the whole schema", () => {
@@ -135,7 +142,7 @@ describe("a hostile schema", () => {
 	});
 
 	test("holds up no other answer for longer than its time", async () => {
-		const hostile = Array.from({ length: 4 }, () => judgeAnswer(bait, evil, { deadlineMs: 200 }));
+		const hostile = Array.from({ length: 4 }, () => judgeAnswer(bait, evil, { deadlineMs: 50 }));
 		const { result } = await judgeAnswer('{"a": "a"}', evil);
 		expect(result.ok).toBe(true);
 		expect((await Promise.all(hostile)).map((each) => each.result.ok)).toEqual([false, false, false, false]);

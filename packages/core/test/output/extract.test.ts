@@ -1,3 +1,4 @@
+import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extractJson } from "../../src/output/index.ts";
@@ -94,7 +95,7 @@ test("whatever the text, it is the one that a slow search finds, unless that is 
 				else expect(found.problem).toMatch(/not complete|not valid/);
 			},
 		),
-		{ numRuns: 2_000 },
+		{ numRuns: isFullRun ? 2_000 : 400 },
 	);
 });
 
@@ -105,7 +106,7 @@ test("an object is found whatever stands around it, if nothing there means JSON"
 			const json = JSON.stringify(object);
 			expect(dataIn(`${before}\n${json}\n${after.replaceAll("}", "")}`)).toEqual(JSON.parse(json));
 		}),
-		{ numRuns: 1_000 },
+		{ numRuns: isFullRun ? 1_000 : 200 },
 	);
 });
 
@@ -118,7 +119,7 @@ test("an object that is cut off anywhere is never taken for one of its parts", (
 			const cut = json.slice(0, Math.floor(share * (json.length - 1)));
 			expect(dataIn(cut)).toBeUndefined();
 		}),
-		{ numRuns: 1_000 },
+		{ numRuns: isFullRun ? 1_000 : 200 },
 	);
 });
 
