@@ -89,7 +89,7 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
 	const { name, machine, launcher, requestedModel, artifacts, isolation, given } = launch;
 	// The time of day may have been set back in between: nothing begins or ends before it was queued.
-	const at = Math.min(launch.startedAt, end?.startedAt ?? launch.startedAt, end?.completedAt ?? launch.startedAt);
+	const at = Math.min(launch.startedAt, end?.completedAt ?? launch.startedAt);
 	const model = settled?.resolvedModel ?? launch.resolvedModel;
 	const agent = {
 		type,
@@ -105,7 +105,7 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 	};
 	const envelope = { agentId, run, at, seq: seq + 1 };
 	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];
-	if (!settled?.neverStarted) begun.push({ ...envelope, type: "agent_started", at: end?.startedAt ?? at });
+	if (!settled?.neverStarted) begun.push({ ...envelope, type: "agent_started", at: Math.max(at, end?.startedAt ?? at) });
 	if (!end) return begun;
 	const { outcome, completedAt, durationMs, turns, toolUses, usage } = end;
 	const measured = durationMs === undefined ? {} : { durationMs };

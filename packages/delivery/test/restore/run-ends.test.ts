@@ -13,6 +13,7 @@ const outcome = { status: "completed" as const, text: "Done." };
 test.each([
 	{ startedAt: 9 * HOUR, completedAt: 9 * HOUR + 5, why: "the clock was set back before it ended" },
 	{ completedAt: 9 * HOUR, why: "nobody knows when it began" },
+	{ startedAt: 10 * HOUR - 1, completedAt: 11 * HOUR, why: "it began, rounded, a millisecond before" },
 ])("no run that is read back ends before it was queued: $why", ({ why: _, ...times }) => {
 	const run = { launch: launchEntry(record), outlives: true } as Parameters<typeof eventsOf>[0];
 	const store = new Store();
@@ -20,4 +21,5 @@ test.each([
 	const { queuedAt = 0, startedAt = 0, completedAt = 0 } = store.record("a") ?? {};
 	expect([queuedAt, startedAt, completedAt]).toEqual([queuedAt, startedAt, completedAt].toSorted((a, b) => a - b));
 	expect(completedAt).toBe(times.completedAt);
+	expect(queuedAt).toBe(Math.min(record.queuedAt, completedAt));
 });
