@@ -4,6 +4,7 @@
  * Otherwise each step would go through Node's shared thread pool, and everything else that needs the pool would queue
  * behind it.
  */
+import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { type Faults, type FileStep, takeSteps } from "./file-steps.ts";
 import { workerFile } from "./worker-file.ts";
@@ -23,8 +24,12 @@ interface Sent extends Job {
 
 const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
 
+const LOOK_MS = 25;
 /** Usually nothing waits for a file, and most of a short answer's agents are done by then. */
-const GATHER_MS = 100;
+const LOOKS = 4;
+/** The same for an event loop that is at work for more than this share of the time: on few cores the thread slows it down. */
+const BUSY = 0.8;
+const BUSY_LOOKS = 20;
 
 /** Starting takes a moment, so the thread stays while agents come and go. */
 const IDLE_MS = 60_000;
@@ -35,6 +40,8 @@ export class FileThread {
 	/** Queued, not sent yet. */
 	#next: Job[] = [];
 	#sending: NodeJS.Timeout | undefined;
+	#looks = 0;
+	#loop = performance.eventLoopUtilization();
 	#hurried = 0;
 	/** Sent and not answered, one list per message. */
 	readonly #sent: Sent[][] = [];
@@ -52,7 +59,10 @@ export class FileThread {
 	take(steps: Steps): Promise<Faults> {
 		return new Promise((done) => {
 			this.#next.push({ steps, done });
-			this.#sending ??= setTimeout(this.#send, this.#hurried > 0 ? 0 : GATHER_MS);
+			if (this.#sending) return;
+			this.#looks = 0;
+			this.#loop = performance.eventLoopUtilization();
+			this.#sending = setTimeout(this.#look, this.#hurried > 0 ? 0 : LOOK_MS);
 		});
 	}
 
@@ -72,6 +82,14 @@ export class FileThread {
 		if (this.#next.length > 0 || this.#sent.length > 0) await this.hurry(this.take([]));
 		await this.#end();
 	}
+
+	/** Starts the thread at the first look: later, the start would hold up the next agents. */
+	readonly #look = (): void => {
+		if (!this.#isAlone) this.#thread ??= this.#start();
+		const isBusy = performance.eventLoopUtilization(this.#loop).utilization > BUSY;
+		if (this.#hurried > 0 || ++this.#looks >= (isBusy ? BUSY_LOOKS : LOOKS)) this.#send();
+		else this.#sending = setTimeout(this.#look, LOOK_MS);
+	};
 
 	readonly #send = (): void => {
 		clearTimeout(this.#sending);

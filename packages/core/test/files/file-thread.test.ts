@@ -42,6 +42,36 @@ test("what gathers before the steps are sent is in them", async () => {
 	expect(await readFile(at.path("log"), "utf8")).toBe("one\ntwo\n");
 });
 
+test("the thread starts before the steps are sent: what follows a short answer does not wait for it", async () => {
+	await using at = await world();
+	const seen: string[] = [];
+	process.once("worker", () => seen.push("started"));
+	await at.thread.take(() => {
+		seen.push("sent");
+		return [];
+	});
+	expect(seen).toEqual(["started", "sent"]);
+});
+
+test("while the process has no time to spare, steps gather for longer, but not for ever", async () => {
+	await using at = await world();
+	const begunAt = performance.now();
+	let sentAt: number | undefined;
+	const taken = at.thread.take(() => {
+		sentAt = performance.now();
+		return [];
+	});
+	while (sentAt === undefined) await busyTurn();
+	expect(sentAt - begunAt).toBeGreaterThan(400);
+	await taken;
+});
+
+/** A turn of the event loop with work in it. */
+async function busyTurn(): Promise<void> {
+	for (const end = performance.now() + 5; performance.now() < end; );
+	await new Promise(setImmediate);
+}
+
 test("a step that fails says why, and the others are taken", async () => {
 	await using at = await world();
 	await writeFile(at.path("there"), "theirs");

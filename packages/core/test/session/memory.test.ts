@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { callTool, onTurn, otherwise, say, when } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { sessionRunner } from "../../src/session/index.ts";
+import { conversationsWritten, sessionRunner } from "../../src/session/index.ts";
 import { sessionWorld } from "../fixtures/session.ts";
 
 setFlagsFromString("--expose-gc");
@@ -35,6 +35,7 @@ test("a finished agent leaves nothing behind: no conversation, no listener, no f
 			finished.push(run); // whoever keeps the run must not keep its session
 			(world.model.requests as unknown[]).length = 0; // the scripted model keeps what it was asked
 		}
+		await conversationsWritten();
 	};
 	await launch(20);
 	const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
