@@ -36,10 +36,11 @@ const files = {
 	"only.ts": rowConsumers.roles({ agents: roles, exclusive: true }),
 	"role.ts": rowConsumers.role("visitor", { description: "Visits.", systemPrompt: "You are a visitor." }),
 	"walks.ts": rowConsumers.walksAway,
-	".pi/agents/apart.md": preset("runner: process", "You dig apart."),
 	".pi/agents/mute.md": preset("", "You are mute."),
 	".pi/agents/mine.md": preset("", "You are mine."),
 };
+/** The user's own: a project that nobody trusts does not choose where agents run. */
+const apart = { "agents/apart.md": preset("runner: process", "You dig apart.") };
 
 const rules = (gate?: Gate) => [
 	converse(lastUserSays("Walk away."), callTool("delegate", {}), say("Then not.")),
@@ -69,12 +70,12 @@ const world = (
 	order: "before" | "after",
 	names: readonly (keyof typeof files)[],
 	gate?: Gate,
-	more = {},
+	agentFiles = {},
 ): Promise<Scene> =>
 	scene(rules(gate), {
 		files,
 		extensions: order === "before" ? [...names, extensionDir] : [extensionDir, ...names],
-		...more,
+		agentFiles: { ...apart, ...agentFiles },
 	});
 
 type Note = Record<string, unknown>;
@@ -210,7 +211,7 @@ interface Call {
 
 test("an agent whose client walked away holds pi no longer than drainSeconds", async () => {
 	const agentFiles = { "subagents.json": JSON.stringify({ drainSeconds: 1 }) };
-	await using it = await world("before", ["walks.ts"], undefined, { agentFiles });
+	await using it = await world("before", ["walks.ts"], undefined, agentFiles);
 	const { stdout, stderr } = await runPrint({ env: it.env, args: ["--no-session"], timeoutMs: 25_000 }, "Walk away.");
 	expect(await notesOf(it, "walks", 1)).toEqual([{ ok: true }]);
 	expect(stdout).toContain("So it was stopped.");

@@ -1,5 +1,6 @@
 /** A run's spec inside its own checkout, and which directories agents are confined to. */
 
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { defined } from "../base/values.ts";
@@ -82,7 +83,9 @@ function noteFor({ root, main, branch, notes }: WorktreeRecord): string {
  * it: it must not reach the user's own files.
  */
 export async function confinementAt(agentDir: string, cwd: string): Promise<Confinement | undefined> {
-	const dir = await realpath(worktreesDir(agentDir)).catch(() => undefined); // none exists
+	const given = worktreesDir(agentDir);
+	// Mostly none exists, and other threads take long to say so.
+	const dir = existsSync(given) ? await realpath(given).catch(() => undefined) : undefined;
 	if (dir === undefined) return undefined;
 	const [name] = isWithin(cwd, dir) ? relative(dir, cwd).split(sep) : [];
 	if (!name) return confinementAbove(dir, cwd);

@@ -7,7 +7,7 @@ import { maxFileBytes, parsePreset, unusable } from "../parse/parse.ts";
 import type { ParseContext } from "../parse/reader.ts";
 import { type ListedFile, type Listing, locate } from "./locate.ts";
 import { type DirectoryResults, merge } from "./merge.ts";
-import { type FileRead, isUnchanged, readSmallFile, type Stamp } from "./read-file.ts";
+import { type FileRead, isUnchanged, isUnchangedSync, readSmallFile, type Stamp } from "./read-file.ts";
 import { type Source, subagentsDirs } from "./sources.ts";
 
 /** Where to search. */
@@ -44,6 +44,8 @@ interface FileOfSource {
 
 /** How many files are open at a time. */
 const batchSize = 64;
+/** So few are looked at again in less time than another thread needs to begin. */
+const fewFiles = 32;
 // File times have a resolution of some milliseconds: a second change within that time could go unnoticed.
 const timestampMs = 50;
 
@@ -104,11 +106,12 @@ async function readAll(
 ): Promise<Map<string, CachedFile>> {
 	const files = listings.flatMap(({ from, files }) => files.map((file) => ({ from, file })));
 	const next = new Map<string, CachedFile>();
+	const looksAgain = files.length > fewFiles ? isUnchanged : isUnchangedSync;
 	for (let at = 0; at < files.length; at += batchSize) {
 		const batch = files.slice(at, at + batchSize);
 		await Promise.all(
 			batch.map(async (item) => {
-				const found = await check(item, cache);
+				const found = await check(item, cache, looksAgain);
 				if (found.type === "unchanged") next.set(item.file.path, found.cached);
 				else if (found.type !== "gone") next.set(item.file.path, parsed(item, found, now));
 			}),
@@ -120,11 +123,15 @@ async function readAll(
 /** A file that has not changed, or its content. */
 type Checked = { readonly type: "unchanged"; readonly cached: CachedFile } | FileRead;
 
-async function check({ from, file }: FileOfSource, cache: ReadonlyMap<string, CachedFile>): Promise<Checked> {
+async function check(
+	{ from, file }: FileOfSource,
+	cache: ReadonlyMap<string, CachedFile>,
+	looksAgain: (path: string, stamp: Stamp) => boolean | Promise<boolean>,
+): Promise<Checked> {
 	const { path, text, isRegular } = file;
 	const cached = cachedFrom(from, cache.get(path));
 	if (text !== undefined) return cached === undefined ? { type: "text", text } : { type: "unchanged", cached };
-	if (cached?.stamp !== undefined && (await isUnchanged(path, cached.stamp))) return { type: "unchanged", cached };
+	if (cached?.stamp !== undefined && (await looksAgain(path, cached.stamp))) return { type: "unchanged", cached };
 	return readSmallFile(path, { maxBytes: maxFileBytes, isRegular });
 }
 

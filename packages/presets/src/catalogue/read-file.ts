@@ -1,6 +1,6 @@
 /** Reads one small text file, never blocks on a pipe or a device, and tells whether a file has changed since. */
 import { isUtf8 } from "node:buffer";
-import { constants, type Stats } from "node:fs";
+import { constants, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 
 /** The identity and times of a file when it was read. The file is unchanged while all of them are equal. */
@@ -58,6 +58,16 @@ export async function isUnchanged(path: string, stamp: Stamp): Promise<boolean> 
 		(stats) => isSame(stamp, stats),
 		() => false,
 	);
+}
+
+/** The same, but blocks. */
+export function isUnchangedSync(path: string, stamp: Stamp): boolean {
+	try {
+		const stats = statSync(path, { throwIfNoEntry: false });
+		return stats !== undefined && isSame(stamp, stats);
+	} catch {
+		return false;
+	}
 }
 
 /** Examines the descriptor again: the path may have been replaced since it was examined. */

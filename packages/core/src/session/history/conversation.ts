@@ -1,5 +1,5 @@
 /** Where a child's conversation is stored: in memory, or in a pi session file that a later run continues. */
-import { linkSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync } from "node:fs";
 import { constants, copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
@@ -30,7 +30,7 @@ export async function openConversation(
 	const keeping = { dir, agentId, report };
 	const begin = () => {
 		const path = join(dir, fileName(clock.now(), agentId));
-		mkdirSync(parent, { recursive: true, mode: 0o700 }); // pi would make it readable for everyone
+		if (!existsSync(parent)) mkdirSync(parent, { recursive: true, mode: 0o700 }); // pi would make it readable for everyone
 		// With the parent directory: its own is created in the background, and pi would create it immediately.
 		return keepIn(SessionManager.open(path, parent, cwd), { ...keeping, path, isThere: false });
 	};
