@@ -13,9 +13,11 @@ export interface Counts {
 
 /** The runs that outlive the session and were launched on its current branch. */
 export function backgroundRecords(store: Store, journal: Journal): AgentRecord[] {
+	const detached = store.currentRecords().filter(({ outlives }) => outlives);
+	if (detached.length === 0) return []; // finding the branch takes longer the longer the session is
 	const branch = new Set(journal.branch());
-	return store.currentRecords().filter(({ id: agentId, run, outlives }) => {
-		const entry = outlives ? journal.entryOf(runIdOf({ agentId, run })) : undefined;
+	return detached.filter(({ id: agentId, run }) => {
+		const entry = journal.entryOf(runIdOf({ agentId, run }));
 		return entry !== undefined && branch.has(entry);
 	});
 }

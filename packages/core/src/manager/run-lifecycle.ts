@@ -320,11 +320,7 @@ export class RunLifecycle {
 		this.#release(live);
 		// Before listeners hear of it: one may resume the agent, which takes a slot.
 		this.slots.release(live.id);
-		this.dispatch(live.id, {
-			type: "agent_settled",
-			outcome,
-			...defined({ durationMs }),
-		});
+		this.dispatch(live.id, { type: "agent_settled", outcome, ...defined({ durationMs }) });
 		for (const waiter of live.waiters) waiter.resolve(outcome);
 	}
 

@@ -147,7 +147,8 @@ function shortened(outcome: Outcome): Outcome {
 /** The only place where an event is described: everything that shows it reads this line. */
 function observe(record: AgentRecord, event: ChildEvent): Reduced {
 	const { memory, line } = describe(record.memory, event);
-	const next = { ...count(record, event), memory };
+	const next = count(record, event); // a copy, as `record` is
+	next.memory = memory;
 	if (!QUIET.has(event.type)) next.isModelWorking = memory.pending.length === 0 && !PAUSES.has(event.type);
 	if (line !== undefined) next.activity = line;
 	return { record: next, line };
@@ -167,11 +168,7 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 		case "usage":
 			return { ...record, usage: addUsage(record.usage, event.usage) };
 		case "turn":
-			return {
-				...record,
-				turns: record.turns + 1,
-				...defined({ contextPercent: event.contextPercent }),
-			};
+			return { ...record, turns: record.turns + 1, ...defined({ contextPercent: event.contextPercent }) };
 		case "compacted":
 			// How full the context is now, the next turn tells.
 			return event.ok ? { ...without(record, "contextPercent"), compactions: record.compactions + 1 } : record;
@@ -197,7 +194,8 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 }
 
 function without<K extends keyof AgentRecord>(record: AgentRecord, ...keys: K[]): Omit<AgentRecord, K> {
-	const rest: Partial<AgentRecord> = { ...record };
-	for (const key of keys) delete rest[key];
+	const rest: Partial<Record<keyof AgentRecord, unknown>> = {};
+	// Field by field: V8 handles an object from which one was deleted slowly from then on.
+	for (const key of Object.keys(record) as K[]) if (!keys.includes(key)) rest[key] = record[key];
 	return rest as Omit<AgentRecord, K>;
 }

@@ -2,7 +2,6 @@
  * Writes the files of runs inside this process, the same as a wrapper's. Everything is written in the background:
  * nothing here can delay a run, and what could not be written is listed in its result.
  */
-import { join } from "node:path";
 import type { ChildEvent } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
 import { defined } from "../base/values.ts";
@@ -200,7 +199,7 @@ class RecordedRun {
 	}
 
 	#path(name: RunFile): string {
-		return join(this.#spec.artifacts, RUN_FILES[name]);
+		return `${this.#spec.artifacts}/${RUN_FILES[name]}`; // as the directory itself was named
 	}
 
 	#report(message: string): void {

@@ -41,13 +41,14 @@ export function publishLive(
 	};
 	const blockId = (agentId: string, block: number) => block + (empty.get(agentId) ?? 0);
 	const publishDelta = (delta: LiveDelta) => {
-		const payload = deltaOf(delta, blockId(delta.agentId, delta.block));
-		const get = () => {
-			setRead(true);
-			return delta.agentId;
+		const watched = {
+			...deltaOf(delta, blockId(delta.agentId, delta.block)),
+			get agentId() {
+				setRead(true);
+				return delta.agentId;
+			},
 		};
 		unread++;
-		const watched = Object.defineProperty(payload, "agentId", { get, enumerable: true });
 		attempt("publishing what an agent writes", () => events.emit(lifecycleChannels.delta, watched));
 		if (isRead && unread >= MAX_UNREAD) setRead(false);
 	};

@@ -55,6 +55,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const keep = keepRowsOverReload(pi);
 	let presets: readonly Preset[] = [];
 	let version: number | undefined;
+	let isApart = false;
 	let offered = { wanted: "", names: [] as readonly string[], text: "" };
 	/** What the user wrote for `Agent`, as it was when the session was opened: new tool texts cost the prompt cache. */
 	let ownText: string | undefined;
@@ -74,6 +75,9 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		if (answer !== "register" && !isTrimmed && !isReworded) return;
 		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
 		for (const tool of tools) pi.registerTool(tool);
+		// Not before: pi prepares every call of any tool for whoever listens to calls.
+		if (toolsets.includes("roles") && !isApart) keepLaunchesApart(pi);
+		isApart ||= toolsets.includes("roles");
 		keep(tools);
 		const names = tools.map(({ name }) => name);
 		if (isTrimmed) {
@@ -99,7 +103,6 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		await offer(ctx);
 		return undefined;
 	});
-	keepLaunchesApart(pi);
 	keepFailedDetails(pi, deps.manager.store);
 }
 

@@ -48,7 +48,7 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 	const { agents, store, signal, onGivenUp, hasRow } = options;
 	const feed = followAll(launched, options);
 	const mayEnd = hasRow ? beginCall(store) : undefined;
-	const left = new AbortController();
+	const { promise: left, reject: leave } = Promise.withResolvers<never>();
 	const giveUp = () => {
 		const fate = onGivenUp();
 		const active = launched.map(({ record }) => store.record(record.id) ?? record).filter(({ outcome }) => !outcome);
@@ -62,12 +62,13 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 			return outcome ? [reportFor(outcome, store.record(record.id) ?? record, { warnings, of: launched.length })] : [];
 		});
 		const goesOn = `Not waited for any more: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
-		left.abort(new RunReport([goesOn, ...settled].join("\n\n")));
+		leave(new RunReport([goesOn, ...settled].join("\n\n")));
 	};
 	if (signal?.aborted) giveUp();
 	signal?.addEventListener("abort", giveUp, { once: true });
 	try {
-		const outcomes = await Promise.all(launched.map(({ record }) => agents.wait(record.id, { signal: left.signal })));
+		const all = Promise.all(launched.map(({ record }) => agents.wait(record.id)));
+		const outcomes = await Promise.race([all, left]);
 		return launched.map(({ record, warnings }, index) => ({
 			record: store.record(record.id) ?? record,
 			outcome: outcomes[index] ?? { status: "aborted", by: "lost" },
