@@ -179,10 +179,7 @@ function setupOf({ preset, defaults, facts }: ResolveInput): { setup?: WorktreeS
 		include = [],
 		setup,
 		setupTimeoutMs = DEFAULT_SETUP_MS,
-	} = {
-		...defaults.worktree,
-		...defined(preset.worktree ?? {}),
-	};
+	} = { ...defaults.worktree, ...defined(preset.worktree ?? {}) };
 	const made: WorktreeSetup = {
 		...(dir === "" ? {} : { dir }),
 		...(link.length > 0 ? { link } : {}),

@@ -46,12 +46,7 @@ export async function claimRun(dir: string, { sessionId, takesOver = false }: Cl
 			if (isSame(owner, us) && isSameSession(owner, sessionId)) return { isOurs: true };
 			if (!takesOver && (await isAlive(owner))) return { isOurs: false, owner: identityIn(owner) };
 		}
-		const next: OwnerFile = {
-			type: "owned",
-			at: Date.now(),
-			...defined({ sessionId }),
-			...us,
-		};
+		const next: OwnerFile = { type: "owned", at: Date.now(), ...defined({ sessionId }), ...us };
 		const isDurable = false; // no owner survives a machine crash
 		if (await createWhole(ownerPath(dir, last + 1), JSON.stringify(next), { isDurable })) return { isOurs: true };
 		// Another process was first: check again.

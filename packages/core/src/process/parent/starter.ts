@@ -65,10 +65,7 @@ export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 		const why = code === 0 ? "" : complaintIn(complaints);
 		const exit = `it ended with exit code ${code}${why === "" ? "" : `: ${why}`}`;
 		const lastLine = said();
-		ended.resolve({
-			how: signal === null ? exit : `it was killed by ${signal}`,
-			...defined({ lastLine }),
-		});
+		ended.resolve({ how: signal === null ? exit : `it was killed by ${signal}`, ...defined({ lastLine }) });
 	});
 	await spawned.catch(refuse);
 	// None of this keeps our process alive: only the manager decides that.

@@ -135,10 +135,7 @@ export class TurnControl {
 	/** Only budgets are ever extended. */
 	#adopt({ budgetTokens, budgetCost }: Limits = {}): void {
 		const before = this.#limits;
-		this.#limits = {
-			...before,
-			...defined({ budgetTokens, budgetCost }),
-		};
+		this.#limits = { ...before, ...defined({ budgetTokens, budgetCost }) };
 		const isOther = before.budgetTokens !== this.#limits.budgetTokens || before.budgetCost !== this.#limits.budgetCost;
 		if (isOther) this.#options.onGranted(this.#limits);
 	}
