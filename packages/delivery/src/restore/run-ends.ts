@@ -105,7 +105,8 @@ export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, 
 	};
 	const envelope = { agentId, run, at, seq: seq + 1 };
 	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];
-	if (!settled?.neverStarted) begun.push({ ...envelope, type: "agent_started", at: Math.max(at, end?.startedAt ?? at) });
+	if (!settled?.neverStarted)
+		begun.push({ ...envelope, type: "agent_started", at: Math.max(at, end?.startedAt ?? at) });
 	if (!end) return begun;
 	const { outcome, completedAt, durationMs, turns, toolUses, usage } = end;
 	const measured = durationMs === undefined ? {} : { durationMs };
