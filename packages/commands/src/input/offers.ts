@@ -13,7 +13,7 @@ interface OfferDeps {
 	manager: Pick<Manager, "store">;
 	host: { session(): ExtensionContext | undefined; warn: Report };
 	states: Pick<SessionStates, "onState"> & { isInterrupted(): boolean; endInterruption(): void };
-	delivery: Pick<Delivery, "ready">;
+	delivery: Pick<Delivery, "ready"> & { journal: Pick<Delivery["journal"], "lastStopAt"> };
 	launcher: { settings(ctx: ExtensionContext): Promise<{ resultsKey: string }> };
 	/** Gives each agent another run that continues its task. */
 	resume: (agents: readonly AgentRecord[], ctx: ExtensionContext) => Promise<void>;
@@ -60,11 +60,15 @@ export function showOffers(pi: ExtensionAPI, deps: OfferDeps): void {
 		if (event.type === "agent_settled") setImmediate(show);
 	});
 	pi.on("session_start", async (_event, ctx) => {
+		if (ctx.mode !== "tui") return;
 		shown = undefined;
-		if (ctx.mode === "tui") key = (await launcher.settings(ctx)).resultsKey;
+		key = (await launcher.settings(ctx)).resultsKey;
 		if (key !== "")
 			pi.registerShortcut(key as KeyId, { description: "Take results now, or resume agents", handler: act });
-		stopped = interruptedIn(store.snapshot().records, lastUserAt(ctx));
+		const since = lastUserAt(ctx);
+		// Past records are made only if one of them is looked for: a session may hold thousands.
+		const isPast = (delivery.journal.lastStopAt() ?? -1) >= since;
+		stopped = interruptedIn(isPast ? store.snapshot().records : store.currentRecords(), since);
 		show();
 	});
 	pi.on("agent_start", () => {

@@ -1,6 +1,7 @@
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { expect, test } from "vitest";
-import { heldText, interruptedIn, quitText, stoppedText } from "../../src/input/offers.ts";
-import { agent } from "../fixture.ts";
+import { heldText, interruptedIn, quitText, showOffers, stoppedText } from "../../src/input/offers.ts";
+import { agent, puppets } from "../fixture.ts";
 
 const ended = (by: "shutdown" | "user", fields: object = {}) =>
 	agent({ status: "aborted", outcome: { status: "aborted", by }, completedAt: 2_000, ...fields });
@@ -34,4 +35,32 @@ test("the line above the editor names the key of the user's settings, and none w
 	expect(stoppedText([ended("shutdown", { id: "a1", type: "scout" })], "alt+r")).toBe(
 		"1 agent was stopped when pi quit: scout a1 (alt+r: resume)",
 	);
+});
+
+test.each([
+	{ mode: "tui", lastStopAt: undefined, isMade: false },
+	{ mode: "tui", lastStopAt: 999, isMade: false },
+	{ mode: "tui", lastStopAt: 1_000, isMade: true },
+	{ mode: "json", lastStopAt: 1_000, isMade: false },
+])("past records are made only to offer one of them: $mode, $lastStopAt", async ({ mode, lastStopAt, isMade }) => {
+	const { manager } = puppets();
+	let wasMade = false;
+	const events = () => {
+		wasMade = true;
+		return [];
+	};
+	manager.store.setArchive({ has: () => false, events });
+	const said = { type: "message", message: { role: "user" }, timestamp: new Date(1_000).toISOString() };
+	const session = { mode, sessionManager: { getBranch: () => [said] } } as unknown as ExtensionContext;
+	const handlers = new Map<string, (event: object, ctx: ExtensionContext) => Promise<void>>();
+	showOffers({ on: handlers.set.bind(handlers) } as unknown as ExtensionAPI, {
+		manager,
+		host: { session: () => session, warn: expect.unreachable },
+		states: { onState: () => undefined, isInterrupted: () => false, endInterruption: () => undefined },
+		delivery: { ready: () => 0, journal: { lastStopAt: () => lastStopAt } },
+		launcher: { settings: async () => ({ resultsKey: "" }) },
+		resume: expect.unreachable,
+	});
+	await handlers.get("session_start")?.({}, session);
+	expect(wasMade).toBe(isMade);
 });

@@ -11,6 +11,8 @@ export interface SeparatedEntries {
 	archive: () => ArchivedEntries;
 	/** All other entries, if any of them is ours. */
 	current: readonly SessionEntry[];
+	/** When a run last ended with its process, by any of the entries. */
+	lastStopAt: number | undefined;
 }
 
 interface ArchivedEntries {
@@ -31,11 +33,13 @@ export function separateArchive(entries: readonly SessionEntry[]): SeparatedEntr
 	const delivered = new Set<string>();
 	const currentIds = new Set<string>();
 	let hasOthers = false;
+	let lastStopAt: number | undefined;
 	for (const entry of entries) {
 		if (entry.type === "custom_message") for (const runId of deliveredIn(entry)) delivered.add(runId);
 		const data = dataOf(entry);
 		if (!data) continue;
-		const { type, runId, agentId, isBackground } = data;
+		const { type, runId, agentId, isBackground, by, completedAt } = data;
+		if (by === "shutdown" && typeof completedAt === "number") lastStopAt = Math.max(lastStopAt ?? 0, completedAt);
 		const run = typeof runId === "string" ? open.get(runId) : undefined;
 		if (typeof runId !== "string") hasOthers = true;
 		else if (type === "settled" && run) {
@@ -56,6 +60,7 @@ export function separateArchive(entries: readonly SessionEntry[]): SeparatedEntr
 	return {
 		archive,
 		current: isAllArchived ? [] : entries.filter((entry) => !isAbout(archive().runIds, entry)),
+		lastStopAt,
 	};
 }
 

@@ -20,6 +20,8 @@ export interface Journal {
 	branch(): string[];
 	/** All runs that the session remembers. */
 	runIds(): Iterable<string>;
+	/** When an agent last ended with its process, by what the log said when it was opened. Makes no record. */
+	lastStopAt(): number | undefined;
 }
 
 /** The journal as the rest of delivery uses it. */
@@ -81,6 +83,7 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 	/** The launch entries of the runs that are not archived. */
 	const entryIds = new Map<string, string | undefined>();
 	let archivedIds = (): Iterable<string> => [];
+	let lastStopAt: number | undefined;
 	/** Runs whose end is in the log, or about to be. */
 	const ended = new Set<string>();
 	const closed = new Set<string>();
@@ -142,6 +145,7 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 	return {
 		entryOf: (runId) => entryIds.get(runId),
 		runIds: () => [...archivedIds(), ...entryIds.keys()],
+		lastStopAt: () => lastStopAt,
 		branch() {
 			if (entryIds.size === 0) return [];
 			const ids = new Set(log.branchIds());
@@ -154,7 +158,8 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 			append({ type: "closed", runId }, record);
 		},
 		read() {
-			const { archive: archived, current: entries } = separateArchive(log.entries());
+			const { archive: archived, current: entries, ...rest } = separateArchive(log.entries());
+			({ lastStopAt } = rest);
 			archivedIds = () => archived().runIds;
 			const current = noting(readRuns(entries));
 			for (const [runId, { entryId }] of current) entryIds.set(runId, entryId);

@@ -61,3 +61,11 @@ test("what outlives sessions, is none of ours or makes no sense is left to a clo
 	expect([archive().agentIds.size, archive().runIds.size, archive().entries.length]).toEqual([0, 0, 0]);
 	expect(current).toEqual(entries);
 });
+
+test("the last time that a run ended with its process is known without a closer look", () => {
+	const stopped = (id: string, completedAt: unknown, by = "shutdown") =>
+		ours(id, { type: "settled", runId: "a-1", status: "aborted", by, completedAt });
+	expect(separateArchive([launched("e1", "a"), settled("e2", "a")]).lastStopAt).toBeUndefined();
+	const entries = [launched("e1", "a"), stopped("e2", 300), stopped("e3", 200), stopped("e4", 400, "user")];
+	expect(separateArchive([...entries, stopped("e5", "late")]).lastStopAt).toBe(300);
+});
