@@ -1,7 +1,9 @@
 /** pi as the ports of delivery: its session file as the log, its messages as the way to the session, its events as the session's life. */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
+import { codeOf } from "@pi-subagents/core/files";
 import {
 	type Messenger,
 	NOTIFICATION,
@@ -26,16 +28,22 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 	};
 	const leafId = () => manager()?.getLeafId() ?? undefined;
 	let isFull = false;
+	/** A write has failed, perhaps in the middle of a line. */
+	let mayBeTorn = false;
 	return {
 		isFull: () => isFull,
 		append(customType, data) {
 			const before = leafId();
 			try {
+				if (mayBeTorn) endLine(manager()?.getSessionFile());
 				pi.appendEntry(customType, data);
 				isFull = false;
+				mayBeTorn = false;
 			} catch (error) {
-				isFull = leafId() === before;
-				if (isFull) throw error; // pi 1.x holds no entry that it could not write; 0.x does
+				const isHeld = leafId() !== before; // pi 0.x holds an entry that it could not write; 1.x does not
+				mayBeTorn = codeOf(error) !== undefined;
+				isFull = mayBeTorn && !isHeld;
+				if (!isHeld) throw error;
 				host.warn(`remembering an agent in the session: ${messageOf(error)}`);
 			}
 			return leafId();
@@ -48,6 +56,14 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 		},
 	};
 }
+
+/** pi would write the next entry behind the half of a line that a full disk had room for, and could read neither. */
+function endLine(file: string | undefined): void {
+	const bytes = file === undefined || !existsSync(file) ? undefined : readFileSync(file);
+	if (file !== undefined && (bytes?.at(-1) ?? LF) !== LF) appendFileSync(file, "\n");
+}
+
+const LF = 0x0a;
 
 export function createMessenger(
 	pi: ExtensionAPI,
