@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { removeRuns } from "./src/targets/runs.ts";
+import { removeWorktrees } from "./src/targets/worktrees.ts";
 import { slowTargets, targets } from "./src/targets.ts";
 
 const { values } = parseArgs({
@@ -39,6 +40,7 @@ for (let round = 1; Date.now() < end; round++) {
 	if (round % 5 === 0) console.log(`round ${round}: ${total()} inputs, ${failures.size} targets failed`);
 }
 await removeRuns();
+await removeWorktrees();
 for (const [name, count] of inputs) console.log(`${String(count).padStart(9)}  ${name}`);
 console.log(
 	JSON.stringify({

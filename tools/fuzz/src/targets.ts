@@ -8,6 +8,7 @@ import { runTargets } from "./targets/runs.ts";
 import { scheduleTargets } from "./targets/schedules.ts";
 import { settingsTargets } from "./targets/settings.ts";
 import { workflowRunTargets, workflowTargets } from "./targets/workflows.ts";
+import { worktreeTargets } from "./targets/worktrees.ts";
 
 export const targets: readonly Target[] = [
 	...presetTargets,
@@ -21,4 +22,4 @@ export const targets: readonly Target[] = [
 ];
 
 /** Too slow for a few seconds of all. */
-export const slowTargets: readonly Target[] = [...workflowRunTargets, ...judgementTargets];
+export const slowTargets: readonly Target[] = [...workflowRunTargets, ...judgementTargets, ...worktreeTargets];
