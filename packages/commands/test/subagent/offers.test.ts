@@ -55,11 +55,11 @@ test.each([
 	const handlers = new Map<string, (event: object, ctx: ExtensionContext) => Promise<void>>();
 	showOffers({ on: handlers.set.bind(handlers) } as unknown as ExtensionAPI, {
 		manager,
-		host: { session: () => session, warn: expect.unreachable },
+		host: { session: () => session, warn: (text) => expect.unreachable(text) },
 		states: { onState: () => undefined, isInterrupted: () => false, endInterruption: () => undefined },
 		delivery: { ready: () => 0, journal: { lastStopAt: () => lastStopAt } },
 		launcher: { settings: async () => ({ resultsKey: "" }) },
-		resume: expect.unreachable,
+		resume: async () => undefined,
 	});
 	await handlers.get("session_start")?.({}, session);
 	expect(wasMade).toBe(isMade);
