@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {
 	assistantTexts,
-	availablePis,
 	type Bench,
 	callTool,
 	callTools,
@@ -11,6 +10,7 @@ import {
 	createGate,
 	cutOff,
 	garbage,
+	gatePis,
 	hang,
 	httpError,
 	lastUserSays,
@@ -30,7 +30,7 @@ import {
 const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2 };
 const asked = (prompt: string) => (request: ServedRequest) => request.lastUserText === prompt;
 
-describe.each(await availablePis())("pi $version", (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	const before = createGate();
 	const middle = createGate();
 	const rules = [

@@ -289,9 +289,9 @@ test("files that were cut off anywhere, or hold anything, never make it fail", a
 	);
 }, 60_000);
 
-test("hundreds of runs are pruned step by step, and at each step what is left says whose it is and that it is over", async () => {
+test("many runs are pruned step by step, and at each step what is left says whose it is and that it is over", async () => {
 	await using at = await world();
-	const ids = Array.from({ length: 200 }, (_, index) => `r${index}`);
+	const ids = Array.from({ length: isFullRun ? 200 : 60 }, (_, index) => `r${index}`);
 	await Promise.all(ids.map((id) => at.run(id, 20)));
 	let isOver = false;
 	let turns = 0;
