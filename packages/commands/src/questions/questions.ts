@@ -32,11 +32,9 @@ export interface Questions {
 	onMessage(listener: () => void): void;
 }
 
-/** When the session can take a question, and whether it has. */
+/** When the session can take a question, and whether it has. `sendQuietly` starts no turn, and throws if it has not. */
 export interface QuestionSession extends Pick<SessionStates, "onState"> {
-	/** Calls the listener with the details of each message of this type that the session holds. */
 	onArrived(customType: string, listener: (details: unknown) => void): void;
-	/** Sends a message that starts no turn to an idle session. Throws if the session does not hold it then. */
 	sendQuietly(message: QuestionMessage): void;
 }
 
@@ -85,11 +83,8 @@ export function createQuestions(
 	};
 	const markDelivered = ({ details }: Pick<QuestionMessage, "details">) => {
 		const delivered = new Set(details.questions.map(({ agentId }) => agentId));
-		undelivered.splice(
-			0,
-			undelivered.length,
-			...undelivered.filter(({ question }) => !delivered.has(question.agentId)),
-		);
+		const left = undelivered.filter(({ question }) => !delivered.has(question.agentId));
+		undelivered.splice(0, undelivered.length, ...left);
 	};
 	session.onState((state) => {
 		isIdle = state === "idle";
