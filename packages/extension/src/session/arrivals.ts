@@ -33,7 +33,7 @@ export function followArrivals(pi: ExtensionAPI, host: Pick<Host, "session">): A
 			.slice(after)
 			.some((entry) => entry.type === "custom_message" && entry.customType === customType);
 	const look = () => {
-		const looked = arriving;
+		const looked = host.session() ? arriving : []; // a turn may outlive its session, and then nobody can look
 		arriving = [];
 		for (const each of looked) {
 			const isHeld = holds(each);
