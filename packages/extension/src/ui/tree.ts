@@ -18,6 +18,8 @@ export interface TreeDeps {
 const KEY = "subagents";
 /** The width of lines for a client, whose width is unknown. */
 const CLIENT_WIDTH = 100;
+/** A client gets whole trees, with clocks that show seconds. */
+const CLIENT_PAUSE_MS = 200;
 const MAX_LINES = 12;
 const EDITOR_AND_FOOTER = 6;
 
@@ -77,7 +79,7 @@ export function showTree(pi: ExtensionAPI, { manager, host, settings }: TreeDeps
 			const lines = drawn.slice(0, drawn.findLastIndex((line) => line !== "") + 1); // padding only keeps a terminal from jumping
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
-		const requestRender = debounce("showing the agents", host.warn, draw);
+		const requestRender = debounce("showing the agents", host.warn, draw, CLIENT_PAUSE_MS);
 		const widget: AgentWidget = new AgentWidget(source, options({ requestRender }));
 		return () => {
 			widget.dispose();
