@@ -1,6 +1,6 @@
 /** Lists the files of a source: reads directories, walks up to the project root, reads package manifests. */
-import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { type Dirent, readdir, statSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { ParseResult, Problem } from "../model/preset.ts";
 import { cut, oneLine } from "../model/text.ts";
@@ -88,7 +88,7 @@ async function nearest(
 ): Promise<{ root?: string; files: ListedFile[] }> {
 	for (let root = cwd; ; root = dirname(root)) {
 		const files = await list(join(root, folder), problems, how);
-		if (files.some(mayBeFile) && hasTrustedOwner(join(root, folder), cwd, problems)) return { root, files };
+		if (files.some(mayBeFile) && (await hasTrustedOwner(join(root, folder), cwd, problems))) return { root, files };
 		if (dirname(root) === root) return { files: [] };
 	}
 }
@@ -96,23 +96,15 @@ async function nearest(
 const ROOT_UID = 0;
 
 /** Whether a directory belongs to this user, to root or to the owner of `cwd`: only they may configure agents there. */
-function hasTrustedOwner(directory: string, cwd: string, problems: Problem[]): boolean {
+async function hasTrustedOwner(directory: string, cwd: string, problems: Problem[]): Promise<boolean> {
 	const ownUser = process.getuid?.();
 	if (ownUser === undefined) return true; // a system without user ids
-	const owner = uidOf(directory);
-	if (owner === ownUser || owner === ROOT_UID || owner === uidOf(cwd)) return true;
+	const uidOf = async (path: string) => (await stat(path).catch(() => undefined))?.uid; // removed meanwhile
+	const owner = await uidOf(directory);
+	if (owner === ownUser || owner === ROOT_UID || owner === (await uidOf(cwd))) return true;
 	const message = "is ignored because it belongs to a different user than the project: remove it, or change its owner";
 	problems.push({ path: directory, severity: "error", message });
 	return false;
-}
-
-/** Undefined also for what was removed meanwhile. */
-function uidOf(path: string): number | undefined {
-	try {
-		return lookAt(path)?.uid;
-	} catch {
-		return undefined;
-	}
 }
 
 interface ListOptions {
@@ -141,7 +133,7 @@ async function walk(
 	levels: number,
 	isNested: boolean,
 ): Promise<void> {
-	const entries = await entriesOf(directory, problems, { isNested });
+	const entries = await entriesOf(directory, problems);
 	for (const entry of entries) {
 		if (!/\.md$/i.test(entry.name) || (isNested && entry.isDirectory())) continue;
 		files.push(isNested ? { ...listed(directory, entry), isNested } : listed(directory, entry));
@@ -154,32 +146,22 @@ async function walk(
 	}
 }
 
-/**
- * Every launch reads one or two directories: another thread takes longer to begin, far longer on a busy machine. But there
- * may be any number of sub-folders, and pi must stay responsive.
- */
-async function entriesOf(directory: string, problems: Problem[], { isNested = false } = {}): Promise<Dirent[]> {
-	const how = { withFileTypes: true } as const;
-	try {
-		return (isNested ? await readdir(directory, how) : readdirSync(directory, how)).sort(byName);
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		if (code !== "ENOENT" && code !== "ENOTDIR") problems.push(unreadable(directory, error as NodeJS.ErrnoException));
-		return [];
-	}
+function entriesOf(directory: string, problems: Problem[]): Promise<Dirent[]> {
+	return new Promise((done) => {
+		readdir(directory, { withFileTypes: true }, (error, entries) => {
+			if (error && error.code !== "ENOENT" && error.code !== "ENOTDIR") problems.push(unreadable(directory, error));
+			done(error ? [] : entries.sort(byName));
+		});
+	});
 }
 
-/** Most directories that may contain presets do not exist, and an error takes longer than a look. */
+/** Most directories that may contain presets do not exist. Checking that synchronously takes a hundredth of the time. */
 function isMissing(directory: string): boolean {
 	try {
-		return lookAt(directory) === undefined;
+		return statSync(directory, { throwIfNoEntry: false }) === undefined;
 	} catch {
 		return false; // reading it reports what is wrong
 	}
-}
-
-function lookAt(path: string): Stats | undefined {
-	return statSync(path, { throwIfNoEntry: false });
 }
 
 function listed(directory: string, entry: Dirent): ListedFile {
