@@ -22,12 +22,10 @@ interface OfferDeps {
 const WIDGET = "subagents:offer";
 const MAX_NAMED = 5;
 
-export function showOffers(pi: ExtensionAPI, deps: OfferDeps): void {
-	const { manager, host, states, delivery, launcher, resume } = deps;
+export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, launcher, resume }: OfferDeps): void {
 	const { store } = manager;
 	let stopped: readonly AgentRecord[] = [];
-	/** Of the user's settings; empty if there is none. */
-	let key = "";
+	let key = ""; // of the user's settings; empty if there is none
 	let shown: string | undefined;
 	const show = () => {
 		const session = host.session();
@@ -66,8 +64,7 @@ export function showOffers(pi: ExtensionAPI, deps: OfferDeps): void {
 		if (key !== "")
 			pi.registerShortcut(key as KeyId, { description: "Take results now, or resume agents", handler: act });
 		const since = lastUserAt(ctx);
-		// Past records are made only if one of them is looked for: a session may hold thousands.
-		const isPast = (delivery.journal.lastStopAt() ?? -1) >= since;
+		const isPast = (delivery.journal.lastStopAt() ?? -1) >= since; // making all past records takes long
 		stopped = interruptedIn(isPast ? store.snapshot().records : store.currentRecords(), since);
 		show();
 	});
