@@ -23,10 +23,14 @@ export function toldResults(entries: readonly Record<string, unknown>[]): ToldRe
 		.filter(({ customType }) => customType === "subagent-notification")
 		.flatMap(({ content, details }) => {
 			const elements = elementsIn(contentText(content));
-			return (details?.runIds ?? []).map((runId) => {
-				// Those that are only counted are not among them.
-				const agent = details?.agents?.find(({ id }) => runId === id || runId.startsWith(`${id}-`));
-				const text = elements.find((element) => element.includes(`<task-id>${agent?.id}</task-id>`)) ?? "";
+			const { runIds = [], agents = [] } = details ?? {};
+			return runIds.map((runId, place) => {
+				const isOf = (id: string, run: string) => run === id || run.startsWith(`${id}-`);
+				const id = agents.find((agent) => isOf(agent.id, runId))?.id ?? "";
+				// One message may tell of two runs of an agent, in their order. Those that are only counted are not among them.
+				const nth = runIds.slice(0, place).filter((earlier) => isOf(id, earlier)).length;
+				const agent = agents.filter((each) => each.id === id)[nth];
+				const text = elements.filter((element) => element.includes(`<task-id>${id}</task-id>`))[nth] ?? "";
 				const path = /(\/\S+\/result\.json)<\/rest>/.exec(text)?.[1] ?? agent?.resultPath;
 				return { runId, status: agent?.status ?? "", text, ...(path === undefined ? {} : { resultPath: path }) };
 			});

@@ -75,6 +75,18 @@ test("an answer that a message cuts is whole only where the message says that th
 	expect(await judge(told("", rest), entry(settled("a", { preview: "All", text: answer })))).toBeUndefined();
 });
 
+test("two runs of an agent in one message are told apart", () => {
+	const element = (status: string) =>
+		`<task-notification>\n<task-id>a</task-id>\n<status>${status}</status>\n</task-notification>`;
+	const agents = ["aborted", "completed"].map((status) => ({ id: "a", status }));
+	const content = agents.map(({ status }) => element(status)).join("\n");
+	const message = { customType: "subagent-notification", content, details: { runIds: ["a", "a-2"], agents } };
+	expect(toldResults([message])).toEqual([
+		{ runId: "a", status: "aborted", text: element("aborted") },
+		{ runId: "a-2", status: "completed", text: element("completed") },
+	]);
+});
+
 test("a call of a workflow that had its answer is launched again only if the user asked for that", () => {
 	const [launched, answered, retried] = ["launched", "answered", "retried"].map((type) => ({ type, path: "0" }));
 	const skipped = { type: "answered", path: "0", answer: { ok: false, status: "skipped" } };
