@@ -266,10 +266,15 @@ describe("in pi", { timeout: 120_000 }, () => {
 		gate.open();
 		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
 		const runs = join(it.env.cwd, ".pi", "subagents", "runs");
-		const metas = await Promise.all(
-			(await readdir(runs)).map((name) => readFile(join(runs, name, "meta.json"), "utf8").catch(() => "{}")),
-		);
-		const phases = metas.map((text) => JSON.parse(text).phase).filter(Boolean);
-		expect(phases.sort()).toEqual(["Look", "Review", "Review", "Review"]);
+		const phases = async () => {
+			const metas = await Promise.all(
+				(await readdir(runs)).map((name) => readFile(join(runs, name, "meta.json"), "utf8").catch(() => "{}")),
+			);
+			return metas
+				.map((text) => JSON.parse(text).phase)
+				.filter(Boolean)
+				.sort();
+		};
+		await expect.poll(phases).toEqual(["Look", "Review", "Review", "Review"]); // written a moment behind
 	});
 });

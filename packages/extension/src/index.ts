@@ -5,7 +5,7 @@ import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-su
 import { alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
 import { type Recorder, recordRuns, runAlertCommand } from "@pi-subagents/core/runs";
-import { conversationOf, sessionRunner } from "@pi-subagents/core/session";
+import { conversationOf, conversationsWritten, sessionRunner } from "@pi-subagents/core/session";
 import { tmuxRunner } from "@pi-subagents/core/tmux";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
@@ -57,7 +57,7 @@ export default function subagents(given: ExtensionAPI): void {
 	);
 	const ask: NonNullable<ProcessRunnerOptions["ask"]> = (id, question, signal) => manager.ask(id, question, signal);
 	const alertRules = () => launcher.latest().notifications;
-	const flushLogs = () => recorder.flush();
+	const flushLogs = async () => void (await Promise.all([recorder.flush(), conversationsWritten()]));
 	const callerData = createCallerData();
 	const isolating = createWorktrees(host, gitTrust.allows, callerData.beforeCleanup);
 	const workflows = createLazyWorkflows(pi, () => ({ manager, launcher, host }));

@@ -36,6 +36,8 @@ export interface ViewerDeps {
 	host: Pick<CommandHost, "session" | "sessionDir" | "warn">;
 	dialogs: Dialogs;
 	clock: Clock;
+	/** Writes what is queued for files: they are written a moment behind. */
+	flushLogs?: (() => Promise<void>) | undefined;
 	/** Lines above the conversation; by default the agent's position in the tree. */
 	head?: (agentId: string, width: number, theme: Theme) => readonly string[];
 	/** Loads what controls workflows. Absent: there are none. */
@@ -74,6 +76,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	const { manager, host } = deps;
 	const record = manager.store.record(id);
 	if (!record) return undefined;
+	await deps.flushLogs?.();
 	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.warn });
 	let stop = () => {};
 	let redraw = () => {};
