@@ -20,8 +20,8 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		await rpc.prompt("/review-with-agents");
 		const read = it.server.requests.map(({ messages }) => messages.findLast(({ role }) => role === "user")?.text);
 		expect(read).toEqual([
-			expect.stringMatching(/\n\nGet this done with agents: a login page\n[\s\S]*preset `reviewer`/),
-			expect.stringMatching(/\n\nReview the changes that are not committed yet\.\n[\s\S]*with `tasks`/),
+			expect.stringMatching(/^Get this done with agents: a login page\n[\s\S]*preset `reviewer`/),
+			expect.stringMatching(/^Review the changes that are not committed yet\.\n[\s\S]*with `tasks`/),
 		]);
 	});
 });
@@ -31,8 +31,7 @@ test("each says what it is for, calls subagent with presets that there are, and 
 	expect((await readdir(dir)).sort()).toEqual(NAMES.map((name) => `${name}.md`));
 	for (const name of NAMES) {
 		const text = await readFile(join(dir, `${name}.md`), "utf8");
-		// pi shows 60 characters of the first line. Front matter would make it load its YAML parser at every start.
-		expect(text).toMatch(/^[A-Z][^$\n]{0,58}\.\n\n/);
+		expect(text).toMatch(/^---\ndescription: .+\nargument-hint: ".+"\n---\n/);
 		expect(text).toContain("`subagent`");
 		expect(text).not.toMatch(/chain/i);
 		const presets = [...text.matchAll(/preset `(\w+)`/g)].map(([, preset]) => preset);
