@@ -2,12 +2,13 @@
  * An up-to-date view of the presets on disk: every `read` checks all files, but reads and parses only those that changed.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { ParseResult, Presets, Problem } from "../model/preset.ts";
 import { maxFileBytes, parsePreset, unusable } from "../parse/parse.ts";
 import type { ParseContext } from "../parse/reader.ts";
 import { type ListedFile, type Listing, locate } from "./locate.ts";
 import { type DirectoryResults, merge } from "./merge.ts";
-import { type FileRead, isUnchanged, isUnchangedSync, readSmallFile, type Stamp } from "./read-file.ts";
+import { type FileRead, isUnchanged, readSmallFile, type Stamp } from "./read-file.ts";
 import { type Source, subagentsDirs } from "./sources.ts";
 
 /** Where to search. */
@@ -42,10 +43,8 @@ interface FileOfSource {
 	readonly file: ListedFile;
 }
 
-/** How many files are open at a time. */
+/** How many files are looked at, or read and parsed, before other work gets its turn: a few milliseconds at most. */
 const batchSize = 64;
-/** So few are looked at again in less time than another thread needs to begin. */
-const fewFiles = 32;
 // File times have a resolution of some milliseconds: a second change within that time could go unnoticed.
 const timestampMs = 50;
 
@@ -106,16 +105,11 @@ async function readAll(
 ): Promise<Map<string, CachedFile>> {
 	const files = listings.flatMap(({ from, files }) => files.map((file) => ({ from, file })));
 	const next = new Map<string, CachedFile>();
-	const looksAgain = files.length > fewFiles ? isUnchanged : isUnchangedSync;
-	for (let at = 0; at < files.length; at += batchSize) {
-		const batch = files.slice(at, at + batchSize);
-		await Promise.all(
-			batch.map(async (item) => {
-				const found = await check(item, cache, looksAgain);
-				if (found.type === "unchanged") next.set(item.file.path, found.cached);
-				else if (found.type !== "gone") next.set(item.file.path, parsed(item, found, now));
-			}),
-		);
+	for (const [at, item] of files.entries()) {
+		if (at % batchSize === batchSize - 1) await setImmediate();
+		const found = check(item, cache);
+		if (found.type === "unchanged") next.set(item.file.path, found.cached);
+		else if (found.type !== "gone") next.set(item.file.path, parsed(item, found, now));
 	}
 	return next;
 }
@@ -123,15 +117,11 @@ async function readAll(
 /** A file that has not changed, or its content. */
 type Checked = { readonly type: "unchanged"; readonly cached: CachedFile } | FileRead;
 
-async function check(
-	{ from, file }: FileOfSource,
-	cache: ReadonlyMap<string, CachedFile>,
-	looksAgain: (path: string, stamp: Stamp) => boolean | Promise<boolean>,
-): Promise<Checked> {
+function check({ from, file }: FileOfSource, cache: ReadonlyMap<string, CachedFile>): Checked {
 	const { path, text, isRegular } = file;
 	const cached = cachedFrom(from, cache.get(path));
 	if (text !== undefined) return cached === undefined ? { type: "text", text } : { type: "unchanged", cached };
-	if (cached?.stamp !== undefined && (await looksAgain(path, cached.stamp))) return { type: "unchanged", cached };
+	if (cached?.stamp !== undefined && isUnchanged(path, cached.stamp)) return { type: "unchanged", cached };
 	return readSmallFile(path, { maxBytes: maxFileBytes, isRegular });
 }
 

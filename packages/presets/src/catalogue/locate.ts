@@ -189,7 +189,7 @@ async function locateShipped(
 	only: readonly string[] | undefined,
 ): Promise<ListedFile[]> {
 	const report = (message: string) => problems.push({ path: manifest, severity: "error", message });
-	const read = await readSmallFile(manifest, { maxBytes: maxManifestBytes, isRegular: false });
+	const read = readSmallFile(manifest, { maxBytes: maxManifestBytes, isRegular: false });
 	if (read.type !== "text") {
 		report(read.type === "unusable" ? read.message : "the package manifest does not exist");
 		return [];

@@ -1,7 +1,9 @@
-/** Reads one small text file, never blocks on a pipe or a device, and tells whether a file has changed since. */
+/**
+ * Reads one small text file, never waits for a pipe or a device, and tells whether a file has changed since. It blocks:
+ * through other threads a file takes several times as long. Whoever reads many lets other work go on in between.
+ */
 import { isUtf8 } from "node:buffer";
-import { constants, type Stats, statSync } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 
 /** The identity and times of a file when it was read. The file is unchanged while all of them are equal. */
 export interface Stamp {
@@ -27,41 +29,33 @@ export interface ReadOptions {
 // Without O_NONBLOCK, opening a FIFO waits for a writer. It has no effect on a regular file.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** Reads one file. Never rejects. */
-export async function readSmallFile(path: string, { maxBytes, isRegular }: ReadOptions): Promise<FileRead> {
+/** Reads one file. Never throws. */
+export function readSmallFile(path: string, { maxBytes, isRegular }: ReadOptions): FileRead {
 	let stamp: Stamp | undefined;
 	if (!isRegular) {
 		try {
-			const stats = await stat(path);
+			const stats = statSync(path);
 			stamp = stampOf(stats);
 			if (!stats.isFile()) return { type: "unusable", message: notAFile(stats), stamp };
 		} catch (error) {
 			return failed(error as NodeJS.ErrnoException, isRegular);
 		}
 	}
-	let handle: FileHandle | undefined;
+	let descriptor: number | undefined;
 	try {
-		handle = await open(path, flags);
+		descriptor = openSync(path, flags);
 		stamp = undefined; // a read that fails is tried again the next time
-		return await readOpen(handle, maxBytes);
+		return readOpen(descriptor, maxBytes);
 	} catch (error) {
 		const result = failed(error as NodeJS.ErrnoException, true);
 		return result.type === "unusable" && stamp !== undefined ? { ...result, stamp } : result;
 	} finally {
-		await handle?.close().catch(() => undefined);
+		if (descriptor !== undefined) close(descriptor);
 	}
 }
 
-/** Whether a file has not changed since its stamp was taken. Never rejects. */
-export async function isUnchanged(path: string, stamp: Stamp): Promise<boolean> {
-	return stat(path).then(
-		(stats) => isSame(stamp, stats),
-		() => false,
-	);
-}
-
-/** The same, but blocks. */
-export function isUnchangedSync(path: string, stamp: Stamp): boolean {
+/** Whether a file has not changed since its stamp was taken. Never throws. */
+export function isUnchanged(path: string, stamp: Stamp): boolean {
 	try {
 		const stats = statSync(path, { throwIfNoEntry: false });
 		return stats !== undefined && isSame(stamp, stats);
@@ -70,25 +64,32 @@ export function isUnchangedSync(path: string, stamp: Stamp): boolean {
 	}
 }
 
+/** What was read is not worse because of it. */
+function close(descriptor: number): void {
+	try {
+		closeSync(descriptor);
+	} catch {}
+}
+
 /** Examines the descriptor again: the path may have been replaced since it was examined. */
-async function readOpen(handle: FileHandle, maxBytes: number): Promise<FileRead> {
-	const stats = await handle.stat();
+function readOpen(descriptor: number, maxBytes: number): FileRead {
+	const stats = fstatSync(descriptor);
 	const stamp = stampOf(stats);
 	if (!stats.isFile()) return { type: "unusable", message: notAFile(stats), stamp };
 	if (stats.size > maxBytes) {
 		const message = `the file has ${Math.ceil(stats.size / 1024)} KB: make it smaller than ${maxBytes / 1024} KB`;
 		return { type: "unusable", message, stamp };
 	}
-	const bytes = await fill(handle, Buffer.allocUnsafe(stats.size));
+	const bytes = fill(descriptor, Buffer.allocUnsafe(stats.size));
 	if (isUtf8(bytes)) return { type: "text", text: bytes.toString("utf8"), stamp };
 	return { type: "unusable", message: "the file is not UTF-8 text: save it as UTF-8", stamp };
 }
 
 /** Reads until the buffer is full or the file ends, so that a growing file cannot be read for ever. */
-async function fill(handle: FileHandle, buffer: Buffer): Promise<Buffer> {
+function fill(descriptor: number, buffer: Buffer): Buffer {
 	let at = 0;
 	while (at < buffer.length) {
-		const { bytesRead } = await handle.read(buffer, at, buffer.length - at, at);
+		const bytesRead = readSync(descriptor, buffer, at, buffer.length - at, at);
 		if (bytesRead === 0) break;
 		at += bytesRead;
 	}

@@ -23,18 +23,18 @@ test.each<[string, string, (path: string) => Promise<unknown>]>([
 	const path = join(await tree(), "x.md");
 	await prepare(path);
 	for (const isRegular of [false, true]) {
-		const read = await readSmallFile(path, { maxBytes, isRegular });
+		const read = readSmallFile(path, { maxBytes, isRegular });
 		expect(read.type).toBe(type);
 		if (!("stamp" in read) || read.stamp === undefined) continue;
-		expect(await isUnchanged(path, read.stamp)).toBe(true);
-		expect(await isUnchanged(path, { ...read.stamp, size: read.stamp.size + 1 })).toBe(false);
+		expect(isUnchanged(path, read.stamp)).toBe(true);
+		expect(isUnchanged(path, { ...read.stamp, size: read.stamp.size + 1 })).toBe(false);
 	}
 });
 
 test("a file that is not there is gone, and is not what it was", async () => {
 	const path = join(await tree(), "x.md");
 	const options = { maxBytes, isRegular: true };
-	expect(await readSmallFile(path, options)).toEqual({ type: "gone" });
+	expect(readSmallFile(path, options)).toEqual({ type: "gone" });
 	const stamp = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0 };
-	expect(await isUnchanged(path, stamp)).toBe(false);
+	expect(isUnchanged(path, stamp)).toBe(false);
 });
