@@ -15,7 +15,7 @@ export const load: Comparison[] = [
 		work: starts({ isCold: false }),
 	},
 	{
-		lines: [{ name: "start to exit of pi, cold", unit: "ms", floor, target: { ratio: 1.6 } }],
+		lines: [{ name: "start to exit of pi, cold", unit: "ms", floor, target: { ratio: 1.4 } }],
 		work: starts({ isCold: true }),
 		rounds: 2,
 	},
