@@ -13,8 +13,7 @@ const LANES = {
 		["run", "build", "--filter=./packages/*", ...TASK],
 		["run", "test", `--filter=${E2E}`, ...TASK],
 	],
-	// One after the other: core's own tests already use two cores.
-	"all else": [["run", "lint", "types", "test", `--filter=!${E2E}`, "--concurrency=1", ...TASK]],
+	"all else": [["run", "lint", "types", "test", `--filter=!${E2E}`, "--concurrency=2", ...TASK]],
 };
 
 const ended = await Promise.all(Object.entries(LANES).map(([name, steps]) => runLane(name, steps)));
