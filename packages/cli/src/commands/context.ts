@@ -1,13 +1,7 @@
 /** What every command gets, and how it finds the agent that the user means. */
 import { findRunsDirs, listRuns, type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
-
-export interface Output {
-	write(text: string): unknown;
-	isTTY?: boolean;
-	columns?: number;
-	rows?: number;
-}
+import type { Output } from "./output.ts";
 
 export interface Context {
 	stdout: Output;

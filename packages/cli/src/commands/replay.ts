@@ -4,7 +4,8 @@ import { type AgentEvent, Store } from "@pi-subagents/core";
 import { formatCost, formatCount, formatDuration, sanitize } from "@pi-subagents/progress";
 import { AgentWidget, type PiTheme, piTheme, type WidgetClock } from "@pi-subagents/widget";
 import { playbackOf } from "../replay/playback.ts";
-import { type Context, Failure, type Output } from "./context.ts";
+import { type Context, Failure } from "./context.ts";
+import type { Output } from "./output.ts";
 import { runsAt } from "./runs-at.ts";
 
 const DEFAULT_COLUMNS = 80;
