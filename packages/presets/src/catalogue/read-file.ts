@@ -64,11 +64,12 @@ export function isUnchanged(path: string, stamp: Stamp): boolean {
 	}
 }
 
-/** What was read is not worse because of it. */
 function close(descriptor: number): void {
 	try {
 		closeSync(descriptor);
-	} catch {}
+	} catch {
+		// What was read is not worse because of it.
+	}
 }
 
 /** Examines the descriptor again: the path may have been replaced since it was examined. */
