@@ -60,7 +60,7 @@ export default function subagents(given: ExtensionAPI): void {
 	const flushLogs = async () => void (await Promise.all([recorder.flush(), conversationsWritten()]));
 	const callerData = createCallerData();
 	const isolating = createWorktrees(host, gitTrust.allows, callerData.beforeCleanup);
-	const workflows = createLazyWorkflows(pi, () => ({ manager, launcher, host }));
+	const workflows = createLazyWorkflows(pi, () => ({ manager, launcher, host, flushLogs }));
 	const manager: Manager = new Manager({
 		runners: {
 			session: isolating(
@@ -106,7 +106,7 @@ export default function subagents(given: ExtensionAPI): void {
 		warn: host.warn,
 	});
 	const { journal } = delivery;
-	const parts = { manager, launcher, host, delivery, workflows };
+	const parts = { manager, launcher, host, delivery, workflows, flushLogs };
 	const schedules: Schedules<ExtensionContext> = createSchedules(pi, parts);
 	showCounts(pi, { store, journal, host });
 	showTree(pi, { manager, host, settings: launcher.latest });
@@ -133,13 +133,12 @@ export default function subagents(given: ExtensionAPI): void {
 		journal,
 		usage: createUsageReport(store),
 		interruptions: createUserInputSignal(pi),
-		flushLogs,
 		schedules,
 		runtimePresets,
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
-	registerCommands(pi, { ...parts, schedules, dialogs, states, flushLogs });
+	registerCommands(pi, { ...parts, schedules, dialogs, states });
 	cleanUp(pi, { store, journal, launcher, host });
 	serveRpc(pi, { ...parts, bus, callerData, runtimePresets });
 	showOffers(pi, {

@@ -16,6 +16,7 @@ export interface WorkflowsDeps {
 	manager: Manager;
 	launcher: Launcher<ExtensionContext>;
 	host: Host;
+	flushLogs: () => Promise<void>;
 }
 
 export interface RestoredWorkflowsDeps extends WorkflowsDeps {

@@ -22,6 +22,8 @@ export interface AgentPortDeps {
 	/** From a request to a spec, for the session that is open. */
 	resolve: (params: LaunchParams) => Promise<RunSpec>;
 	places: EarlierPlaces;
+	/** Writes what is queued for the files of runs: those of an agent that has just been stopped are read. */
+	flushLogs?: () => Promise<void>;
 	/** The workflow that launches. */
 	placing: Placing;
 }
@@ -73,9 +75,10 @@ export function wrapped(schema: Schema | undefined): {
 
 /** The record of the agent that works on it, or the answer that it had given already. */
 async function launch(request: AgentRequest, call: AgentCall, deps: AgentPortDeps): Promise<AgentRecord | AgentResult> {
-	const { manager, places } = deps;
+	const { manager, places, flushLogs } = deps;
 	const { previous, resumed } = call;
 	const placing = { ...deps.placing, ...(call.phase === undefined ? {} : { phase: call.phase }) };
+	if (previous) await flushLogs?.();
 	const fate = previous && (await fateOf(previous, places));
 	if (fate?.kind === "answered") return resultOf(fate.outcome, fate.tokens);
 	if (previous && fate?.kind === "running") {

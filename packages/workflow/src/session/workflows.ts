@@ -41,6 +41,8 @@ export interface WorkflowsDeps<Context extends SessionContext> {
 	manager: Manager;
 	launcher: Launcher<Context>;
 	host: WorkflowHost<Context>;
+	/** Writes what is queued for the files of runs. */
+	flushLogs?: () => Promise<void>;
 	/** Hears of every event, for other extensions. */
 	publish?: (event: JournalEvent, state: WorkflowState, id: string) => void;
 }
@@ -92,7 +94,7 @@ function assertMayVerify(launchedBy: LaunchedBy, { verifyCalls }: Pick<Settings,
 }
 
 export function createWorkflows<Context extends SessionContext>(deps: WorkflowsDeps<Context>): Workflows<Context> {
-	const { manager, launcher, host, publish = () => undefined } = deps;
+	const { manager, launcher, host, flushLogs, publish = () => undefined } = deps;
 	const live = new Map<string, WorkflowRun>();
 	const session = (): Context => {
 		const ctx = host.session();
@@ -123,6 +125,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 					sessionDir: host.sessionDir?.(),
 					sessionId: host.parentSessionId?.(),
 				},
+				...defined({ flushLogs }),
 				placing: { parentAgentId: spec.agentId, depth: depth + 1, isBackground },
 			}),
 			async ask({ question, default: fallback }: { question: string; default?: string }, signal: AbortSignal) {

@@ -1,0 +1,42 @@
+/** An agent that its workflow had launched before, when the workflow is resumed. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Manager, systemClock } from "@pi-subagents/core";
+import { prepareRunsDir, recordRuns } from "@pi-subagents/core/runs";
+import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
+import { createTempDir } from "@pi-subagents-dev/testkit";
+import { expect, test } from "vitest";
+import { agentPort } from "../src/session/agent-port.ts";
+
+test("one that was stopped in this moment continues, though its files were still to be written", async () => {
+	await using dir = await createTempDir();
+	const session = fakeRunner((run) => run.spec.run > 1 && run.answer("found it"));
+	let launched = 0;
+	const manager = new Manager({ runners: { session }, clock: systemClock, newId: () => `a${++launched}` });
+	const recorder = recordRuns({ store: manager.store, specOf: (id) => manager.specOf(id) });
+	const { dir: runsDir } = await prepareRunsDir(dir.path);
+	const spec = { ...sampleSpec, runsDir };
+	const sessionDir = join(dir.path, "conversations");
+	await mkdir(join(sessionDir, "a1"), { recursive: true });
+	await writeFile(join(sessionDir, "a1", "conversation.jsonl"), "{}\n");
+	manager.spawn(spec);
+	manager.abort("a1", { by: "parent" });
+	await manager.wait("a1");
+
+	const agent = agentPort({
+		manager,
+		resolve: async ({ task }) => ({ ...spec, task }),
+		places: { runsDir, sessionDir, sessionId: undefined },
+		flushLogs: recorder.flush,
+		placing: { parentAgentId: "w1", depth: 2, isBackground: true },
+	});
+	const call = { label: "look", signal: new AbortController().signal, onLaunched: () => undefined };
+	const result = await agent({ prompt: "Look." }, { ...call, previous: { agentId: "a1", run: 1 } } as never);
+	await recorder.close();
+
+	expect(result).toMatchObject({ status: "completed", text: "found it" });
+	expect(session.runs.map(({ spec: { agentId, run, task } }) => [agentId, run, task.split(".")[0]])).toEqual([
+		["a1", 1, "Look around"],
+		["a1", 2, "Your work on this task was interrupted"],
+	]);
+});
