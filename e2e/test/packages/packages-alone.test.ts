@@ -46,7 +46,14 @@ const visible = async (dir: string) => (await readdir(dir)).filter((entry) => !e
 
 const libraries = packageNames.filter((name) => name !== "extension");
 
-/** What the user of a package has installed beside it, because its README says so. */
+/** What of ours a README says to install: its package, and those that its example imports as well. */
+async function askedFor(name: PackageName): Promise<PackageName[]> {
+	const readme = await readFile(join(root, "packages", name, "README.md"), "utf8");
+	const line = /^npm install .*$/m.exec(readme)?.[0] ?? "";
+	return packageNames.filter((other) => other === name || line.split(" ").includes(`@pi-subagents/${other}`));
+}
+
+/** What else it needs that is not ours, and too big to install for each. */
 const BORROWED: Partial<Record<PackageName, readonly string[]>> = {
 	delivery: ["typebox"],
 	launch: ["typebox"],
@@ -80,10 +87,16 @@ async function examplesWork(dir: string, names: readonly PackageName[], on: type
 	}
 }
 
+test.each(libraries)("the example of %s imports only what its README says to install", async (name) => {
+	const example = firstBlock(await readFile(join(root, "packages", name, "README.md"), "utf8"), "ts") ?? "";
+	const imported = Array.from(example.matchAll(/ from "@pi-subagents\/(\w+)/g), ([, ours = ""]) => ours);
+	expect(await askedFor(name)).toEqual(expect.arrayContaining(imported));
+});
+
 if (isFullRun) {
 	describe.each(["npm", "pnpm"] as const)("installed with %s", (manager) => {
 		test.each(libraries)("%s works alone", async (name) => {
-			const dir = await installed(join(temp.path, `${manager}-${name}`), [name], { tarballs, manager });
+			const dir = await installed(join(temp.path, `${manager}-${name}`), await askedFor(name), { tarballs, manager });
 			for (const library of BORROWED[name] ?? []) await lend(dir, library, name);
 			await examplesWork(dir, [name], nodes);
 		});

@@ -17,4 +17,4 @@ export {
 } from "../process/parent/launch.ts";
 export { endRun } from "../process/parent/signals.ts";
 export { type StartedWrapper, startDetached, type WrapperEnd } from "../process/parent/starter.ts";
-export { withCwd } from "../session/history/conversation-file.ts";
+export { withCwd } from "../session/history/session-text.ts";

@@ -9,8 +9,8 @@ import { isThere } from "../../files/small-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
 import { goneMessage } from "../../session/history/conversation.ts";
-import { sessionText, withCwd } from "../../session/history/conversation-file.ts";
 import { inheritedEntries } from "../../session/history/inherited.ts";
+import { sessionText, withCwd } from "../../session/history/session-text.ts";
 
 /** Including images. */
 const MAX_CONVERSATION_BYTES = 512 * 1024 * 1024;

@@ -6,7 +6,7 @@ import type { SessionManager } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../../base/best-effort.ts";
 import type { FileStep } from "../../files/file-steps.ts";
 import { fileThread } from "../../files/file-thread.ts";
-import { parseJson } from "../../runs/read.ts";
+import { sessionText } from "./session-text.ts";
 
 export interface KeepOptions {
 	/** The conversation's directory. Created if missing. */
@@ -38,25 +38,6 @@ export function keepIn(manager: SessionManager, options: KeepOptions): SessionMa
 
 export function unsavedMessage(agentId: string, why: string): string {
 	return `The conversation of agent ${agentId} is not saved, so it cannot be resumed: ${why}`;
-}
-
-/** In pi's session file format. */
-export function sessionText(entries: readonly object[]): string {
-	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-}
-
-const LF = 0x0a;
-
-/**
- * A saved conversation for a run in this directory: otherwise pi would work in that of the earlier run. A truncated
- * last line would merge with the next. Undefined if it is no conversation.
- */
-export function withCwd(conversation: Buffer, cwd: string): Buffer | undefined {
-	const headerEnd = conversation.indexOf(LF);
-	const header = parseJson(conversation.toString("utf8", 0, Math.max(0, headerEnd)));
-	if (typeof header !== "object" || header === null) return undefined;
-	const rest = conversation.subarray(headerEnd, conversation.lastIndexOf(LF) + 1);
-	return Buffer.concat([Buffer.from(JSON.stringify({ ...header, cwd })), rest]);
 }
 
 /**

@@ -9,8 +9,9 @@ import { isMissing } from "../../base/error-code.ts";
 import { createWhole } from "../../files/create.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 import type { SessionHost } from "../resources/host.ts";
-import { conversationsWritten, keepIn, sessionText, unsavedMessage } from "./conversation-file.ts";
+import { conversationsWritten, keepIn, unsavedMessage } from "./conversation-file.ts";
 import { inheritedEntries } from "./inherited.ts";
+import { sessionText } from "./session-text.ts";
 
 /**
  * The first run begins a conversation, later ones continue it. One that cannot be written stays in memory; one that

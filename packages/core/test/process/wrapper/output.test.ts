@@ -4,8 +4,8 @@ import { callTool, gatePis, httpError, isFullRun, type Rule, say } from "@pi-sub
 import { describe, expect, test } from "vitest";
 import { INHERITED } from "../../../src/index.ts";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
-import { sessionText } from "../../../src/session/history/conversation-file.ts";
 import { inheritConversation, inheritedEntries } from "../../../src/session/history/inherited.ts";
+import { sessionText } from "../../../src/session/history/session-text.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 import { fakeWorld } from "./fixture.ts";
 import { piWorld, processesOf } from "./pi-fixture.ts";
