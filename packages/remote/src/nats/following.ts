@@ -9,7 +9,7 @@ import { type Marks, type Piece, Refused } from "../link/link.ts";
 import { checked, type PieceBody, pieceSchema } from "../stdio/protocol.ts";
 import type { Engine } from "./engine.ts";
 import { type Envelope, envelopeSchema, followAnswerSchema } from "./messages.ts";
-import { type Entry, endOf, readEntries, writeAfter } from "./run-log.ts";
+import { type Entry, endOf, readEntries, whyGivenUp, writeAfter } from "./run-log.ts";
 import type { Workers } from "./workers.ts";
 
 /** What all runs of one link share. */
@@ -135,12 +135,11 @@ export class Following {
 		else hear(piece);
 	}
 
-	/** Whether the near side itself, now or in an earlier process, gave the run up. */
+	/** Whether it was given up. */
 	#hasEnded(entry: Entry | undefined): boolean {
-		if (entry?.kind === "fence") this.#end({ type: "gone", why: textIn(entry.body), isOver: true });
-		else if (entry?.kind === "withdrawn") this.#end({ type: "gone", why: "no worker took it", isOver: true });
-		else return false;
-		return true;
+		const why = entry && whyGivenUp(entry);
+		if (why !== undefined) this.#end({ type: "gone", why, isOver: true });
+		return why !== undefined;
 	}
 
 	/** The worker is silent. If it wrote nothing since, it may never write again: then the run is lost. */
@@ -170,8 +169,4 @@ function resultIn(entry: Entry | undefined): Piece | undefined {
 	const { piece } = entry.body;
 	const isResult = isObject(piece) && piece.type === "result" && typeof piece.text === "string";
 	return isResult ? { type: "result", text: String(piece.text) } : undefined;
-}
-
-function textIn(body: unknown): string {
-	return typeof body === "object" && body !== null && "why" in body ? String(body.why) : "it was given up";
 }

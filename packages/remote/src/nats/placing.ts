@@ -9,7 +9,7 @@ import { Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
 import type { Near } from "./following.ts";
 import { type ClaimBody, claimSchema, FLEET_PROTOCOL, type OrderMessage, refusalSchema } from "./messages.ts";
-import { type Entry, endOf, readEntries, writeAfter } from "./run-log.ts";
+import { type Entry, endOf, readEntries, whyGivenUp, writeAfter } from "./run-log.ts";
 import type { Wanted } from "./workers.ts";
 
 export interface PlacingOptions {
@@ -180,12 +180,13 @@ export class Placing {
 		}
 	}
 
-	#hear({ kind, body }: Entry): void {
-		const { machine } = this.#options;
+	#hear(entry: Entry): void {
+		const { kind, body } = entry;
+		const givenUp = whyGivenUp(entry);
 		if (kind === "claim" && Check(claimSchema, body)) this.#claim = body;
 		else if (kind === "refused" && Check(refusalSchema, body))
 			this.#fail(body.isFinal ? new Refused(body.why) : new Error(body.why));
-		else if (kind === "fence" || kind === "withdrawn") this.#fail(new Error(`${machine}: the order was given up`));
+		else if (givenUp !== undefined) this.#fail(new Error(`${this.#options.machine}: ${givenUp}`));
 		else if (kind === "accepted" || kind === "piece") this.#done.resolve();
 	}
 

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ConsumerMessages, MsgRequest, StoredMsg } from "@nats-io/jetstream";
+import { isObject } from "@pi-subagents/core";
 import { parseJson } from "@pi-subagents/core/runs";
 import { Refused } from "../link/link.ts";
 import { type Engine, isStreamMissing, SEAL } from "./engine.ts";
@@ -27,6 +28,13 @@ interface NewEntry {
 	/** The same for every attempt to write this entry, and for no other entry. */
 	nonce: string;
 	body: unknown;
+}
+
+/** Why the near side itself, now or in an earlier process, gave the run up. Undefined if it did not. */
+export function whyGivenUp({ kind, body }: Entry): string | undefined {
+	if (kind === "withdrawn") return "no worker took it";
+	if (kind !== "fence") return undefined;
+	return isObject(body) && "why" in body ? String(body.why) : "it was given up";
 }
 
 /** Somebody else wrote to the run's log: the run is not ours any more. */

@@ -169,6 +169,24 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		60_000,
 	);
 
+	test("an order that is given up before it is started fails with the reason", async () => {
+		await using world = await natsWorld(() => say("Done."));
+		const client = await stranger(world);
+		const [pool = ""] = await poolsOf(client, 1);
+		const runner = remoteRunner(world.options);
+		expect(await runner.start(world.spec, () => undefined).settled, "so that its worker is known").toEqual(DONE);
+		world.workers[0]?.signal("SIGSTOP");
+		const ordered = new Promise<string>((resolve) => {
+			client.hear(client.names.order(pool), ({ key }) => resolve(String(key)));
+		});
+		const next = { ...world.spec, agentId: "a2", artifacts: join(world.env.root, "runs", "a2") };
+		const { settled } = runner.start(next, () => undefined);
+		const fence = { writer: "n-test", kind: "fence", nonce: "1", body: { why: "its worker is asleep" } } as const;
+		await writeAfter(client, await ordered, 0, fence);
+		expect(await settled).toMatchObject({ status: "failed", error: expect.stringContaining("its worker is asleep") });
+		await world.workers[0]?.kill("SIGKILL");
+	}, 40_000);
+
 	test("a worker that comes back after days does not start what it had kept", async () => {
 		await using world = await natsWorld(() => say("Done."));
 		const [worker] = world.workers;
