@@ -112,10 +112,13 @@ export class NatsLink implements Link {
 	}
 
 	async control(key: string, message: ControlMessage): Promise<void> {
-		const near = this.#near;
-		if (!near?.engine.isUp) throw new Error(`${this.#options.name} cannot be reached`);
+		const [near, { name }] = [this.#near, this.#options];
+		if (!near?.engine.isUp) throw new Disconnected(`${name} cannot be reached`);
 		const { engine } = near;
-		await this.#shared.whileNeeded(() => engine.request(engine.names.to(key), { does: "control", key, message }));
+		const sending = () => engine.request(engine.names.to(key), { does: "control", key, message });
+		await this.#shared.whileNeeded(sending).catch((error: unknown) => {
+			throw error instanceof Refused ? error : new Disconnected(`its worker of ${name} does not answer`);
+		});
 	}
 
 	onBeat(listener: (isUp: boolean) => void): () => void {

@@ -154,7 +154,7 @@ export class Mirror implements StartedWrapper {
 					if (end > 0) await link.control(key, lines);
 					begun = all.subarray(end);
 				} catch (error) {
-					if (this.#isUp) report(`A message to an agent could not be sent: ${messageOf(error)}`);
+					if (!(error instanceof Disconnected)) report(`A message to an agent could not be sent: ${messageOf(error)}`);
 					throw error;
 				}
 			},
@@ -177,7 +177,11 @@ export class Mirror implements StartedWrapper {
 		const { text, isAllHere } = finished;
 		await createWhole(join(dir, RUN_FILES.result), text);
 		if (!isAllHere) return; // the result says what is left there; the worker deletes it when it is old
-		await bestEffort("clearing up on another machine", report, () => link.control(key, { type: "done" }));
+		await bestEffort("clearing up on another machine", report, () =>
+			link.control(key, { type: "done" }).catch((error: unknown) => {
+				if (!(error instanceof Disconnected)) throw error; // the worker deletes it when it is old
+			}),
+		);
 	}
 
 	async #hasSession(digest: string): Promise<boolean> {

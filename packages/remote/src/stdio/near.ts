@@ -9,7 +9,15 @@ import { dirname } from "node:path";
 import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
 import { isShortage, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
 import { sanitize } from "@pi-subagents/progress";
-import { type Blobs, type ControlMessage, type Link, type Marks, type Piece, Refused } from "../link/link.ts";
+import {
+	type Blobs,
+	type ControlMessage,
+	Disconnected,
+	type Link,
+	type Marks,
+	type Piece,
+	Refused,
+} from "../link/link.ts";
 import type { Order } from "../link/order.ts";
 import { RETRY_MS, SharedConnection } from "../link/shared-connection.ts";
 import { Channel } from "./channel.ts";
@@ -117,7 +125,7 @@ export class StdioLink implements Link {
 
 	async control(key: string, message: ControlMessage): Promise<void> {
 		const connection = this.#connection;
-		if (!connection) throw new Error(`${this.#options.name} cannot be reached`);
+		if (!connection) throw new Disconnected(`${this.#options.name} cannot be reached`);
 		await this.#shared.whileNeeded(() => connection.channel.request("control", { key, message }));
 	}
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findNatsServer, startEngine } from "../../src/fleet/engine-process.ts";
-import { hasNats } from "../fixtures/nats-world.ts";
+import { hasNats } from "../fixtures/nats-engine.ts";
 
 /** A port that is in use, kept as that of the engine in this directory. */
 async function taken(dir: string): Promise<number> {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { piUnderTest, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { createMachines, type Machine, remoteRunner } from "../../src/index.ts";
-import { hasNats } from "../fixtures/nats-world.ts";
+import { hasNats } from "../fixtures/nats-engine.ts";
 import { type RemoteWorld, remoteWorld } from "../fixtures/remote-world.ts";
 
 async function started({ env, program }: RemoteWorld): Promise<{ child: ChildProcess; said: () => string }> {

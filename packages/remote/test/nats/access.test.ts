@@ -12,7 +12,7 @@ import { putBlob } from "../../src/nats/blobs.ts";
 import { Engine } from "../../src/nats/engine.ts";
 import { missing } from "../../src/nats/load.ts";
 import { endOf, RunWriter } from "../../src/nats/run-log.ts";
-import { hasNats, startEngine } from "../fixtures/nats-world.ts";
+import { hasNats, startEngine } from "../fixtures/nats-engine.ts";
 
 async function tempDir(): Promise<string> {
 	const dir = await mkdtemp(join(tmpdir(), "access-"));

@@ -3,7 +3,8 @@ import { piUnderTest } from "@pi-subagents-dev/testkit";
 import { describe, test } from "vitest";
 import { wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
 import { remoteRunner } from "../../src/index.ts";
-import { hasNats, natsWorld } from "../fixtures/nats-world.ts";
+import { hasNats } from "../fixtures/nats-engine.ts";
+import { natsWorld } from "../fixtures/nats-world.ts";
 
 describe.skipIf(!hasNats)("the remote runner over nats", () => {
 	const fixture = wrapperFixture(piUnderTest(), { open: natsWorld, runner: remoteRunner });

@@ -7,7 +7,8 @@ import { createGate } from "@pi-subagents-dev/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { farDir, losesARunWithItsWrapper, rejoinsARun, works } from "../fixtures/link-failures.ts";
-import { hasNats, type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
+import { hasNats } from "../fixtures/nats-engine.ts";
+import { type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
 import { startProxy, type Wire } from "../fixtures/proxy.ts";
 
 const DONE = { status: "completed", text: "Done." } as const;
@@ -28,10 +29,13 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		const run = remoteRunner(world.options).start({ ...world.spec, outlives: true }, () => undefined);
 		await world.server.nextRequest();
 		await worker?.kill();
+		await run.steer("Look left.");
 		await worker?.start();
 		gate.open();
+		await world.server.nextRequest(({ messages }) => JSON.stringify(messages).includes("Look left."));
 		expect(await run.settled).toEqual(DONE);
 		expect(await timesSettled(world)).toBe(1);
+		expect(world.reports, "what was said meanwhile is not lost, so there is nothing to report").toEqual([]);
 	}, 60_000);
 
 	test("a worker is killed and stays away: after the lease its runs are lost, and are not tried again", async () => {

@@ -13,7 +13,8 @@ import { putBlob } from "../../src/nats/blobs.ts";
 import { Engine } from "../../src/nats/engine.ts";
 import { type Beat, FLEET_PROTOCOL } from "../../src/nats/messages.ts";
 import { type Entry, endOf, readEntries, writeAfter } from "../../src/nats/run-log.ts";
-import { hasNats, type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
+import { hasNats } from "../fixtures/nats-engine.ts";
+import { type NatsWorld, natsWorld } from "../fixtures/nats-world.ts";
 import { startProxy, type Wire } from "../fixtures/proxy.ts";
 
 const DONE = { status: "completed", text: "Done." };

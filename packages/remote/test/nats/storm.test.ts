@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { spec as anySpec } from "../../../core/test/fixtures/events.ts";
 import { remoteRunner } from "../../src/index.ts";
 import { NatsLink } from "../../src/nats/near-link.ts";
-import { hasNats, startEngine, type TestEngine } from "../fixtures/nats-world.ts";
+import { hasNats, startEngine, type TestEngine } from "../fixtures/nats-engine.ts";
 
 const RUNS = 200;
 const EVENTS = 20;
