@@ -103,6 +103,25 @@ test("a message that the session could not take is sent after a pause", async ()
 	expect(it.received).toEqual(["Two doors."]);
 });
 
+test.each(["stopped", "answered"])(
+	"of a run that %s and is continued before its end was told, only an answer is told",
+	async (how) => {
+		let canSend = true;
+		const it = await open([], ({ messenger }) => ({ messenger: { ...messenger, canSend: () => canSend } }));
+		canSend = false;
+		const { id } = it.launch();
+		if (how === "stopped") {
+			it.manager.abort(id, { by: "user" });
+			await it.manager.wait(id);
+		} else await it.answer(id, "Two doors.");
+		it.manager.resume(id, spec, { isBackground: true });
+		await it.answer(id, "Three doors.");
+		canSend = true;
+		it.clock.advance(5_000);
+		expect(it.received).toEqual([how === "stopped" ? "Three doors." : "Two doors."]);
+	},
+);
+
 test("while the session is busy results wait, and a message that arrives later counts when it does", async () => {
 	let state: "busy" | "idle" = "busy";
 	let hear = (_state: "busy" | "idle"): void => undefined;

@@ -8,6 +8,7 @@ import {
 	type Clock,
 	defined,
 	type Report,
+	type RunIdentity,
 	runIdOf,
 	type Store,
 } from "@pi-subagents/core";
@@ -168,6 +169,12 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		};
 	};
 
+	/** A run that was stopped and is continued before its end was told: who continues it knows. */
+	const silenceStopped = (earlier: RunIdentity) => {
+		const id = runIdOf(earlier);
+		if (records.get(id)?.outcome?.status === "aborted") outbox.dispatch({ type: "claimed", id });
+	};
+
 	store.subscribe(({ event, record }) => {
 		if (!record.isBackground || record.parentAgentId !== undefined) return;
 		// The journal reports ends; and a result that is still to be sent is sent from the whole record.
@@ -176,6 +183,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		const launch = launchOf(runId, record);
 		launches.set(runId, launch);
 		records.set(runId, record);
+		if (event.type === "agent_queued") silenceStopped({ agentId: record.id, run: record.run - 1 });
 		if (event.type === "agent_queued" || event.type === "moved_to_background")
 			outbox.dispatch({ type: "launched", launch });
 	});
