@@ -1,11 +1,11 @@
 /** Small helpers for values. Pure. */
 
-/** Creates the value on the first call and returns the same one afterwards: most processes never need all of them. */
+/** Calls `make` on the first call and returns the same value afterwards, also if it is undefined. */
 export function once<T>(make: () => T): () => T {
-	let made: T | undefined;
+	let made: { value: T } | undefined;
 	return () => {
-		made ??= make();
-		return made;
+		made ??= { value: make() };
+		return made.value;
 	};
 }
 

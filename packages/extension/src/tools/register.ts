@@ -4,7 +4,7 @@
  * texts cost the prompt cache.
  */
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { allAgents, type Manager, messageOf, modelName } from "@pi-subagents/core";
+import { allAgents, type Manager, messageOf, modelName, once } from "@pi-subagents/core";
 import { backgroundRecords, type Delivery, type Journal } from "@pi-subagents/delivery";
 import type { Launcher, RuntimePresets, Schedules, Settings } from "@pi-subagents/launch";
 import { agentDescription, presetList } from "@pi-subagents/launch";
@@ -53,9 +53,9 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host, runtimePresets } = deps;
 	const gate = createRegistrationGate();
 	const keep = keepRowsOverReload(pi);
+	const keepApart = once(() => keepLaunchesApart(pi));
 	let presets: readonly Preset[] = [];
 	let version: number | undefined;
-	let isApart = false;
 	let offered = { wanted: "", names: [] as readonly string[], text: "" };
 	/** What the user wrote for `Agent`, as it was when the session was opened: new tool texts cost the prompt cache. */
 	let ownText: string | undefined;
@@ -67,17 +67,15 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		const models = ctx.modelRegistry.getAvailable();
 		const answer = gate(models);
 		const { toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls, machines } = settings;
-		const values = [scheduling, backgroundByDefault, worktrees, verifyCalls];
-		const wanted = [...toolsets, ...values, ...Object.keys(machines)].join();
+		const wanted = [toolsets, scheduling, backgroundByDefault, worktrees, verifyCalls, Object.keys(machines)].join();
 		const isTrimmed = offered.wanted !== "" && offered.wanted !== wanted;
 		const text = ownText ?? presetList(presets);
 		const isReworded = offered.wanted !== "" && offered.text !== text;
 		if (answer !== "register" && !isTrimmed && !isReworded) return;
 		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
 		for (const tool of tools) pi.registerTool(tool);
-		// Not before: pi prepares every call of any tool for whoever listens to calls.
-		if (toolsets.includes("roles") && !isApart) keepLaunchesApart(pi);
-		isApart ||= toolsets.includes("roles");
+		// Only now: pi does extra work for every tool call while a listener is registered.
+		if (toolsets.includes("roles")) keepApart();
 		keep(tools);
 		const names = tools.map(({ name }) => name);
 		if (isTrimmed) {
@@ -101,7 +99,6 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	pi.on("before_agent_start", async (_event, ctx) => {
 		if (version !== runtimePresets.current().version) await readPresets(ctx);
 		await offer(ctx);
-		return undefined;
 	});
 	keepFailedDetails(pi, deps.manager.store);
 }
