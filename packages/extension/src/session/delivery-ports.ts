@@ -1,5 +1,5 @@
 /** pi as the ports of delivery: its session file as the log, its messages as the way to the session, its events as the session's life. */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
@@ -57,13 +57,18 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 	};
 }
 
-/** pi would write the next entry behind the half of a line that a full disk had room for, and could read neither. */
+/** If a full disk took half a line, pi would append the next entry to it and could read neither. */
 function endLine(file: string | undefined): void {
-	const bytes = file === undefined || !existsSync(file) ? undefined : readFileSync(file);
-	if (file !== undefined && (bytes?.at(-1) ?? LF) !== LF) appendFileSync(file, "\n");
+	if (file === undefined || !existsSync(file)) return;
+	const descriptor = openSync(file, "a+");
+	try {
+		const last = Buffer.from("\n");
+		readSync(descriptor, last, { position: Math.max(0, fstatSync(descriptor).size - 1) });
+		if (last.toString() !== "\n") writeSync(descriptor, "\n");
+	} finally {
+		closeSync(descriptor);
+	}
 }
-
-const LF = 0x0a;
 
 export function createMessenger(
 	pi: ExtensionAPI,

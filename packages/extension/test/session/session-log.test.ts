@@ -1,5 +1,5 @@
 /** pi's session file as the log, on a disk that is full for a while. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
@@ -7,6 +7,14 @@ import { parseSessionLines } from "@pi-subagents/delivery";
 import { expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../src/host/host.ts";
 import { createSessionLog } from "../../src/session/delivery-ports.ts";
+
+function emptyFile(): string {
+	const dir = mkdtempSync(join(tmpdir(), "session-log-"));
+	onTestFinished(() => rmSync(dir, { recursive: true }));
+	const file = join(dir, "session.jsonl");
+	writeFileSync(file, "");
+	return file;
+}
 
 /** Writes as pi does: a line at a time, of which a full disk takes the beginning. */
 function piAt(file: string, { keeps }: { keeps: boolean }) {
@@ -30,10 +38,7 @@ test.each([
 	{ pi: "0.x", keeps: true },
 	{ pi: "1.x", keeps: false },
 ])("what pi $pi writes after half a line can be read", ({ keeps }) => {
-	const dir = mkdtempSync(join(tmpdir(), "session-log-"));
-	onTestFinished(() => rmSync(dir, { recursive: true }));
-	const file = join(dir, "session.jsonl");
-	writeFileSync(file, "");
+	const file = emptyFile();
 	const { at, log } = piAt(file, { keeps });
 	log.append("a", 1);
 	for (const room of [20, 0, 7]) {
@@ -47,6 +52,19 @@ test.each([
 	for (const type of ["b", "c"]) log.append(type, 3);
 	expect(parseSessionLines(readFileSync(file, "utf8")).map(({ customType }) => customType)).toEqual(["a", "b", "c"]);
 	expect(log.isFull()).toBe(false);
+});
+
+test("only the end of a session file is read to see whether its last line is whole", () => {
+	const file = emptyFile();
+	const { at, log } = piAt(file, { keeps: true });
+	truncateSync(file, 2 ** 31); // a hole, more than Node reads at once
+	at.room = 7;
+	log.append("lost", 2);
+	const { size } = statSync(file);
+	at.room = 0;
+	log.append("lost", 2);
+	log.append("lost", 2);
+	expect(statSync(file).size).toBe(size + "\n".length);
 });
 
 test("an entry that can never be written does not hold messages back", () => {
