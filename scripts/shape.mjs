@@ -36,7 +36,7 @@ function measure() {
 	return [
 		held(figure("lines of packages/extension/src", linesIn(extension), "≤ 2500")),
 		figure("files of packages/extension/src", extension.length, ""),
-		listed("files on the way of a `subagent` call", wayOfCall(), "≤ 15"),
+		listed("files on the path of a `subagent` call", pathOfCall(), "≤ 15"),
 		listed("pairs of folders that import each other", mutualFolders(), "0"),
 		held(listed(`source files under ${SMALL_FILE} lines with one importer`, smallFiles(), "≤ 25")),
 		held(listed(`folders with more than ${MAX_FILES} files`, crowdedFolders(), "0")),
@@ -97,12 +97,12 @@ function lineCount(file) {
 }
 
 /** The numbered rows of ARCHITECTURE's table; `e2e` tests that each leads to the next. */
-function wayOfCall() {
+function pathOfCall() {
 	const file = join(root, "ARCHITECTURE.md");
 	if (!existsSync(file)) return [];
 	const section = readFileSync(file, "utf8")
 		.split(/^## /m)
-		.find((text) => text.startsWith("The way of a call"));
+		.find((text) => text.startsWith("The path of a call"));
 	return [...(section ?? "").matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(([, path]) => path);
 }
 

@@ -59,7 +59,7 @@ export const about: Readonly<Record<string, About>> = {
 		example: { agent_id: "tests", message: "Leave the browser tests out." },
 	},
 	stop_subagent: {
-		why: "The work is no longer needed (`abort`), or what there is has to do (`wrap_up`). Its sub-agents are stopped with it.",
+		why: "The work is no longer needed (`abort`), or the agent should answer with what it has (`wrap_up`). Its sub-agents are stopped with it.",
 		example: { id: "tests", mode: "wrap_up", reason: "the first failures are enough" },
 	},
 	reply_subagent: {

@@ -1,4 +1,4 @@
-/** ARCHITECTURE names the files on the way of a call and of an event. Each must be there, and follow from the one before. */
+/** ARCHITECTURE names the files on the path of a call and of an event. Each must exist, and follow from the one before. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -54,7 +54,7 @@ function imports(path: string, other: string): boolean {
 	});
 }
 
-describe.each(["The way of a call", "The way of an event"])("%s", (title) => {
+describe.each(["The path of a call", "The path of an event"])("%s", (title) => {
 	const rows = rowsOf(title);
 
 	test("is numbered from one, and short", () => {

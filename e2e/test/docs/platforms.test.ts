@@ -32,7 +32,7 @@ const USES: [string, RegExp, ...string[]][] = [
 		...["core/src/session/history/conversation.ts", "remote/src/near/remote-runner.ts", "widget/src/tree/tree.ts"],
 	],
 	["Renames over existing files", /\brename(Sync)?\(/],
-	["Appending, and files that only one may create", /appendFile|O_APPEND|openSync\([^)]*"a"|"wx"/],
+	["Appending, and exclusive creation of files", /appendFile|O_APPEND|openSync\([^)]*"a\+?"|"wx"/],
 	["Watching files", /import.*\bwatch\b.*from "node:fs"/],
 	["Clocks", /performance\.(now|timeOrigin)|hrtime/],
 ];

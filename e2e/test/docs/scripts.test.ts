@@ -32,7 +32,7 @@ test("`npm run shape` counts what it says", async () => {
 		"packages/extension/src/index.ts":
 			'import { used } from "@pi-subagents/core";\nimport { load } from "./core.lazy.ts";\nload().loaded(used);\n',
 		"packages/extension/src/core.lazy.ts": 'export const load = () => import("@pi-subagents/core");\n',
-		"ARCHITECTURE.md": "## The way of a call\n\n| 1 | `core/src/a/one.ts` | pi | it |\n",
+		"ARCHITECTURE.md": "## The path of a call\n\n| 1 | `core/src/a/one.ts` | pi | it |\n",
 	};
 	for (let index = 0; index < 16; index++) files[`packages/core/test/${index}.test.ts`] = "";
 	for (const [path, text] of Object.entries(files)) {
@@ -44,7 +44,7 @@ test("`npm run shape` counts what it says", async () => {
 	expect(Object.fromEntries(figures.map(({ name, value }) => [name, value]))).toEqual({
 		"lines of packages/extension/src": 4,
 		"files of packages/extension/src": 2,
-		"files on the way of a `subagent` call": 1,
+		"files on the path of a `subagent` call": 1,
 		"pairs of folders that import each other": 1,
 		"source files under 40 lines with one importer": 1,
 		"folders with more than 15 files": 1,

@@ -28,29 +28,29 @@ const news: FieldDocs<AgentNews> = {
 
 const settled: FieldDocs<LifecycleEvents["completed"]> = {
 	...news,
-	result: { type: "string", meaning: "what it said, or had said until it ended", isOptional: true },
+	result: { type: "string", meaning: "its answer, or what it had said before it ended", isOptional: true },
 	error: { type: "string", meaning: "what went wrong, or who stopped it", isOptional: true },
 	status: {
 		type: "string",
 		meaning:
-			"`completed`, or `steered` when it was told to finish at its turn limit; `error`, `stopped` (by the user, an agent, another extension or the end of the session) or `aborted` (by a limit)",
+			"`completed`, or `steered` when it was asked to finish at its turn limit; `error`, `stopped` (by the user, an agent, another extension or the end of the session) or `aborted` (by a limit)",
 	},
 	toolUses: { type: "number", meaning: "how many tools it called" },
 	durationMs: {
 		type: "number",
 		meaning:
-			"how long it worked, in whole milliseconds, whatever the clock was set to; the time in the queue does not count",
+			"how long it worked, in whole milliseconds, without the time in the queue; changes of the system clock do not matter",
 	},
 	tokens: {
 		type: "{ input, output, total }",
 		meaning: "new work only: `total` is input, output and what was written to the cache",
 		isOptional: true,
 	},
-	usage: { type: "object", meaning: "all that was billed, in pi's own terms", isOptional: true },
-	structured: { type: "any", meaning: "the answer as data, where a schema was asked for", isOptional: true },
+	usage: { type: "object", meaning: "everything that was billed, in pi's own format", isOptional: true },
+	structured: { type: "any", meaning: "the answer as data, if the call or the preset has a schema", isOptional: true },
 	outcome: {
 		type: "Outcome",
-		meaning: "the same in our own words (`completed`, `failed`, `aborted` with `by`), with all that there is",
+		meaning: "the same as an `Outcome` (`completed`, `failed`, `aborted` with `by`), with every detail",
 	},
 };
 
@@ -64,13 +64,13 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 		},
 	},
 	started: { when: "it began to work; again when it is resumed", fields: news },
-	completed: { when: "it ended as it should", fields: settled },
+	completed: { when: "it completed", fields: settled },
 	failed: {
-		when: "it failed or was stopped, or was not launched after all though its id was given out",
+		when: "it failed, was stopped, or was not launched after its id had been returned",
 		fields: settled,
 	},
 	resumed: {
-		when: "a run of an agent that was resumed has ended, in whatever way; comes after `completed` or `failed`",
+		when: "the run of a resumed agent has ended, however it ended; comes after `completed` or `failed`",
 		fields: settled,
 	},
 	steered: {
@@ -83,7 +83,7 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 			...news,
 			reason: { type: '"manual" | "threshold" | "overflow"', meaning: "why", isOptional: true },
 			tokensBefore: { type: "number", meaning: "how many tokens its context held", isOptional: true },
-			compactionCount: { type: "number", meaning: "how often that has happened to it" },
+			compactionCount: { type: "number", meaning: "how many times its context has been shortened" },
 		},
 	},
 	entry: {
@@ -97,17 +97,17 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 			tool: { type: "string", meaning: "the tool", isOptional: true },
 			durationMs: { type: "number", meaning: "how long the tool took", isOptional: true },
 			isError: { type: "boolean", meaning: "whether it failed", isOptional: true },
-			blockId: { type: "number", meaning: "the block that `subagents:delta` told before", isOptional: true },
+			blockId: { type: "number", meaning: "the block that `subagents:delta` sent before", isOptional: true },
 			toolCallId: { type: "string", meaning: "empty" },
 			index: { type: "number", meaning: "the same as `seq`, for dashboards" },
 			entry: {
 				type: "object",
-				meaning: "the same step as dashboards read it: `{ kind, text, ts, toolName?, input?, isError? }`",
+				meaning: "the same step in the form that dashboards read: `{ kind, text, ts, toolName?, input?, isError? }`",
 			},
 		},
 	},
 	delta: {
-		when: "it writes or thinks: at most four times a second for each agent, and at the end of each block. Sent only while a listener reads `agentId`; each run begins with an empty block that finds that out",
+		when: "it writes or thinks: at most four times a second for each agent, and at the end of each block. Sent only while a listener reads `agentId`; each run begins with an empty block that detects listeners",
 		fields: {
 			v: { type: "1", meaning: "the format" },
 			agentId: news.id,
@@ -155,7 +155,7 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 		},
 	},
 	"child:session-created": {
-		when: "a pi session for an agent exists, and nothing of others has run in it yet",
+		when: "a pi session for an agent exists, and no other extension has run in it yet",
 		fields: {
 			sessionId: { type: "string", meaning: "of that session" },
 			parentSessionId: { type: "string", meaning: "of the session that it belongs to", isOptional: true },
@@ -175,7 +175,7 @@ export function eventsMarkdown(): string {
 	const sections = Object.entries(busEvents).map(([event, { when, fields }]) => {
 		const rows = fieldRows(fields);
 		const table =
-			rows.length === 0 ? "It carries nothing." : `| field | type | meaning |\n|---|---|---|\n${rows.join("\n")}`;
+			rows.length === 0 ? "It has no fields." : `| field | type | meaning |\n|---|---|---|\n${rows.join("\n")}`;
 		return `## \`${lifecycleChannels[event as LifecycleEvent]}\`\n\nWhen ${when}.\n\n${table}`;
 	});
 	return `# Events on the bus

@@ -27,9 +27,9 @@ const NOT_RUNNING = "Agent is not running";
 
 const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 	ping: {
-		does: "Says that the extension is there, also before a session is open.",
+		does: "Says that the extension is loaded, even before a session is open.",
 		fields: {},
-		answers: `\`{ version: ${PROTOCOL_VERSION}, capabilities }\`: what there is beyond version ${PROTOCOL_VERSION}`,
+		answers: `\`{ version: ${PROTOCOL_VERSION}, capabilities }\`: what is supported beyond version ${PROTOCOL_VERSION}`,
 	},
 	spawn: {
 		does: "Launches an agent, by the same rules as any other launch, and returns at once.",
@@ -46,13 +46,13 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		errors: ["No active session"],
 	},
 	stop: {
-		does: "Stops an agent and all that it launched.",
+		does: "Stops an agent and its sub-agents.",
 		fields: { agentId },
 		answers: "nothing",
 		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
 	},
 	consume: {
-		does: "Says that the caller has shown the result: the session gets no message about it. This works inside a listener of `subagents:completed`, within 200 ms after it, and as long as the session is busy with other work.",
+		does: "Says that the caller has shown the result, so the session gets no message about it. This works inside a listener of `subagents:completed`, within 200 ms after it, and as long as the session is busy with other work.",
 		fields: { agentId },
 		answers: "nothing",
 		errors: ["Agent not found or still running"],
@@ -60,7 +60,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 	status: {
 		does: "Looks at an agent.",
 		fields: { agentId },
-		answers: "what is known of it, see below",
+		answers: "what is known about it, see below",
 		errors: [NOT_FOUND],
 	},
 	result: {
@@ -76,17 +76,17 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		errors: [NOT_FOUND],
 	},
 	list: {
-		does: "Lists all agents of the session, those that agents launched included.",
+		does: "Lists all agents of the session, including sub-agents.",
 		fields: {},
 		answers: "an array of what `status` answers",
 	},
 	cost: {
 		does: "Says what agents have cost so far.",
 		fields: {
-			agentId: { ...agentId, meaning: "one agent with all that it launched; all agents when absent", isOptional: true },
+			agentId: { ...agentId, meaning: "one agent with its sub-agents; all agents when absent", isOptional: true },
 		},
 		answers:
-			"`{ cost, tokens, usage, agents }`: US dollars, `{ input, output, total }` of new work, all that was billed in pi's own terms, and how many agents that was",
+			"`{ cost, tokens, usage, agents }`: US dollars, `{ input, output, total }` of new work, everything that was billed in pi's own format, and the number of agents",
 		errors: [NOT_FOUND],
 	},
 	workflow: {
@@ -121,7 +121,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 		errors: [NOT_FOUND, OWNED, NOT_RUNNING],
 	},
 	registerAgents: {
-		does: "Adds presets until the session ends, is reloaded, or they are replaced. All are added, or none. Files of the user that have the same names count instead of them.",
+		does: "Adds presets until the session ends, is reloaded, or they are replaced. All are added, or none. The user's files with the same names take precedence.",
 		fields: {
 			agents: { type: "object[]", meaning: "up to 200 presets, see below" },
 			exclusive: {
@@ -132,7 +132,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 			owner: {
 				type: "string",
 				meaning:
-					"whose presets these are: they replace the ones that this owner registered before, and an empty list removes those. Without it they replace a registration with which they share a name",
+					"whose presets these are: they replace those that this owner registered before, and an empty list removes them. Without it they replace any registration that shares a name with them",
 				isOptional: true,
 			},
 		},
@@ -142,7 +142,7 @@ const rpcMethods: { readonly [M in Method]: MethodDoc<Requests[M]> } = {
 
 const definition: FieldDocs<KnownFields<AgentDefinition>> = {
 	name: { type: "string", meaning: "what it is launched by" },
-	systemPrompt: { type: "string", meaning: "what the agent is told: the body of a preset file" },
+	systemPrompt: { type: "string", meaning: "the agent's instructions: the body of a preset file" },
 	description: { type: "string", meaning: "when to use it; the name when absent", isOptional: true },
 	displayName: { type: "string", meaning: "ignored: the name is shown", isOptional: true },
 	model: { type: "string", meaning: "`provider/id`, or part of it", isOptional: true },
@@ -150,7 +150,7 @@ const definition: FieldDocs<KnownFields<AgentDefinition>> = {
 	tools: { type: "string[] | string", meaning: "a complete list", isOptional: true },
 	extensions: { type: "boolean | string[]", meaning: "which extensions it loads", isOptional: true },
 	skills: { type: "boolean | string[]", meaning: "which skills it has", isOptional: true },
-	maxTurns: { type: "number", meaning: "after so many turns it is asked to finish", isOptional: true },
+	maxTurns: { type: "number", meaning: "after this many turns it is asked to finish", isOptional: true },
 	promptMode: { type: '"append" | "replace" | "auto"', meaning: "`auto` leaves it to us", isOptional: true },
 };
 
@@ -161,7 +161,7 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	description: { type: "string", meaning: "three to five words for people; made from the prompt when absent" },
 	name: { type: "string", meaning: "works like the id, up to 100 characters" },
 	model: { type: "string | { provider, id }", meaning: "`provider/id`, part of it, or pi's own model object" },
-	maxTurns: { type: "number", meaning: "after so many turns it is asked to finish; 0 is no limit" },
+	maxTurns: { type: "number", meaning: "after this many turns it is asked to finish; 0 is no limit" },
 	thinkingLevel: { type: "string", meaning: "`off` to `max`" },
 	isolated: { type: "boolean", meaning: "without extensions and skills" },
 	isolation: { type: '"worktree" | "off"', meaning: "in its own checkout" },
@@ -182,18 +182,20 @@ const spawnOptions: FieldDocs<Required<SpawnOptions>> = {
 	},
 	structuredOutput: {
 		type: "object",
-		meaning: "the same by another name; also compiled, if it holds its JSON Schema (as `schema`, or as TypeBox does)",
+		meaning:
+			"an alias of `outputSchema`; may also be a compiled schema that contains its JSON Schema (as `schema`, or as in TypeBox)",
 	},
-	schema: { type: "object", meaning: "the same by another name" },
+	schema: { type: "object", meaning: "an alias of `outputSchema`" },
 	fallbackSubagent: {
 		type: "string | false",
-		meaning: "the preset to use where there is none of that name; absent: as the setting of that name says",
+		meaning: "the preset to use if `type` does not exist; if absent, the setting of that name counts",
 	},
 	onBeforeWorktreeCleanup: {
 		type: "(path) => unknown",
-		meaning: "awaited with the agent's worktree when it has ended by itself, before the worktree is closed",
+		meaning:
+			"called with the path of the worktree and awaited when the agent has ended by itself, before the worktree is closed",
 	},
-	invocation: { type: "object", meaning: "kept for readers of the record; nothing depends on it" },
+	invocation: { type: "object", meaning: "kept in the record for its readers; no effect" },
 };
 
 export const agentInfo: FieldDocs<AgentInfo> = {
@@ -237,7 +239,7 @@ pi.events.on(\`subagents:rpc:spawn:reply:\${requestId}\`, (reply) => console.log
 pi.events.emit("subagents:rpc:spawn", { requestId, type: "Explore", prompt: "Where is the parser?" });
 \`\`\`
 
-The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) has no place for an answer: nothing is done. Unknown fields are ignored, and so are fields that say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
+The answer is \`{ success: true, data? }\` or \`{ success: false, error }\`, exactly one, on \`<channel>:reply:<requestId>\`. A request without a usable \`requestId\` (a text of up to 256 characters, or a number) cannot be answered, so nothing is done. Unknown fields are ignored, and so are fields that say where an agent belongs (\`depth\`, \`parentAgentId\` and the like).
 
 We answer as soon as we are loaded, and emit \`subagents:ready\` when a session is open: an extension that was loaded earlier listens for that, one that is loaded later sends a \`ping\`. Do both, with a timeout, since this extension may not be installed. Before a session is open \`spawn\` answers \`No active session\`.
 
@@ -266,10 +268,10 @@ The Agent tool lists them from the next turn on; \`/subagent agents\` and \`doct
 \`\`\`ts
 const request = { version: 1, name: "scout", definition: { description: "Looks around", systemPrompt: "Be quick.", tools: ["read"] } };
 pi.events.emit("${REGISTER_EVENT}", request);
-// request.result: { ok: true, registration: { dispose() } } or { ok: false, error }; undefined where nobody listens
+// request.result: { ok: true, registration: { dispose() } } or { ok: false, error }; undefined if no one listens
 \`\`\`
 
-## What is known of an agent
+## What is known about an agent
 
 | field | type | meaning |
 |---|---|---|
@@ -277,16 +279,16 @@ ${fieldRows(agentInfo).join("\n")}
 
 ## Without the bus
 
-Code in the same process finds the agents under \`globalThis[Symbol.for("pi-subagents:manager")]\`, of the first session that was opened in it. The place is taken when the extension is loaded, so that other extensions find it in their own \`session_start\`.
+Code in the same process finds the agents under \`globalThis[Symbol.for("pi-subagents:manager")]\`, of the first session that was opened in it. It is set when the extension is loaded, so that other extensions find it in their own \`session_start\`.
 
 | member | |
 |---|---|
-| \`spawn(pi, ctx, type, prompt, options)\` | as above, but returns the id at once. What cannot be launched becomes a record with \`status: "error"\` and the reason as \`error\`, and \`subagents:failed\` is emitted |
+| \`spawn(pi, ctx, type, prompt, options)\` | as above, but returns the id at once. A launch that fails becomes a record with \`status: "error"\` and the reason as \`error\`, and \`subagents:failed\` is emitted |
 | \`getRecord(id)\` | what \`status\` answers, with the words of version ${PROTOCOL_VERSION} for the status, the result once it has settled, and what follows; \`undefined\` for an unknown id |
 | \`hasRunning()\` | whether any agent is running |
 | \`waitForAll()\` | resolves when none is; never rejects |
 
-A record is a live view: its fields say what is true when they are read. Reading them, \`JSON.stringify\`, \`Object.keys\` and the like never throw.
+A record is a live view: its fields show the state at the time they are read. Reading them, \`JSON.stringify\`, \`Object.keys\` and the like never throw.
 
 | field | type | meaning |
 |---|---|---|

@@ -17,22 +17,22 @@ export function settingsMarkdown(): string {
 
 Generated from \`packages/launch/src/settings/schema.ts\`; do not edit.
 
-Settings are plain JSON, without comments, in up to four files. Where several set the same key, the one further down counts:
+Settings are plain JSON, without comments, in up to four files. If several set the same key, the last in this list wins:
 
 1. \`~/.pi/agent/settings.json\`, under the key \`subagents\`
 2. \`~/.pi/agent/subagents.json\`
 3. \`.pi/settings.json\` of the project, under the key \`subagents\`
 4. \`.pi/subagents.json\` of the project
 
-The files of a project count only when pi has stored that you trust it (\`/trust\`). \`agentOverrides\` of several files are put together by preset, \`retention\` by key; any other value replaces the weaker one as a whole. An edit counts from the next launch on.
+A project's files count only if pi has stored your trust in it (\`/trust\`). \`agentOverrides\` of several files are merged by preset, \`retention\` by key; any other value is replaced as a whole. An edit takes effect with the next launch.
 
-A value that cannot be used is ignored alone, and pi tells you the file, the key, what was there and what was expected.
+An invalid value is ignored by itself, and pi reports the file, the key, the value and what was expected.
 
 \`\`\`json
 ${JSON.stringify(EXAMPLE, null, 2)}
 \`\`\`
 
-With \`$schema\`, editors complete and check the file; this path is right where \`pi install\` has put the package. The fields of \`agentOverrides\` are [those of a preset](../packages/presets/FIELDS.md).
+With \`$schema\`, editors complete and check the file; this path is right if \`pi install\` installed the package. The fields of \`agentOverrides\` are [those of a preset](../packages/presets/FIELDS.md).
 
 | key | default | value | what it does |
 |---|---|---|---|
@@ -63,10 +63,10 @@ export function foreignMarkdown(): string {
 	});
 	const others = Object.entries(unread).map(([key, { why, met }]) => {
 		const values = met?.map((value) => `\`${value}\``).join(" or ");
-		const told = values === undefined ? "" : `; pi says so${values === "" ? "" : ` unless it is ${values}`}`;
+		const told = values === undefined ? "" : `; pi reports it${values === "" ? "" : ` unless it is ${values}`}`;
 		return `| \`${key}\` | nothing: ${why}${told} |`;
 	});
-	return ["| theirs | is read as |", "|---|---|", ...read, ...others].join("\n");
+	return ["| in other extensions | here |", "|---|---|", ...read, ...others].join("\n");
 }
 
 function rowsOf({ properties = {} }: Shape, prefix: string): string[] {

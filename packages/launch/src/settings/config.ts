@@ -77,7 +77,7 @@ export function barredText(trust: Exclude<StoredTrust, "yes">): string {
 
 const BARRED = {
 	no: "not used, because you declined to trust this project (/trust changes that)",
-	unasked: "not used, because you have not said that you trust this project (/trust does)",
+	unasked: "not used, because you have not trusted this project (/trust does that)",
 };
 
 /** Another one when the file has changed; none when there is no file. */

@@ -29,7 +29,7 @@ export const readings: Readonly<Record<string, Reading>> = {
 	excludedExtensionPackages: { own: "excludeExtensions" },
 };
 
-const ALWAYS = "always so here";
+const ALWAYS = "always on here";
 const KEPT = "always kept, for as long as `retention` says";
 
 interface Unread {
@@ -41,38 +41,38 @@ interface Unread {
 /** Names that set nothing here, and why. */
 export const unread: Readonly<Record<string, Unread>> = {
 	toolDescriptionMode: {
-		why: "the texts are short, and your own for `Agent` counts as soon as `agent-tool-description.md` is there",
+		why: "the texts are short, and `agent-tool-description.md` replaces the text of `Agent`",
 	},
 	fleetView: { why: "the tree and `/agents` show every agent" },
 	agentMentions: { why: "`mentions` says what happens to a message that begins with `@`" },
-	strictAgentFiles: { why: "a broken file is always reported, and costs only itself", met: ["false"] },
+	strictAgentFiles: { why: "a broken file is always reported and affects no other", met: ["false"] },
 	outputTranscript: { why: KEPT, met: ["true"] },
 	rememberAgents: { why: KEPT, met: ["true"] },
 	consumedSessionRetentionMinutes: { why: KEPT },
 	unconsumedSessionRetentionMinutes: { why: KEPT },
 	reportUsage: { why: ALWAYS },
 	showCost: { why: "`/subagent view` shows it" },
-	showModel: { why: "the tree names a model where it is not that of the session above", met: ["false"] },
+	showModel: { why: "the tree names a model if it differs from that of the parent", met: ["false"] },
 	viewerMarkdown: { why: "what agents say is shown as Markdown, what tools return is not", met: ['"assistant"'] },
 	rollupChildUsage: { why: ALWAYS },
 	waitTimeoutSeconds: { why: "a wait ends with the agent, with Escape, or when you type something" },
-	maxConcurrentForeground: { why: "agents in the foreground count towards `maxConcurrent`, too", met: ["0"] },
+	maxConcurrentForeground: { why: "agents in the foreground also count towards `maxConcurrent`", met: ["0"] },
 	workflowsEnabled: { why: "`/workflow` is always there, and `toolsets` says whether the model has its tool" },
-	packageWorkflows: { why: "those that `pi.subagents.workflows` of an installed package names are always found" },
+	packageWorkflows: { why: "workflows that `pi.subagents.workflows` of an installed package names are always found" },
 	agentScanDirs: { why: "only the usual directories and packages are read", met: ["[]"] },
 	agentExcludeDirs: { why: "all of the usual directories are read", met: ["[]"] },
 	defaultExtensions: { why: "an agent loads only the extensions that its preset names", met: ["[]"] },
 	defaultProvider: { why: "`defaultModel` says which model, and the session's provider comes first" },
-	defaultThinking: { why: "`thinking` of a preset, or that of the session", met: [] },
+	defaultThinking: { why: "a preset's `thinking` counts, or else that of the session", met: [] },
 	disabledFeatures: { why: "`toolsets`, `scheduling` and `worktrees` switch things off", met: ["[]"] },
-	maxThinking: { why: "`thinking` and `locked` of a preset say it", met: [] },
-	modelScope: { why: "`scopeModels` keeps agents to the models that are enabled in pi", met: [] },
+	maxThinking: { why: "use `thinking` and `locked` of a preset", met: [] },
+	modelScope: { why: "`scopeModels` limits agents to the models that are enabled in pi", met: [] },
 	runnerLaunchers: {
 		why: "`launchers` defines programs that agents run inside, and a preset names one",
 		met: ["{}", "[]"],
 	},
 	toolActivation: { why: "`toolsets` says which tools are offered", met: [] },
-	usageBudget: { why: "`budget_tokens` and `budget_cost` of a preset, and the setting `budget`, say it", met: [] },
+	usageBudget: { why: "use `budget_tokens` and `budget_cost` of a preset, or the setting `budget`", met: [] },
 };
 
 export interface ForeignNote {
@@ -107,7 +107,7 @@ export function translate(content: Readonly<Record<string, unknown>>): {
 		const meant = meaningOf(value, reading);
 		if (key === reading.own) return [[key, meant ?? value]];
 		if (meant === undefined) faults.push({ key, expected: expectedOf(reading) });
-		else if (Object.hasOwn(content, reading.own)) notes.push({ key, why: `\`${reading.own}\` is set, too` });
+		else if (Object.hasOwn(content, reading.own)) notes.push({ key, why: `\`${reading.own}\` is also set` });
 		else {
 			notes.push({ key, own: reading.own });
 			return [[reading.own, meant]];

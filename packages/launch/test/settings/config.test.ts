@@ -57,7 +57,7 @@ test("only the user defines machines; a trusted project may name one", async () 
 describe("without the user's stored yes", () => {
 	test.each([
 		["no", "you declined to trust this project"],
-		["unasked", "you have not said that you trust this project"],
+		["unasked", "you have not trusted this project"],
 	] as const)("(%s) the files of the project do not count, and the user is told", async (trust, why) => {
 		await write("agent/subagents.json", { maxDepth: 2 });
 		await write("project/.pi/settings.json", { subagents: { maxDepth: 3 } });

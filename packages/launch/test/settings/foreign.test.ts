@@ -44,7 +44,7 @@ test("our own name wins, whatever the order in the file", () => {
 	const { settings, notes } = read({ join: "group", defaultJoinMode: "async" });
 	expect(settings.join).toBe("group");
 	expect(read({ defaultJoinMode: "async", join: "group" }).settings.join).toBe("group");
-	expect(notes).toEqual([{ path: "subagents.json", key: "defaultJoinMode", why: "`join` is set, too" }]);
+	expect(notes).toEqual([{ path: "subagents.json", key: "defaultJoinMode", why: "`join` is also set" }]);
 });
 
 test("our own values of a name that others use, too, are ours", () => {
@@ -95,7 +95,7 @@ test.each<[object, string]>([
 	[{ showModel: true }, '"showModel" is true, which has no effect here: the tree names a model'],
 	[{ viewerMarkdown: "all" }, '"viewerMarkdown" is "all", which has no effect here: what agents say'],
 	[{ outputTranscript: false }, '"outputTranscript" is false, which has no effect here: always kept'],
-	[{ usageBudget: { usd: 5 } }, '"usageBudget" is {"usd":5}, which has no effect here: `budget_tokens`'],
+	[{ usageBudget: { usd: 5 } }, '"usageBudget" is {"usd":5}, which has no effect here: use `budget_tokens`'],
 	[{ modelScope: ["anthropic/*"] }, '"modelScope" is ["anthropic/*"], which has no effect here: `scopeModels`'],
 ])("a limit or a wish that cannot be met is a problem, not a note: %j", (content, said) => {
 	const { problems, notes } = read(content);

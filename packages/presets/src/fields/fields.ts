@@ -126,11 +126,11 @@ export const fields: readonly Field[] = [
 		absent: unlimited,
 	}),
 	drop("wrapUpPercent", "wrap_up_before", kind("percent"), {
-		doc: "How much of its time, turns and budget is kept for the answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
+		doc: "How much of its time, turns and budget is kept for the answer: it is asked to finish that long, and at least one turn, before a limit ends the run; 0: it is not asked.",
 		absent: "the setting, which is 10 %",
 	}),
 	drop("stalledAfterMs", "stalled_after", kind("duration"), {
-		doc: "After how long without a sign of life it is shown as stalled; 0 is never.",
+		doc: "After how long without activity it is shown as stalled; 0 is never.",
 		absent: "the setting, which is two minutes",
 	}),
 	refuse("isolation", "isolation", choice(["worktree", "off"], ["none:off", "no:off", "false:off"]), {

@@ -55,7 +55,7 @@ export const launchSettings = {
 	}),
 	backgroundByDefault: yesOrNo({
 		title: "Agents in the background",
-		description: "Whether `Agent` works in the background unless the call says otherwise.",
+		description: "Whether `Agent` runs in the background unless the call says otherwise.",
 		default: true,
 	}),
 	worktrees: yesOrNo({

@@ -54,7 +54,7 @@ export const limitSettings = {
 		maximum: 50,
 		title: "Kept for the answer (percent)",
 		description:
-			"How much of its time and budget an agent keeps for its answer: that long before a limit ends the run, and at least one turn before, it is asked to finish; 0: it is not asked.",
+			"How much of its time and budget an agent keeps for its answer: it is asked to finish that long, and at least one turn, before a limit ends the run; 0: it is not asked.",
 		default: 10,
 	}),
 	budget: Type.Object(
@@ -69,7 +69,7 @@ export const limitSettings = {
 					tokens: amount(1_000_000_000_000, {
 						title: "Tokens",
 						description:
-							"How many tokens they may use together: input, output, and what is written to and read from the cache; 0 is no limit.",
+							"How many tokens the agents of a session may use together: input, output, and what is written to and read from the cache; 0 is no limit.",
 						default: 0,
 					}),
 					agents: count({
@@ -92,7 +92,7 @@ export const limitSettings = {
 	),
 	stalledAfterSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
 		title: "Stalled (seconds)",
-		description: "After how long without a sign of life an agent is shown as stalled; 0 is never.",
+		description: "After how long without activity an agent is shown as stalled; 0 is never.",
 		default: 120,
 	}),
 };

@@ -4,7 +4,7 @@ import { choice } from "./kinds.ts";
 export const resultSettings = {
 	join: choice(
 		{
-			smart: "together when all have settled, but failures, and results that have waited long, at once",
+			smart: "together when all have settled; failures, and results that have waited long, at once",
 			async: "each when it settles",
 			group: "together when all have settled",
 		},
@@ -23,7 +23,7 @@ export const resultSettings = {
 		{
 			title: "When an agent settles",
 			description:
-				"What happens when an agent in the background settles while pi is idle. One that you started yourself never starts a turn.",
+				"What happens when a background agent settles while pi is idle. An agent that you started yourself never starts a turn.",
 			default: "turn",
 		},
 	),

@@ -42,10 +42,12 @@ const machine = Type.Object({
 			description: "Only workers of the fleet that have all these labels.",
 		}),
 	),
-	tokenFile: secretFile("A file that only you can read, with the token that the engine wants."),
+	tokenFile: secretFile("A file that only you can read, with the engine's token."),
 	nkeyFile: secretFile("The same, with the seed of an nkey that the engine knows."),
-	keyFile: secretFile("The same, with the key that you and the workers seal messages with; else made from the token."),
-	caFile: secretFile("The certificate of the authority that signed the engine's."),
+	keyFile: secretFile(
+		"The same, with the key that seals the messages between you and the workers; derived from the token if absent.",
+	),
+	caFile: secretFile("The certificate of the authority that signed the engine's certificate."),
 });
 
 /** A program that agents run inside. Whole or not at all: one that is understood in part could confine less. */
@@ -78,7 +80,7 @@ export const runnerSettings = {
 	machine: Type.String({
 		maxLength: 100,
 		title: "Machine",
-		description: "The machine on which agents run if neither the call nor their preset names one; empty: this one.",
+		description: "The machine on which agents run if neither the call nor their preset names one; empty: this machine.",
 		default: "",
 	}),
 	machines: Type.Record(Type.String(), machine, {

@@ -20,13 +20,13 @@ export const userSettings = {
 	resultsKey: shortcut({
 		title: "Key for results",
 		description:
-			"The key that takes results which an interrupt holds back, or resumes the agents that ended with the last pi; empty: none.",
+			"The key that delivers results held back by an interrupt, or resumes the agents that ended with the last pi; empty: none.",
 		default: "alt+r",
 	}),
 	mentions: choice(
 		{
-			direct: "it goes to that agent, or starts one, without a turn of the model",
-			model: "the model gets it, with a note on whom it addresses",
+			direct: "it goes to that agent, or starts one, without a model turn",
+			model: "the model gets it, with a note saying whom it addresses",
 			off: "nothing; the model gets it as it is",
 		},
 		{
@@ -65,18 +65,18 @@ export const userSettings = {
 				default: [],
 			}),
 		},
-		{ title: "Notifications", description: "What you hear of outside pi, while you look elsewhere." },
+		{ title: "Notifications", description: "How you are notified while you are not looking at pi." },
 	),
 	hooks: Type.Object(
 		{
 			before_launch: names({
 				title: "Before launch",
 				description:
-					"A program and its arguments that sees every launch before it happens: started without a shell in your home directory, with the spec as JSON on its input. It may refuse the launch, or take tools, the model and limits back; see docs/hooks.md. Only in your own settings.",
+					"A program and its arguments that sees every launch before it happens: started without a shell in your home directory, with the spec as JSON on its input. It may refuse the launch, or reduce tools, model and limits; see docs/hooks.md. Only in your own settings.",
 				default: [],
 			}),
 		},
-		{ title: "Hooks", description: "Programs of yours that decide with us." },
+		{ title: "Hooks", description: "Your own programs that take part in decisions." },
 	),
 	widget: choice(
 		{
@@ -89,7 +89,7 @@ export const userSettings = {
 	),
 	drainSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
 		title: "Drain (seconds)",
-		description: "How long print and JSON mode wait for agents in the background before they end; 0: not at all.",
+		description: "How long print and JSON mode wait for background agents before they exit; 0: not at all.",
 		default: 600,
 	}),
 };
