@@ -192,7 +192,7 @@ export const badCalls: Record<string, BadCall[]> = {
 		{
 			flaw: "an agent that has ended",
 			args: { agent_id: "done", message: "Deeper!" },
-			says: /is completed\. Let it go on with Agent, resume: "\w+"/,
+			says: /is completed\. Continue it with Agent, resume: "\w+"/,
 		},
 	],
 	stop_subagent: [...badIds("id"), { flaw: "an unknown way", args: { id: "busy", mode: "kill" }, says: /mode/ }],
@@ -203,12 +203,12 @@ export const badCalls: Record<string, BadCall[]> = {
 		{
 			flaw: "an agent that does not ask",
 			args: { id: "busy", feedback: "Yes." },
-			says: /is running; it does not wait for an answer/,
+			says: /is running; it is not waiting for an answer/,
 		},
 		{
 			flaw: "an agent that has ended",
 			args: { id: "done", feedback: "Yes." },
-			says: /is completed; it does not wait for an answer/,
+			says: /is completed; it is not waiting for an answer/,
 		},
 	],
 	list_models: [

@@ -52,7 +52,7 @@ const noModels = { "models.json": '{ "providers": {} }' };
 const complaints = [
 	/settings\.json: "subagents" is "a lot", expected an object; ignored/,
 	/agent\/subagents\.json: not valid JSON .*; ignored/,
-	/project\/\.pi\/subagents\.json: not used, because you have not said that you trust this project/,
+	/project\/\.pi\/subagents\.json: not used, because you have not trusted this project/,
 	/Preset not used: .*agents\/broken\.md:2: /,
 	/Preset not used: .*\.agents\/agents: cannot be read \(ELOOP\)/,
 	/The conversation of agent \w+ is not saved, so it cannot be resumed: ENOTDIR/,

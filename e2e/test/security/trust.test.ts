@@ -106,7 +106,7 @@ describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 			);
 			expect(heard).toContain("0 running, 0 completed, 0 failed, 0 aborted, 0 in all");
 			for (const id of ["forged1", "forged2"]) expect(heard).toContain(`There is no agent "${id}"`);
-			expect(notices(rpc.events)).toContain("subagents.json: not used, because you have not said that you trust");
+			expect(notices(rpc.events)).toContain("subagents.json: not used, because you have not trusted this project");
 			expect(notices(rpc.events)).toContain("scheduled jobs, which run only if you trust it");
 			const asked = JSON.stringify(it.server.requests.map(({ messages, systemPrompt }) => [messages, systemPrompt]));
 			for (const words of [NOTES, FORGED_TEXT, JOB_TASK]) expect(asked).not.toContain(words);

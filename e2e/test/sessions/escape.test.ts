@@ -188,7 +188,7 @@ describe.each(pis)("pi $version", (pi) => {
 		const { tui, server, gate } = it;
 		await server.nextRequest(isAwaited);
 		tui.press("escape");
-		await tui.waitForText(/Not waited for any more: \w+\. A message will bring the result\./);
+		await tui.waitForText(/No longer waiting for: \w+\. A message will bring the result\./);
 		gate.open();
 		await ended(it, 2);
 		enter(tui, "/subagent list");

@@ -58,7 +58,7 @@ test("json: a project's counts only with the user's stored yes", async () => {
 	await using it = await scene([otherwise(say("Hello."))], { files: { [`.pi/${FILE}`]: "Words of the project.\n" } });
 	const first = await runJson({ env: it.env }, "Hello?");
 	expect(textOf(it)).toMatch(/^Hand a task to an agent/);
-	expect(first.stderr).toContain(`${FILE}: not used, because you have not said that you trust this project`);
+	expect(first.stderr).toContain(`${FILE}: not used, because you have not trusted this project`);
 	await trust(it.env);
 	const second = await runJson({ env: it.env }, "Hello?");
 	expect([textOf(it), second.stderr]).toEqual(["Words of the project.", ""]);

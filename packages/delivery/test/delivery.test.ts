@@ -167,7 +167,7 @@ test("a log that cannot be written is reported, and the result is delivered all 
 	}));
 	await it.answer(it.launch().id, "Two doors.");
 	expect(it.received).toEqual(["Two doors."]);
-	expect(it.warnings).toContain("remembering an agent in the session: No space left on device.");
+	expect(it.warnings).toContain("recording an agent in the session: No space left on device.");
 });
 
 test("what the disk has no room for is written in its order when there is some, also after a reload", async () => {

@@ -65,13 +65,13 @@ export async function askLaunchHook(command: readonly string[], spec: RunSpec): 
 /** Throws if the hook refused, or failed. */
 export function answerOf({ how, code, why, tail, stdout }: CommandEnd): HookAnswer {
 	if (how === "timed_out") throw failed(`did not answer within ${TIMEOUT_MS / 1_000} s`);
-	if (how !== "exited") throw failed(`could not be run to its end${why === undefined ? "" : ` (${why})`}`);
+	if (how !== "exited") throw failed(`could not be completed${why === undefined ? "" : ` (${why})`}`);
 	if (code === NOT_FOUND || code === NOT_EXECUTABLE) throw failed(`could not be started (${tail})`);
 	if (stdout === undefined) throw failed("printed too much");
 	const answer = stdout.trim() === "" ? {} : parsed(stdout);
 	if (answer?.refuse !== undefined) throw refused(answer.refuse);
 	if (code !== 0) throw refused(tail || `exit code ${code}`);
-	if (answer === undefined) throw failed("printed something that is not JSON; print `{}` to let the launch go on");
+	if (answer === undefined) throw failed("printed something that is not JSON; print `{}` to let the launch continue");
 	return answer;
 }
 

@@ -154,7 +154,7 @@ export function assertStandsAlone({ type, inheritsContext }: RunSpec): void {
 	if (!inheritsContext) return;
 	throw new AgentError(
 		"bad_request",
-		`A scheduled agent cannot inherit a conversation, as \`inherit_context\` of the call or of preset "${type}" asks: which one will be open then is unknown. Leave it out, or choose another preset.`,
+		`A scheduled agent cannot inherit a conversation, as \`inherit_context\` of the call or of preset "${type}" asks, since it is unknown which one will be open then. Leave it out, or choose another preset.`,
 	);
 }
 

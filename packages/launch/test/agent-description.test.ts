@@ -116,7 +116,7 @@ describe("which file counts", () => {
 		expect(look("unasked")).toEqual({
 			path: users,
 			text: "Mine.",
-			problems: [`${own}: not used, because you have not said that you trust this project (/trust does)`],
+			problems: [`${own}: not used, because you have not trusted this project (/trust does that)`],
 		});
 		expect(look("no")).toMatchObject({ text: "Mine.", problems: [expect.stringContaining("declined to trust")] });
 	});

@@ -90,7 +90,7 @@ async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES 
 		return 1;
 	}
 	if (seen.lines + skipped.tooLong > 0 && seen.fromPi === 0) {
-		stderr.write("pi-progress: no line of this comes from pi: pipe in `pi --mode json`, or a session file\n");
+		stderr.write("pi-progress: none of these lines comes from pi: pipe in `pi --mode json`, or a session file\n");
 		return 1;
 	}
 	const report = skippedText(skipped, maxLineBytes);

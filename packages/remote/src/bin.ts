@@ -25,13 +25,13 @@ For both:
   --agent-dir <path>    pi's directory (default: PI_CODING_AGENT_DIR, or ~/.pi/agent)
   --pi <program>        how to start pi (default: pi); may be given several times, for arguments
   --trust-projects      let settings of a project count if the user trusts it where the order comes from
-  --lease <seconds>     how long a run that nobody follows continues (default: 60)
+  --lease <seconds>     how long a run that no one follows continues (default: 60)
   --version
 
 For a fleet:
   --token-file <path>   the engine's token; or --nkey-file <path>, the seed of an nkey
-  --key-file <path>     the key that both sides seal messages with (default: made from the token)
-  --ca-file <path>      the certificate of the authority that signed the engine's
+  --key-file <path>     the key that both sides seal messages with (default: derived from the token)
+  --ca-file <path>      the certificate of the authority that signed the engine's certificate
   --fleet <name>        the user's part of the engine (default: main)
   --name <name>         what to call this worker (default: the machine's name)
   --labels <a,b>        what this worker has; orders may ask for it

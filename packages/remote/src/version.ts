@@ -9,6 +9,6 @@ export const VERSION = "0.1.0";
 export function builtWorker(): string {
 	const places = ["./worker.js", "../dist/worker.js"];
 	const file = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
-	if (file === undefined) throw new Error("worker.js is not built, or lies elsewhere: say where, in the options.");
+	if (file === undefined) throw new Error("worker.js is not built, or is elsewhere: give its path in the options.");
 	return file;
 }

@@ -203,7 +203,7 @@ function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]
 	const { id, type, status } = record;
 	const next =
 		caller === "session"
-			? "A message will bring its result; go on with something else, or end your turn."
+			? "A message will bring its result; continue with something else, or end your turn."
 			: "Read its result with get_subagent_result.";
 	const text = [`Agent ${id} (${sanitize(type)}) is ${status}. ${next}`, ...warnings.map(sanitize)].join("\n");
 	return {

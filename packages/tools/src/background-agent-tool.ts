@@ -92,7 +92,7 @@ export function createBackgroundAgentTool({
 				const text = said?.type === "text" ? sanitizeBlock(said.text) : "";
 				return isError || !details
 					? new Text(theme.fg(isError ? "error" : "toolOutput", text), 0, 0)
-					: new Text(theme.fg("dim", `↳ works on its own, also when you quit · ${sanitize(details.runId)}`), 0, 0);
+					: new Text(theme.fg("dim", `↳ continues on its own, even if you quit · ${sanitize(details.runId)}`), 0, 0);
 			},
 			renderCall: ({ preset, task }, theme) => renderAgentCall("background_agent", { preset, task }, theme),
 		}),

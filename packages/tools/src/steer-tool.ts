@@ -24,7 +24,7 @@ export function createSteerTool({
 				if (message.trim() === "")
 					throw new AgentError("bad_request", "The message is empty. Say what the agent should do differently.");
 				if (outcome)
-					throw new AgentError("wrong_state", `Agent ${id} is ${status}. Let it go on with Agent, resume: "${id}".`);
+					throw new AgentError("wrong_state", `Agent ${id} is ${status}. Continue it with Agent, resume: "${id}".`);
 				agents.steer(id, message);
 				return told(`Agent ${id} is ${status}; it will read this with its next turn.`);
 			},

@@ -34,7 +34,7 @@ export interface ConversationOptions {
 
 /** What the user reads if the conversation could not be compacted before the task. */
 export function notCompacted(why: string): string {
-	return `The earlier conversation could not be compacted (${why}). It continues with all of it.`;
+	return `The earlier conversation could not be compacted (${why}). The agent continues with all of it.`;
 }
 
 export class ConversationLoop {

@@ -250,7 +250,7 @@ export class Manager {
 	ask(id: string, question: Question, signal?: AbortSignal): Promise<Answer> {
 		const live = this.#liveOf(id, "ask");
 		if (live.question)
-			throw new AgentError("wrong_state", `Agent ${id} already waits for the answer to another question.`);
+			throw new AgentError("wrong_state", `Agent ${id} is already waiting for the answer to another question.`);
 		return this.#questions.ask(live, question, { signal });
 	}
 
@@ -258,7 +258,7 @@ export class Manager {
 	answer(id: string, text: string, by: "agent" | "session" | "user"): void {
 		const { status } = this.#recordOf(id);
 		const question = this.#lifecycle.live(id)?.question;
-		if (!question) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it does not wait for an answer.`);
+		if (!question) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it is not waiting for an answer.`);
 		question.answer({ by, text });
 	}
 

@@ -8,7 +8,7 @@ export const ASK_TOOL = {
 	label: "Ask",
 	description:
 		"Ask the one who gave you this task when you need a decision or a fact that only they have. Waits for the answer. Do not ask what you can find out or reasonably decide yourself.",
-	promptSnippet: "Ask who gave you the task instead of guessing",
+	promptSnippet: "Ask whoever gave you the task instead of guessing",
 	parameters: {
 		type: "object",
 		properties: {

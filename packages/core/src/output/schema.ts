@@ -62,7 +62,7 @@ function parse(text: string, name: string): unknown {
 function plain(value: Record<string, unknown>): Record<string, unknown> {
 	refuseHuge(value);
 	const text = JSON.stringify(value, (_key, each) => {
-		if (typeof each === "bigint") throw new SchemaFault("", "it holds what JSON cannot say");
+		if (typeof each === "bigint") throw new SchemaFault("", "it contains values that JSON cannot express");
 		return each;
 	});
 	if (text.length > MAX_CHARACTERS) throw new SchemaFault("", `it is ${TOO_LONG}`);
@@ -119,7 +119,7 @@ function refuseCircles(nodes: readonly SchemaNode[], references: References): vo
 	const open = new Set<Record<string, unknown>>();
 	const visit = (schema: Record<string, unknown>, path: string): void => {
 		if (done.has(schema)) return;
-		if (open.has(schema)) throw new SchemaFault(path, "it refers to itself without end");
+		if (open.has(schema)) throw new SchemaFault(path, "it refers to itself endlessly");
 		open.add(schema);
 		for (const each of inPlace(schema, references)) visit(each, path);
 		open.delete(schema);

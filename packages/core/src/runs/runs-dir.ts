@@ -50,7 +50,10 @@ export async function prepareRunsDir(root: string, fallback: string = tmpdir()):
 	} catch (error) {
 		const why = messageOf(error);
 		const dir = elsewhere(root, fallback, why);
-		return { dir, warning: `Agents' files are stored in ${dir}, because they cannot be in the project: ${why}` };
+		return {
+			dir,
+			warning: `Agents' files are stored in ${dir}, because the project's directory cannot be used: ${why}`,
+		};
 	}
 }
 

@@ -18,20 +18,16 @@ export type { ChildScript, ConformanceCase, CreateFixture, RunnerFixture } from 
  * ```
  */
 export const runnerConformance: readonly ConformanceCase[] = [
-	conform(
-		"a child that works settles as completed with its last words",
-		{ does: "work", text: "All done." },
-		async (it) => {
-			await it.fixture.asked();
-			it.fixture.release();
-			deepStrictEqual(await it.run.settled, { status: "completed", text: "All done." });
-			deepStrictEqual(it.fixture.heard(), [it.fixture.spec.task]);
-			const kinds = it.events.map((event) => event.type);
-			ok(kinds.indexOf("tool_call") < kinds.indexOf("tool_result"), `a tool call comes before its result: ${kinds}`);
-			ok(it.events.some((event) => event.type === "assistant_text" && event.text === "All done."));
-			strictEqual(kinds.at(-1), "idle");
-		},
-	),
+	conform("a child that completes settles with its last message", { does: "work", text: "All done." }, async (it) => {
+		await it.fixture.asked();
+		it.fixture.release();
+		deepStrictEqual(await it.run.settled, { status: "completed", text: "All done." });
+		deepStrictEqual(it.fixture.heard(), [it.fixture.spec.task]);
+		const kinds = it.events.map((event) => event.type);
+		ok(kinds.indexOf("tool_call") < kinds.indexOf("tool_result"), `a tool call comes before its result: ${kinds}`);
+		ok(it.events.some((event) => event.type === "assistant_text" && event.text === "All done."));
+		strictEqual(kinds.at(-1), "idle");
+	}),
 	conform(
 		"a model that fails is a failed outcome, not a rejection",
 		{ does: "fail", error: "out of credit" },
@@ -120,14 +116,14 @@ export const runnerConformance: readonly ConformanceCase[] = [
 		deepStrictEqual(await it.run.settled, { status: "completed", text: "So far.", wrappedUp: true });
 		toldToWrapUp(it, "the user is in a hurry");
 	}),
-	conform("a wish to wrap up before the child exists reaches it", { does: "work", text: "Nothing." }, async (it) => {
+	conform("a request to wrap up before the child exists reaches it", { does: "work", text: "Nothing." }, async (it) => {
 		it.run.wrapUp();
 		await it.fixture.asked();
 		it.fixture.release();
 		deepStrictEqual(await it.run.settled, { status: "completed", text: "Nothing.", wrappedUp: true });
 		toldToWrapUp(it);
 	}),
-	conform("a wish to wrap up after the end changes nothing", { does: "work", text: "Finished." }, async (it) => {
+	conform("a request to wrap up after the end changes nothing", { does: "work", text: "Finished." }, async (it) => {
 		it.fixture.release();
 		await it.run.settled;
 		it.run.wrapUp();

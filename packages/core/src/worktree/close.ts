@@ -197,7 +197,7 @@ async function innerRepositories(
 			`${links.map(sanitize).join(", ")} in ${root}: nested repositories, whose commits are only in that directory.`,
 		];
 	const isInitialized = gitDir !== undefined && (await exists(join(gitDir, "modules")));
-	return isInitialized ? [`Submodules were checked out in ${root}; what was committed in them is only there.`] : [];
+	return isInitialized ? [`Submodules were checked out in ${root}; commits made in them exist only there.`] : [];
 }
 
 async function freeName(branch: string, ask: (...args: string[]) => Promise<string | undefined>): Promise<string> {

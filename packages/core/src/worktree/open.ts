@@ -133,7 +133,7 @@ async function fill(
 	} catch (error) {
 		if (!(error instanceof GitError) || error.isMissing) throw error;
 		await git(reset, { ...options, config: await withoutFilters(git, options) });
-		notes.push("A filter of the repository failed, so some files may be here as git stores them.");
+		notes.push("A filter of the repository failed, so some files may be unfiltered here.");
 	}
 	if (await exists(join(record.root, ".gitmodules"))) notes.push("Submodules are not checked out here.");
 	const attributes = await tryGit(

@@ -41,7 +41,7 @@ describe("an output schema", () => {
 		["huge text", `{"description": "${"x".repeat(60_000)}"}`, /longer than 50000 characters/],
 		["a huge object", { description: "x".repeat(60_000) }, /longer than 50000 characters/],
 		["very deep", JSON.parse(`${'{"not":'.repeat(100)}{}${"}".repeat(100)}`), /deeper than 60 levels/],
-		["not JSON at heart", { type: "object", default: 1n }, /what JSON cannot say/],
+		["not JSON at heart", { type: "object", default: 1n }, /values that JSON cannot express/],
 	])("is refused when it is %s", (_name, given, message) => {
 		expect(refusal(given)).toMatch(message);
 	});
@@ -83,11 +83,11 @@ describe("an output schema", () => {
 		["a reference to nothing", { $ref: "#/$defs/nothing" }, 'At /$ref: "#/$defs/nothing" leads to nothing'],
 		["a reference to an unknown anchor", { $ref: "#nowhere" }, "leads to nothing"],
 		["a reference to what is no schema", { $ref: "#/title", title: "x" }, "leads to nothing"],
-		["a reference to itself", { $ref: "#" }, "refers to itself without end"],
+		["a reference to itself", { $ref: "#" }, "refers to itself endlessly"],
 		[
 			"references in a circle",
 			{ $ref: "#/$defs/a", $defs: { a: { allOf: [{ $ref: "#/$defs/b" }] }, b: { not: { $ref: "#/$defs/a" } } } },
-			"refers to itself without end",
+			"refers to itself endlessly",
 		],
 		["a root that is a list", { type: "array" }, "At its root: no object can match it"],
 		["a root that is one word", { enum: ["yes", "no"] }, "no object can match it"],

@@ -88,7 +88,7 @@ describe("a project that has no place for runs", () => {
 			const mode = await modeOf(at.outside);
 			const { dir, warning } = await at.prepare();
 			expect(join(dir, "..")).toBe(at.tmp);
-			expect(warning).toContain(`are stored in ${dir}, because they cannot be in the project: ${path}`);
+			expect(warning).toContain(`are stored in ${dir}, because the project's directory cannot be used: ${path}`);
 			expect(await readdir(at.outside)).toEqual([]);
 			expect(await modeOf(at.outside)).toBe(mode);
 		},

@@ -63,7 +63,7 @@ describe("the session runner in worktrees", () => {
 });
 
 /** Another process, or a window, changes how a child begins and how it is stopped. */
-const BEGIN_AND_STOP = ["a child that works", "a stop in a tool"];
+const BEGIN_AND_STOP = ["a child that completes", "a stop in a tool"];
 const beginAndStop = runnerConformance.filter(({ name }) => BEGIN_AND_STOP.some((begins) => name.startsWith(begins)));
 
 describe("the process runner in worktrees", () => {

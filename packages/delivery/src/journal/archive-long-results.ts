@@ -26,7 +26,7 @@ export function archiveLongResults({ manager, flushLogs, warn }: ResultArchiveDe
 	const checks = new Map<string, Promise<boolean>>();
 	const check = async (runId: string, artifacts: string, outcome: Outcome): Promise<boolean> => {
 		let isThere = false;
-		await bestEffort("putting a long answer away", warn, async () => {
+		await bestEffort("moving a long answer to its file", warn, async () => {
 			await flushLogs();
 			isThere = await isKept(outcome, { runId, artifacts });
 		});

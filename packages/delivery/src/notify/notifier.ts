@@ -101,7 +101,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 				if (draining && items.every(({ id }) => startsNoTurn(records.get(id))))
 					outbox.dispatch({ type: "unsent", ids: message.details.runIds });
 				else if (draining) draining.messages.push(message);
-				else void bestEffort("telling the session of a result", warn, () => send(message, startsTurn));
+				else void bestEffort("delivering a result to the session", warn, () => send(message, startsTurn));
 			},
 			drained: (missing) => endDrain(missing),
 		},

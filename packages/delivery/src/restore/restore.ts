@@ -105,14 +105,14 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 	/** If ownership is unknown, deliver: a duplicate is better than a loss. */
 	const isOwner = async (): Promise<boolean> => {
 		let isOurs = true;
-		await bestEffort("looking who else has this session open", warn, async () => {
+		await bestEffort("checking whether another pi has this session open", warn, async () => {
 			isOurs = await ownership.take();
 		});
 		return isOurs;
 	};
 	/** Takes these in, as they are by then, when no other process owns the session any more. */
 	const inherit = (left: LoggedRuns): Promise<void> =>
-		bestEffort("taking in the agents of this session", warn, async () => {
+		bestEffort("restoring the agents of this session", warn, async () => {
 			// A message that is just arriving would be sent again.
 			if (!messenger.canSend() || !(await isOwner())) return isOpen ? later(() => inherit(left)) : undefined;
 			const now = await journal.readAgain();
@@ -145,7 +145,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		close() {
 			isOpen = false;
 			for (const cancel of timers) cancel();
-			void bestEffort("leaving the session to others", warn, () => ownership.release());
+			void bestEffort("releasing the session", warn, () => ownership.release());
 		},
 	};
 }

@@ -49,7 +49,7 @@ export async function recordedEndOf({ launch, settled }: LoggedRun): Promise<Run
 export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
 	if (settled) return loggedEnd(settled);
 	return {
-		outcome: { status: "aborted", by: "lost", reason: "what the session holds of its end cannot be read" },
+		outcome: { status: "aborted", by: "lost", reason: "the session's entry about its end cannot be read" },
 		completedAt: launch.startedAt,
 		isFiled: false,
 	};

@@ -80,7 +80,7 @@ async function claimIn(dir: string): Promise<Claim> {
 function isElsewhere({ owner }: Claim & { isOurs: false }, warn: OwnershipDeps["warn"]): boolean {
 	if (owner.host !== hostname()) return true;
 	warn(
-		`This session is also open in another pi (process ${owner.pid}), which tells of its agents. When that has ended, this one does.`,
+		`This session is also open in another pi (process ${owner.pid}), which reports on its agents. When that pi ends, this one takes over.`,
 	);
 	return false;
 }

@@ -43,7 +43,7 @@ export function keepUnwritten({ log, sessionId, warn, clock }: UnwrittenDeps): K
 		try {
 			return { id: log.append(customType, data) };
 		} catch (error) {
-			warn(`remembering an agent in the session: ${messageOf(error)}`);
+			warn(`recording an agent in the session: ${messageOf(error)}`);
 			return isOfDisk(error) ? undefined : { id: undefined };
 		}
 	};

@@ -44,7 +44,7 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 				mayBeTorn = codeOf(error) !== undefined;
 				isFull = mayBeTorn && !isHeld;
 				if (!isHeld) throw error;
-				host.warn(`remembering an agent in the session: ${messageOf(error)}`);
+				host.warn(`recording an agent in the session: ${messageOf(error)}`);
 			}
 			return leafId();
 		},

@@ -20,7 +20,7 @@ describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 		it.clock.advance(60_000);
 		expect(kindsIn(file)).toEqual(DELIVERED);
 		expect(it.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: true }]);
-		expect(it.told).toContain("remembering an agent in the session: ENOSPC: no space left on device, write");
+		expect(it.told).toContain("recording an agent in the session: ENOSPC: no space left on device, write");
 	});
 
 	test("it is known after a reload, too, although there is no room yet", async () => {

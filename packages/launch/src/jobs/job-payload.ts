@@ -73,7 +73,7 @@ export function keptCall(call: ScheduledCall, quiet: boolean): KeptCall {
 /** What else a file may say does not count: a job can do no more than a call. */
 export function parseCall(payload: unknown): KeptCall {
 	if (!Check(callSchema, payload) || (payload.thinking !== undefined && !isThinkingLevel(payload.thinking)))
-		throw new Error("What the job is to launch cannot be read from its file. Remove the job and schedule it again.");
+		throw new Error("The call of this job cannot be read from its file. Remove the job and schedule it again.");
 	const known = Object.entries(payload).filter(([field]) => Object.hasOwn(callSchema.properties, field));
 	return Object.fromEntries(known) as unknown as KeptCall;
 }

@@ -15,7 +15,7 @@ export interface Timetable {
 }
 
 const SCOPES: Record<Scope, string> = {
-	session: "It belongs to this session and runs only while that is open.",
+	session: "It belongs to this session and runs only while the session is open.",
 	project: "It belongs to the project: whichever pi is open there runs it.",
 };
 
@@ -67,6 +67,6 @@ const RESULTS: Record<JobRun["result"], string> = {
 	done: "done",
 	failed: "failed",
 	skipped: "skipped, since the run before it was still running",
-	missed: "missed, since no pi was there",
+	missed: "missed, since no pi was open",
 	lost: "lost with the pi that ran it",
 };

@@ -41,7 +41,7 @@ function parseOption(option: string): Partial<ScheduleRequest> {
 	if (read) return read;
 	throw new AgentError(
 		"bad_request",
-		`In \`schedule\`, ${quoted(option)} cannot be used. Behind the time there may be, with semicolons between them: ${EXPECTED}.`,
+		`In \`schedule\`, ${quoted(option)} cannot be used. After the time you can give, separated by semicolons: ${EXPECTED}.`,
 	);
 }
 

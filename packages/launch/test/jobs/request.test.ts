@@ -29,5 +29,5 @@ test.each([
 	"constructor",
 	"__proto__=1",
 ])("%s is refused, with what there may be", (option) => {
-	expect(() => parseRequest(`5m; ${option}`)).toThrow(/cannot be used\. Behind the time there may be.*project.*quiet/);
+	expect(() => parseRequest(`5m; ${option}`)).toThrow(/cannot be used\. After the time you can give.*project.*quiet/);
 });

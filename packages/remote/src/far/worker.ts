@@ -224,7 +224,7 @@ export class Worker {
 		const work = join(home, "work", key);
 		if (!repository) {
 			await mkdir(work, { recursive: true, mode: 0o700 });
-			const note = `You work on another machine than the session that launched you, in the directory ${work}, which began empty.`;
+			const note = `You work on a different machine from the session that launched you, in the directory ${work}, which was empty at the start.`;
 			return withNote(inDirectory(spec, work), note);
 		}
 		const record = await openRepository({ repository, home, key, spec, fetch });

@@ -34,7 +34,7 @@ export async function up(options: UpOptions): Promise<number> {
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	const claim = await claimRun(dir);
 	if (!claim.isOurs) {
-		print(`A fleet is up here already (process ${claim.owner.pid}).\n`);
+		print(`A fleet is already running here (process ${claim.owner.pid}).\n`);
 		return 1;
 	}
 	const first = await startEngine(program, dir).catch((error: unknown) => messageOf(error));
@@ -60,7 +60,7 @@ export async function up(options: UpOptions): Promise<number> {
 		await engine.stop();
 		releaseRun(dir);
 	}
-	print("Nothing of it is left running.\n");
+	print("All of its processes have ended.\n");
 	return 0;
 }
 
@@ -147,7 +147,7 @@ Put this in ${fromHome(join(agentDir, "subagents.json"))}:
 
 ${json}
 
-and, once, what pi needs to reach a fleet beside it:
+and install once what pi needs to reach a fleet:
 
   npm install --prefix ${fromHome(join(agentDir, "npm"))} @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3
 

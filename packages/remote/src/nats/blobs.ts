@@ -53,7 +53,7 @@ export async function getBlob(engine: Engine, subject: string, id: string, path:
 
 async function copyTo(store: ObjectStore, digest: string, path: string): Promise<void> {
 	const found = await store.get(digest);
-	if (!found) throw new Error("a file is not in the engine's store any more");
+	if (!found) throw new Error("a file is no longer in the engine's store");
 	const hash = createHash("sha256");
 	const read = async function* (source: AsyncIterable<Uint8Array>) {
 		for await (const chunk of source) {

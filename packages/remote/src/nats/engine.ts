@@ -123,7 +123,7 @@ export class Engine {
 		const headers = this.sealed(subject, payload);
 		const answer = await this.connection.request(subject, payload, { timeout, headers });
 		const reply = this.opened(`${subject}\n${headers.get(SEAL)}`, answer);
-		if (!isObject(reply)) throw new Error("the answer is not sealed by the fleet's key");
+		if (!isObject(reply)) throw new Error("the answer is not sealed with the fleet's key");
 		if (reply.ok === true) return reply.value;
 		throw reply.isFinal === true ? new Refused(String(reply.error)) : new Error(String(reply.error));
 	}

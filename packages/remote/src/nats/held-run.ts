@@ -171,7 +171,7 @@ export class HeldRun {
 		this.#isAbandoned = false;
 		let number = 0;
 		const send = async (piece: Piece) => {
-			if (this.#epoch !== epoch) throw new Error("another request to follow came later");
+			if (this.#epoch !== epoch) throw new Error("a later request to follow replaced it");
 			const envelope: Envelope = { epoch, number: ++number, piece };
 			try {
 				await this.#writer.append("piece", envelope);

@@ -194,7 +194,7 @@ export class RunWriter {
 					this.#seq = written;
 					return;
 				}
-				if (written.entry !== undefined || !(await this.claim())) throw new Fenced("somebody else wrote to its log");
+				if (written.entry !== undefined || !(await this.claim())) throw new Fenced("another process wrote to its log");
 				// The engine lost its store. The run is claimed again, and the entry follows.
 			}
 		});

@@ -171,7 +171,7 @@ export class FleetWorker {
 	#changed(isUp: boolean): void {
 		if (this.#isClosing) return;
 		this.#options.report(
-			isUp ? "The engine is there again." : "The engine cannot be reached. Trying again until it can.",
+			isUp ? "The engine can be reached again." : "The engine cannot be reached. Trying again until it can.",
 		);
 		if (!isUp) return;
 		this.#upSince = this.#clock.now();

@@ -24,7 +24,7 @@ export interface Machine {
 	tokenFile?: string;
 	nkeyFile?: string;
 	keyFile?: string;
-	/** The certificate of the authority that signed the engine's. */
+	/** The certificate of the authority that signed the engine's certificate. */
 	caFile?: string;
 	/** Only workers that have all these labels. */
 	labels?: readonly string[];

@@ -104,7 +104,7 @@ export class Mirror implements StartedWrapper {
 		this.#last = this.#last.then(() =>
 			this.#isOver
 				? undefined
-				: bestEffort(`keeping what an agent does on ${machine}`, report, () => this.#keep(piece)),
+				: bestEffort(`copying an agent's files from ${machine}`, report, () => this.#keep(piece)),
 		);
 		return this.#last;
 	}

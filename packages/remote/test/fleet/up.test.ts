@@ -63,7 +63,7 @@ describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 		first.child.kill("SIGINT");
 		const [code] = await once(first.child, "exit");
 		expect(code).toBe(0);
-		expect(first.said()).toMatch(/Nothing of it is left running\.\n$/);
+		expect(first.said()).toMatch(/All of its processes have ended\.\n$/);
 		expect(await processesIn(agentDir)).toEqual([]);
 
 		const second = await started(world);
@@ -79,7 +79,7 @@ describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 		await using world = await remoteWorld(() => say("Done."));
 		const { agentDir } = world.env;
 		const { child, said } = await started(world);
-		await expect(started(world)).rejects.toThrow(/A fleet is up here already \(process \d+\)/);
+		await expect(started(world)).rejects.toThrow(/A fleet is already running here \(process \d+\)/);
 		const before = await processesIn(agentDir);
 		for (const line of before) {
 			const pid = Number.parseInt(line, 10);

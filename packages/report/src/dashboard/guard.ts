@@ -23,12 +23,12 @@ export type Verdict = { route: "page" | "live" } | { status: number; text: strin
 const ROUTES: Readonly<Record<string, "page" | "live">> = { "/": "page", "/live": "live" };
 
 export function verdictOn({ method, url = "", headers }: Asked, { authority, token }: Guarded): Verdict {
-	if (headers.host !== authority) return refused(403, "This address is not ours.");
+	if (headers.host !== authority) return refused(403, "This is not the dashboard's address.");
 	if (headers.origin !== undefined && headers.origin !== `http://${authority}`)
-		return refused(403, "Other pages may not ask.");
+		return refused(403, "Requests from other pages are refused.");
 	const site = headers["sec-fetch-site"];
 	if (site !== undefined && site !== "same-origin" && site !== "none")
-		return refused(403, "Other pages may not lead here: open the link itself.");
+		return refused(403, "Links from other pages are refused: open the link itself.");
 	if (method !== "GET" && method !== "HEAD")
 		return { ...refused(405, "The dashboard is read only."), headers: { allow: "GET, HEAD" } };
 	// Without a query: what is in one ends up in histories and logs, so a token in it must not work.

@@ -48,7 +48,7 @@ export function Details({ agent, origin, cost, isFull, onBack }: DetailsProps) {
 				<pre>{task}</pre>
 			</Part>
 			{answer === undefined ? null : (
-				<Part title={status === "completed" ? "Answer" : "What there was of an answer"}>
+				<Part title={status === "completed" ? "Answer" : "Partial answer"}>
 					<pre>{answer}</pre>
 				</Part>
 			)}

@@ -28,8 +28,8 @@ export const LIVE_TEXTS: Record<LiveState, string> = {
 	connecting: "connecting …",
 	live: "live",
 	lost: "connection lost, trying again …",
-	ended: "the session has ended: this is how it was",
-	refused: "this link is not valid any more: /subagent dashboard shows the current one",
+	ended: "the session has ended: this is its last state",
+	refused: "this link is no longer valid: /subagent dashboard shows the current one",
 };
 
 /** Below a second, milliseconds say more. */

@@ -9,7 +9,7 @@ import { messageOf } from "./error-message.ts";
 import { type CheckedSpawn, readNow } from "./request.ts";
 
 export interface ManagerRegistry {
-	/** Returns the id at once. What cannot be launched becomes a record with status `error` and the reason. The first two parameters are ignored. */
+	/** Returns the id at once. A launch that fails becomes a record with status `error` and the reason. The first two parameters are ignored. */
 	spawn(pi: unknown, ctx: unknown, type: string, prompt: string, options?: object): string;
 	/** The record of an agent, which follows it; `undefined` if there is no such agent. */
 	getRecord(id: string): RegistryRecord | undefined;

@@ -69,7 +69,7 @@ export function formatPeek({ lines, total, nextAfter, isCut, isMissing }: Peek):
 	if (isMissing) return "[nothing has been written yet]";
 	const here = lines.length === 0 ? "nothing to show; " : "";
 	const earlier = isCut && nextAfter === total ? ", earlier ones omitted (after: 0 starts with the first)" : "";
-	const next = nextAfter < total ? `read on with after: ${nextAfter}` : `what comes later: after: ${nextAfter}`;
+	const next = nextAfter < total ? `read on with after: ${nextAfter}` : `later lines: after: ${nextAfter}`;
 	const shown = lines.length === 0 ? [] : [fence("log", lines.map(format).join("\n"))];
 	return [...shown, `[${here}${formatCount(total, "line")} so far${earlier}; ${next}]`].join("\n");
 }

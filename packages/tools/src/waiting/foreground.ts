@@ -61,7 +61,7 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 			const { outcome } = store.record(record.id) ?? record;
 			return outcome ? [reportFor(outcome, store.record(record.id) ?? record, { warnings, of: launched.length })] : [];
 		});
-		const goesOn = `Not waited for any more: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
+		const goesOn = `No longer waiting for: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
 		leave(new RunReport([goesOn, ...settled].join("\n\n")));
 	};
 	if (signal?.aborted) giveUp();

@@ -242,10 +242,10 @@ describe("what the model reads", () => {
 	});
 
 	test.each<[Partial<Peek>, string]>([
-		[{}, "[12 lines so far; what comes later: after: 12]"],
+		[{}, "[12 lines so far; later lines: after: 12]"],
 		[
 			{ isCut: true },
-			"[12 lines so far, earlier ones omitted (after: 0 starts with the first); what comes later: after: 12]",
+			"[12 lines so far, earlier ones omitted (after: 0 starts with the first); later lines: after: 12]",
 		],
 		[{ isCut: true, total: 30 }, "[30 lines so far; read on with after: 12]"],
 	])("ends with how to read on: %j", (part, last) => {
@@ -254,7 +254,7 @@ describe("what the model reads", () => {
 
 	test("says when there is nothing", () => {
 		expect(formatPeek(peekOf({ lines: [], total: 1, nextAfter: 1 }))).toBe(
-			"[nothing to show; 1 line so far; what comes later: after: 1]",
+			"[nothing to show; 1 line so far; later lines: after: 1]",
 		);
 	});
 });

@@ -83,7 +83,7 @@ test("agents that are left go on, and those that had finished are reported", asy
 	run("a1")?.answer("The first is done.");
 	await manager.wait("a1");
 	call.abort();
-	await expect(waiting).rejects.toThrow(/Not waited for any more: a2\.[\s\S]*The first is done\./);
+	await expect(waiting).rejects.toThrow(/No longer waiting for: a2\.[\s\S]*The first is done\./);
 	expect(manager.store.record("a2")?.status).toBe("running");
 });
 

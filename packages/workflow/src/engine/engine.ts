@@ -156,8 +156,7 @@ class Engine implements WorkflowRun {
 
 	/** A script that rests waits for an answer. Without an open call, none will come. */
 	#notStuck(): void {
-		if (this.#replies.areAllGiven)
-			this.#fail("The script waits for something that never comes: a promise that nothing resolves.");
+		if (this.#replies.areAllGiven) this.#fail("The script waits forever: nothing resolves the promise that it awaits.");
 	}
 
 	#call(call: ScriptCall): void {

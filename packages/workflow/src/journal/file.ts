@@ -41,7 +41,7 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 		} catch (error) {
 			if (!hasWarned)
 				warn(
-					`The journal of a workflow cannot be written. Until it can, the workflow could not be resumed: ${messageOf(error)}`,
+					`The journal of a workflow cannot be written; until it can, the workflow cannot be resumed: ${messageOf(error)}`,
 				);
 			hasWarned = true;
 		}

@@ -141,7 +141,7 @@ function specFor(
 	if (effort !== undefined && !isThinkingLevel(effort))
 		throw new AgentError(
 			"bad_request",
-			`\`effort\` of agent(): ${quoted(effort)} is none of off, minimal, low, medium, high, xhigh, max.`,
+			`\`effort\` of agent(): ${quoted(effort)} is not one of off, minimal, low, medium, high, xhigh, max.`,
 		);
 	const params: LaunchParams = {
 		preset: agentType,

@@ -14,7 +14,7 @@ return found.filter(Boolean) // JSON: the result
 
 agent(prompt, { label, phase, agentType (preset), model, effort, isolation: "worktree", resume (label of an earlier agent), schema (JSON Schema), maxTurns, verify (command that must pass), onError })
   → text; with schema the object; null if it failed (onError: "throw" throws AgentFailed)
-parallel([() => agent(…), …]) waits for all. pipeline(items, …stages): no barrier, stage(previous, item, index). What throws gives null.
+parallel([() => agent(…), …]) waits for all. pipeline(items, …stages): no barrier, stage(previous, item, index). An item that throws gives null.
 map(items, fn, { concurrency }). workflow(name, args): a saved one, one level. ask(question, { default }): the user.
 phase(title), log(text), args, budget { total, spent(), remaining() } in tokens.
 

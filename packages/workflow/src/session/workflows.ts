@@ -145,7 +145,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		onEvent(event, state, id) {
 			if (event.type === "diverged")
 				host.warn(
-					`Workflow ${id}: the script has changed. The journal holds "${event.recorded}" where it now calls "${event.called}"; what matches is replayed.`,
+					`Workflow ${id}: the script has changed. The journal holds "${event.recorded}" where it now calls "${event.called}"; matching calls are replayed.`,
 				);
 			publish(event, state, id);
 		},

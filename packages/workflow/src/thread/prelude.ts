@@ -146,7 +146,7 @@ export const PRELUDE = `"use strict";
 		return Array.from(items); // it may grow meanwhile
 	};
 	const functionOf = (what, work, where) => {
-		if (typeof work !== "function") throw new WorkflowMistake(what + "() takes functions: " + where + " is none. Write () => agent(…).");
+		if (typeof work !== "function") throw new WorkflowMistake(what + "() takes functions: " + where + " is not one. Write () => agent(…).");
 		return work;
 	};
 

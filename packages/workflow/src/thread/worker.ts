@@ -82,8 +82,7 @@ const bridgeFor = ({ isNested }: { isNested: boolean }): Bridge => ({
 	call(kind, input, resolve, reject, caller) {
 		if (kind === "workflow" && isNested)
 			return "A workflow that another one called cannot call a third: one level is allowed.";
-		if (kind === "agent" && ++agents > maxAgents)
-			return `A workflow may launch ${maxAgents} agents, and this one wants more.`;
+		if (kind === "agent" && ++agents > maxAgents) return `A workflow may launch at most ${maxAgents} agents.`;
 		const line = lineBehind(caller);
 		const why = tooLong(input, `What ${kind}() is given`);
 		if (why !== undefined) return why;
@@ -134,8 +133,7 @@ function forget(id: number): void {
 
 /** Notes are for people, and each is a line of the journal. What comes back is a mistake of the script. */
 function note(type: "phase" | "log", text: string): string | undefined {
-	if (++notes > maxNotes)
-		return `A workflow may log ${maxNotes} lines and phases, and this one wants more. Is there an endless loop?`;
+	if (++notes > maxNotes) return `A workflow may log at most ${maxNotes} lines and phases. Is there an endless loop?`;
 	say({ type, path: notePath(here()), text: text.slice(0, MAX_NOTE) });
 	post(); // it may be the last thing before an endless loop
 	return undefined;

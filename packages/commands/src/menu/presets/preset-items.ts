@@ -85,7 +85,7 @@ export function presetActions(preset: Preset, on: boolean): (Item & { value: Pre
 		...(isOwn
 			? [{ value: "edit" as const, label: "Edit", about: preset.path }]
 			: [{ value: "eject" as const, label: "Make it yours", about: "write an editable copy that replaces it" }]),
-		{ value: "copy", label: "Copy under a new name", about: "write a file of your own that begins like this one" },
+		{ value: "copy", label: "Copy under a new name", about: "write your own file, starting from this one" },
 		on
 			? { value: "toggle", label: "Switch off", about: "it can no longer be started; its file is unchanged" }
 			: { value: "toggle", label: "Switch on", about: "it can be started again" },

@@ -87,7 +87,7 @@ export class DetachedRun implements Run {
 			clock,
 			report,
 		});
-		const send = (line: ControlLine) => this.#send(line, "What is to be watched of");
+		const send = (line: ControlLine) => this.#send(line, "The request to watch");
 		this.#live = new LiveLines({ dir: this.#dirOpened.promise, clock, send });
 		this.#begun = this.#begin();
 	}
@@ -125,7 +125,7 @@ export class DetachedRun implements Run {
 	/** One that is being started must start first: no one else would do it. */
 	async detach(): Promise<void> {
 		if (this.#isOver) return;
-		if (this.#live.isWatched) this.#send({ type: "watch" }, "What is to be watched of");
+		if (this.#live.isWatched) this.#send({ type: "watch" }, "The request to watch");
 		this.#letGo();
 		this.#release();
 		await this.#begun;

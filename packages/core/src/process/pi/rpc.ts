@@ -63,7 +63,7 @@ export class Rpc {
 		const size = `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 		const limit = `${MAX_LINE_BYTES / 1024 / 1024} MB`;
 		this.#options.onNotice(
-			`Line ${++this.#skipped} of those over ${limit} that pi printed was skipped: it had ${size}.`,
+			`pi printed a line of ${size}, which was skipped: at most ${limit} are read (skipped so far: ${++this.#skipped}).`,
 		);
 	}
 

@@ -116,7 +116,7 @@ test("a wish to wrap up takes effect between two turns", async () => {
 	]);
 });
 
-test("a wish to wrap up after the end changes nothing", async () => {
+test("a request to wrap up after the end changes nothing", async () => {
 	await using world = await fakeWorld("compacts");
 	const { ended } = world.start();
 	await world.saw("compacting");
