@@ -1,8 +1,10 @@
 /** How to reach the engine of a fleet: its address, and files with secrets that only their owner may read. */
 import { createHmac } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
+import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { checkServerIdentity } from "node:tls";
 import { isMissing } from "@pi-subagents/core/files";
 import { Refused } from "../link/link.ts";
 
@@ -30,7 +32,7 @@ export interface OpenedAccess {
 	token?: string;
 	seed?: string;
 	/** Undefined only for an engine on this machine. */
-	tls?: { ca?: string };
+	tls?: { ca?: string; checkServerIdentity: typeof checkServerIdentity };
 }
 
 const MAX_BYTES = 64 * 1024;
@@ -53,7 +55,8 @@ export async function openAccess(access: FleetAccess): Promise<OpenedAccess> {
 			"A fleet needs `tokenFile` or `keyFile`: without a secret that both sides have, anyone who reaches the engine could send orders.",
 		);
 	const isHere = servers.every(({ isLoopback }) => isLoopback);
-	const ca = caFile === undefined ? undefined : await readFile(expanded(caFile), "utf8");
+	const ca = caFile === undefined ? undefined : await readNamed(caFile, "the certificate of an authority");
+	const tls = { ...(ca !== undefined && { ca }), checkServerIdentity: identityOf(servers.map(({ host }) => host)) };
 	return {
 		servers: servers.map(({ url }) => url),
 		fleet,
@@ -61,32 +64,46 @@ export async function openAccess(access: FleetAccess): Promise<OpenedAccess> {
 		key: createHmac("sha256", secret).update("pi-subagents fleet").digest(),
 		...(token !== undefined && { token }),
 		...(seed !== undefined && { seed }),
-		...((!isHere || ca !== undefined || nats.includes("tls://")) && { tls: ca === undefined ? {} : { ca } }),
+		...((!isHere || ca !== undefined || nats.includes("tls://")) && { tls }),
 	};
 }
 
 /** The address without its scheme. Away from this machine, TLS is required whatever the scheme says. */
-function serverOf(address: string): { url: string; isLoopback: boolean } {
+function serverOf(address: string): { url: string; host: string; isLoopback: boolean } {
 	const url = URL.canParse(address) ? new URL(address) : undefined;
 	if (!url || !["nats:", "tls:"].includes(url.protocol) || url.hostname === "")
 		throw new Refused(`${JSON.stringify(address)} is not an address of an engine, such as nats://127.0.0.1:4222.`);
 	if (url.username !== "" || url.password !== "")
 		throw new Refused("Put the engine's token in a file (`tokenFile`), not in its address.");
 	const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-	return { url: `${url.hostname}:${url.port || "4222"}`, isLoopback };
+	const host = url.hostname.replace(/^\[|\]$/g, "");
+	return { url: `${url.hostname}:${url.port || "4222"}`, host, isLoopback };
+}
+
+/** For an engine that is named by its IP address, the client would accept a certificate for "localhost" and no other. */
+function identityOf(hosts: readonly string[]): typeof checkServerIdentity {
+	return (name, certificate) => {
+		if (hosts.includes(name)) return checkServerIdentity(name, certificate);
+		const problems = hosts.filter((host) => isIP(host) > 0).map((host) => checkServerIdentity(host, certificate));
+		return problems.includes(undefined) ? undefined : (problems[0] ?? checkServerIdentity(name, certificate));
+	};
 }
 
 async function readSecret(given: string, what: string): Promise<string> {
+	const secret = (await readNamed(given, what, { isSecret: true })).trim();
+	if (secret.length >= MIN_SECRET) return secret;
+	throw new Refused(`${expanded(given)} should hold ${what}, with at least ${MIN_SECRET} characters.`);
+}
+
+async function readNamed(given: string, what: string, { isSecret = false } = {}): Promise<string> {
 	const path = expanded(given);
 	try {
 		const found = await stat(path);
 		if (!found.isFile() || found.size > MAX_BYTES)
 			throw new Refused(`${path} should hold ${what}, and is no small file.`);
-		if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+		if (isSecret && process.platform !== "win32" && (found.mode & 0o077) !== 0)
 			throw new Refused(`${path} holds ${what}, and others may read it. Run: chmod 600 ${path}`);
-		const secret = (await readFile(path, "utf8")).trim();
-		if (secret.length >= MIN_SECRET) return secret;
-		throw new Refused(`${path} should hold ${what}, with at least ${MIN_SECRET} characters.`);
+		return await readFile(path, "utf8");
 	} catch (error) {
 		if (isMissing(error)) throw new Refused(`${path} does not exist; it should hold ${what}.`);
 		throw error;

@@ -230,6 +230,8 @@ function explained(error: unknown, servers: readonly string[]): Error {
 		return new Refused(
 			`${where} has no TLS, which is needed for an engine on another machine (or reach it through ssh -L).`,
 		);
+	if (/altnames/.test(message))
+		return new Refused(`${where} has a certificate for another name: ${message} Use the name in it.`);
 	if (/certificate|self.signed/i.test(message))
 		return new Refused(
 			`${where} has a certificate that is not trusted: ${message}. Name its authority with \`caFile\`.`,

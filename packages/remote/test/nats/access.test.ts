@@ -1,11 +1,15 @@
 /** What each user of an engine may see, and what a fleet needs before it says anything to it. */
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { nkeys } from "@nats-io/transport-node";
 import { systemClock } from "@pi-subagents/core";
+import { requireTool } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FleetAccess, openAccess } from "../../src/nats/access.ts";
 import { putBlob } from "../../src/nats/blobs.ts";
@@ -33,6 +37,19 @@ function permissionsOf(fleet: string): string {
 	]);
 	const publish = [`pi.${fleet}.>`, `_INBOX.${fleet}.>`, `$O.pi_${fleet}_blobs.>`, "$JS.API.INFO", ...api];
 	return JSON.stringify({ publish, subscribe: [`pi.${fleet}.>`, `_INBOX.${fleet}.>`] });
+}
+
+/** A key and a certificate for this name, signed by the authority in `ca.pem`. */
+async function certify(dir: string, name: string, altName: string): Promise<void> {
+	const openssl = (...args: string[]) => promisify(execFile)("openssl", args, { cwd: dir });
+	const made = ["-newkey", "rsa:2048", "-nodes", "-days", "2"];
+	if (!existsSync(join(dir, "ca.pem")))
+		await openssl("req", "-x509", ...made, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem");
+	const [key, request] = [`${name}.key`, `${name}.csr`];
+	await openssl("req", ...made.slice(0, 3), "-subj", "/CN=engine", "-keyout", key, "-out", request);
+	await writeFile(join(dir, "ext"), `subjectAltName=${altName}\n`);
+	const signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "ext"];
+	await openssl("x509", "-req", "-in", request, ...signed, "-out", `${name}.pem`);
 }
 
 /** Speaks as much NATS as a client needs to connect, and hangs up when it is asked for more. */
@@ -66,6 +83,42 @@ describe("access to a fleet", () => {
 		expect(elsewhere.heard).toEqual([]);
 	}, 20_000);
 
+	test.skipIf(!hasNats || !requireTool("openssl"))(
+		"an engine with TLS is used if the authority signed its certificate for this address, and refused otherwise",
+		async () => {
+			const dir = await tempDir();
+			const at = (name: string) => join(dir, name);
+			await certify(dir, "right", "IP:127.0.0.1");
+			await certify(dir, "wrong", "DNS:elsewhere.example");
+			await writeFile(at("token"), "0123456789abcdef0123", { mode: 0o600 });
+			const engineWith = async (name: string) => {
+				const tls = `tls { cert_file: "${at(`${name}.pem`)}", key_file: "${at(`${name}.key`)}" }`;
+				const engine = await startEngine(
+					at(`engine-${name}`),
+					`authorization { token: "0123456789abcdef0123" }\n${tls}`,
+				);
+				onTestFinished(() => engine[Symbol.asyncDispose]());
+				return engine.url.replace("nats:", "tls:");
+			};
+			const [right, wrong] = [await engineWith("right"), await engineWith("wrong")];
+			const connect = async (nats: string, more: Partial<FleetAccess>) => {
+				const access = { nats, tokenFile: at("token"), ...more };
+				const engine = await Engine.connect({ access, client: "x", clock: systemClock, onLink: () => undefined });
+				await engine.ensureStreams();
+				engine.close();
+				return "connected";
+			};
+			const why = (connecting: Promise<string>) => connecting.catch(({ message }: Error) => message);
+			expect(await why(connect(right, { caFile: at("ca.pem") }))).toBe("connected");
+			expect(await why(connect(right, {}))).toMatch(/certificate/);
+			expect(await why(connect(wrong, { caFile: at("ca.pem") }))).toContain("has a certificate for another name");
+			expect(await why(connect(right, { caFile: at("none.pem") }))).toBe(
+				`${at("none.pem")} does not exist; it should hold the certificate of an authority.`,
+			);
+		},
+		60_000,
+	);
+
 	test("secrets that others can read, in the address or absent are refused, and so is an engine elsewhere without TLS", async () => {
 		const dir = await tempDir();
 		const tokenFile = join(dir, "token");
@@ -89,7 +142,7 @@ describe("access to a fleet", () => {
 		const here = await openAccess({ nats, tokenFile });
 		expect(here.tls).toBeUndefined();
 		expect(here.key.toString("hex")).not.toContain("0123456789abcdef0123");
-		expect((await openAccess({ nats: "nats://engine.example", tokenFile })).tls, "never in the clear").toEqual({});
+		expect((await openAccess({ nats: "nats://engine.example", tokenFile })).tls, "never in the clear").toBeDefined();
 	});
 
 	test("packages that are missing are named, with where to install them", () => {
