@@ -45,8 +45,8 @@ export interface DeliveryDeps {
 	/** Called once for every background run whose end the session has just learned. */
 	onSettled?: (record: AgentRecord) => void;
 	/**
-	 * Called with the ids of agents that an earlier process launched, before anything is told of them: when the session is
-	 * opened, and when another process that had it open has ended. What is silenced here is not told.
+	 * Called with the ids of agents that an earlier process launched, before anything about them is delivered: when the session is
+	 * opened, and when another process that had it open has ended. What is silenced here is not delivered.
 	 */
 	onRestored?: (agentIds: ReadonlySet<string>) => Promise<void>;
 	/** Reports what could not be written or sent. */

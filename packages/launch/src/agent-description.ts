@@ -1,7 +1,7 @@
 /**
  * The user's own text for the `Agent` tool: `.pi/agent-tool-description.md` of a trusted project, else the one in pi's
- * own directory. Placeholders keep the changing parts current. What is wrong with a file is said, and the text that
- * comes with us is used where none can be.
+ * own directory. Placeholders keep the changing parts current. Problems with a file are reported, and the built-in text
+ * is used if none is usable.
  */
 import { join } from "node:path";
 import { messageOf, nearest } from "@pi-subagents/core";

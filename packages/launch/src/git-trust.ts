@@ -15,7 +15,7 @@ export interface GitTrust {
 	check(asked: WorktreeRequest): Promise<void>;
 }
 
-/** Asks the user for a yes. Undefined where nobody can be asked. */
+/** Asks the user for a yes. Undefined if no one can be asked. */
 export type Confirm = (title: string, question: string) => Promise<boolean> | undefined;
 
 /** A repository can need filters and, to fetch what it lacks, more: that is two questions at most. */

@@ -1,6 +1,6 @@
 /**
  * The user's own command that sees every launch before it happens. It may refuse, or narrow what the agent gets; it can
- * never give an agent more. A hook that cannot be run or understood refuses: nobody knows what it would have said.
+ * never give an agent more. A hook that cannot be run or understood refuses the launch: its decision is unknown.
  */
 import { homedir } from "node:os";
 import { AgentError, clip, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
@@ -47,7 +47,7 @@ const answerSchema = Type.Object(
 	{ additionalProperties: false },
 );
 
-/** What a hook prints, as JSON; nothing at all lets the launch go on as it is. */
+/** What a hook prints, as JSON; empty output lets the launch continue unchanged. */
 export type HookAnswer = Static<typeof answerSchema>;
 
 /** Runs the hook with the spec as JSON on its input, in the user's home: `./hook` must not be a file of the project. */

@@ -1,4 +1,4 @@
-/** Kept out of pi's start: the YAML parser alone takes longer to load than all the rest of us. */
+/** Kept out of pi's start: the YAML parser alone takes longer to load than the rest of the extension. */
 
 import { once } from "@pi-subagents/core";
 

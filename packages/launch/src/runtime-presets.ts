@@ -8,7 +8,7 @@ export interface RegisteredPresets {
 	readonly version: number;
 	/** Each has a preset; one per name. */
 	readonly results: readonly ParseResult[];
-	/** Files do not count: somebody registered presets as the only ones. */
+	/** Files do not count: an extension registered its presets as the only ones. */
 	readonly isExclusive: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * How the state of an agent reads. Each status has one word, icon and colour, the same in the tree, rows, footer, lists
- * and messages; the end of a run is one sentence. Never throws, also not for data of a newer version, because an error
+ * and messages; the end of a run is one sentence. Never throws, not even for data of a newer version, because an error
  * while rendering would crash the host.
  */
 import { clip } from "./clip.ts";
@@ -70,7 +70,7 @@ function elsewhereWord({ who, name = "" }: WaitsFor): string {
 
 const MAX_NAME = 40;
 
-/** Whether it waits for somebody else than the user. */
+/** Whether it waits for someone other than the user. */
 export function isElsewhere({ status, waitsFor }: StatusView): boolean {
 	return status === "waiting" && waitsFor !== undefined && waitsFor.who !== "user";
 }

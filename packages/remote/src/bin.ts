@@ -100,7 +100,7 @@ async function serveStdio(values: Values, agentDir: string, leaseMs: number): Pr
 	await serve({ worker, version: VERSION, input: process.stdin, output: process.stdout, clock: systemClock });
 }
 
-/** Until it is told to end. */
+/** Until a signal asks it to end. */
 async function serveFleet(values: Values, agentDir: string, leaseMs: number): Promise<void> {
 	const { nats = "", name, fleet } = values;
 	const bundled = fleetPackages();
@@ -142,7 +142,7 @@ async function startFleet(agentDir: string): Promise<number> {
 	return up({ agentDir, worker: fileURLToPath(import.meta.url), args, print, signal: untilTold() });
 }
 
-/** Fires when this process is told to end. */
+/** Fires when a signal asks this process to end. */
 function untilTold(): AbortSignal {
 	const told = new AbortController();
 	// A terminal that was closed takes no more words. What this process has started must end all the same.

@@ -1,4 +1,4 @@
-/** Which version this is, and where the worker's program lies. */
+/** Which version this is, and where the worker's program is. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

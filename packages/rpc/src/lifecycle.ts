@@ -113,7 +113,7 @@ export interface AgentStep {
 	/** How long the tool took. */
 	durationMs?: number;
 	isError?: boolean;
-	/** The block that `delta` events told before. */
+	/** The block that `delta` events sent before. */
 	blockId?: number;
 	/** Always empty: known to the tool call itself. */
 	toolCallId: string;

@@ -155,7 +155,7 @@ export interface AgentRegistration {
 /** A preset as an object. Besides these, every field of a preset file may be set, by any of its names. */
 export interface AgentDefinition {
 	name: string;
-	/** What the agent is told; the body of a preset file. */
+	/** The agent's instructions; the body of a preset file. */
 	systemPrompt: string;
 	/** When to use it. Default: the name. */
 	description?: string;

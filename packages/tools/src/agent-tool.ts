@@ -213,7 +213,7 @@ function started({ record, warnings }: Launched, caller: AgentToolDeps["caller"]
 	};
 }
 
-/** In the words of other extensions: an agent is `stopped` by somebody, and `aborted` by a limit. */
+/** In the words of other extensions: an agent is `stopped` by someone, and `aborted` by a limit. */
 function endOf({ outcome }: Pick<AgentRecord, "outcome">): AgentSummary["status"] {
 	if (outcome?.status !== "aborted")
 		return outcome ? (outcome.status === "failed" ? "error" : "completed") : "background";

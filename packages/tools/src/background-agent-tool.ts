@@ -1,4 +1,4 @@
-/** `background_agent`: start a run that outlives this session, and go on at once. */
+/** `background_agent`: start a run that outlives this session, and return at once. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Text } from "@earendil-works/pi-tui";
 import { defined, runIdOf } from "@pi-subagents/core";

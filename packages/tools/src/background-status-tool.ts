@@ -1,4 +1,4 @@
-/** `background_agent_status`: how the runs that outlive this session are doing, and what they came to. */
+/** `background_agent_status`: the state and results of runs that outlive this session. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import {
 	type AbortedBy,

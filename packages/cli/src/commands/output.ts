@@ -1,4 +1,4 @@
-/** Where a command writes. In a file that imports nothing: the types of this package need no other one. */
+/** Where a command writes. Imports nothing, so that the package's types need no other package. */
 export interface Output {
 	write(text: string): unknown;
 	isTTY?: boolean;

@@ -1,4 +1,4 @@
-/** `replay`: a past tree of agents in the widget that pi shows, at the recorded distances. Loaded on first use. */
+/** `replay`: a past tree of agents in the widget that pi shows, with the recorded timing. Loaded on first use. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type AgentEvent, Store } from "@pi-subagents/core";
 import { formatCost, formatCount, formatDuration, sanitize } from "@pi-subagents/progress";

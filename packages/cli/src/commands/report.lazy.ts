@@ -1,4 +1,4 @@
-/** Most calls only list agents; what makes pages and draws trees is loaded when it is needed. */
+/** Most calls only list agents; code that makes pages and draws trees is loaded on demand. */
 
 export const loadReport = () => import("./report.ts");
 export const loadReplay = () => import("./replay.ts");

@@ -1,4 +1,4 @@
-/** `report` and `trace`: what runs did, took and cost, as a page or for tools that show traces. Loaded on first use. */
+/** `report` and `trace`: what runs did, their time and cost, as a page or a trace. Loaded on first use. */
 import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

@@ -3,7 +3,7 @@ import type { AgentEvent, ChildEvent, LaunchedBy, LifeCycleEvent, RunnerName } f
 import { LAUNCHERS } from "@pi-subagents/core";
 import type { RunInput } from "@pi-subagents/report";
 
-/** While nothing ran, nobody wants to wait. */
+/** Pauses in which nothing ran are shortened to this. */
 const LONGEST_GAP_MS = 2_000;
 
 const RUNNERS: readonly RunnerName[] = ["session", "process", "tmux", "remote", "workflow"];

@@ -53,7 +53,7 @@ export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, 
 			show();
 			if (agents.length > 0) await resume(agents, ctx);
 		});
-	states.onState(() => setImmediate(show)); // after the outbox has heard of it
+	states.onState(() => setImmediate(show)); // after the outbox has received it
 	store.subscribe(({ event }) => {
 		if (event.type === "agent_settled") setImmediate(show);
 	});

@@ -50,7 +50,7 @@ export function withMentions(
 		...(current.triggerCharacters && { triggerCharacters: current.triggerCharacters }),
 		async getSuggestions(lines, cursorLine, cursorCol, options) {
 			const prefix = (lines[0] ?? "").slice(0, cursorCol);
-			// The list that completed the name is still open: pi would go on to all files, and Enter would take one.
+			// The list that completed the name is still open: pi would continue with all files, and Enter would take one.
 			if (cursorLine === 0 && !options.force && AFTER_NAME.test(prefix)) return null;
 			const files = current.getSuggestions(lines, cursorLine, cursorCol, options);
 			const typed = cursorLine === 0 ? typedName(prefix) : undefined;

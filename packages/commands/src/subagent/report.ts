@@ -1,4 +1,4 @@
-/** `/subagent report` and `/subagent trace`: what agents did, took and cost, as an HTML file or for tools that show traces. */
+/** `/subagent report` and `/subagent trace`: what agents did, their time and cost, as HTML or as a trace. */
 import { AgentError } from "@pi-subagents/core";
 import { formatCount } from "@pi-subagents/progress";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";

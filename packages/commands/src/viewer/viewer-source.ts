@@ -1,6 +1,6 @@
 /**
- * An agent's conversation: from its session file or, while there is none, the last lines of its progress. The source may
- * change while the viewer is open; then the conversation starts over. Behind it is why a check did not accept the work.
+ * An agent's conversation: from its session file or, while there is none, the last lines of its progress. The source
+ * may change while the viewer is open; then the conversation starts over. Last comes why a check rejected the work.
  */
 import { join } from "node:path";
 import type { AgentRecord, Outcome, Report } from "@pi-subagents/core";

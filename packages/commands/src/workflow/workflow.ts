@@ -94,7 +94,7 @@ function stateCell(record: AgentRecord, workflows: Workflows<ExtensionContext>):
 	return isHeld || isPaused(record) ? { text: "paused", tone: "warn" } : statusCell(record.status);
 }
 
-/** It ended with its session, and can go on. */
+/** It ended with its session, and can be resumed. */
 function isPaused({ outcome }: AgentRecord): boolean {
 	return outcome?.status === "aborted" && (outcome.by === "shutdown" || outcome.by === "lost");
 }

@@ -1,6 +1,6 @@
 /**
- * What the user hears of outside pi: that an agent waits for an answer, has failed or is done. Pure: settings and events
- * in, alerts out. Detached runs are announced by their own wrapper, since pi may be closed when they end.
+ * What the user is notified of outside pi: that an agent waits for an answer, has failed or is done. Pure: settings and
+ * events in, alerts out. Detached runs are announced by their own wrapper, since pi may be closed when they end.
  */
 import { endText, lookOf, type Outcome, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
@@ -52,7 +52,7 @@ export function settledAlert(
 	return { ...alertOf(event, agent, lookOf(outcome.status).icon, `: ${endText(outcome, { durationMs })}`), durationMs };
 }
 
-/** The end of the program is no news either: whoever ended it knows. */
+/** The end of the program is not announced either: the user ended it. */
 const WANTED: ReadonlySet<string> = new Set(["user", "parent", "shutdown"]);
 
 function questionAlert({ on }: AlertRules, agent: AlertedAgent, question: string): Alert | undefined {
@@ -138,7 +138,7 @@ export function followAlerts(store: Store, { rules, clock, show, run }: AlertPor
 	};
 }
 
-/** The wrapper of a detached run gets the rules in this variable: a file in the project could be anybody's. */
+/** The wrapper of a detached run gets the rules in this variable: anyone could have written a file in the project. */
 export const ALERT_VARIABLE = "PI_SUBAGENTS_ALERTS";
 
 /** For the environment of a wrapper: an absent value removes an inherited one. */

@@ -1,5 +1,5 @@
 /**
- * Decides what follows a child's answer: it stands, the child is asked again, or the task restarts with another
+ * Decides what follows a child's answer: it is accepted, the child is asked again, or the task restarts with another
  * model. The same for every runner; knows no session and no process.
  */
 import type { AssistantText, ChildEvent, Completed, Failed, FallingBack, Outcome } from "@pi-subagents/progress";

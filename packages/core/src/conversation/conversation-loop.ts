@@ -1,5 +1,5 @@
 /**
- * What a child is asked next, until its answer stands: its task, messages that arrived after it had finished, a better
+ * What a child is asked until its answer is accepted: its task, messages that arrived after it had finished, a better
  * answer, or its task again with another model. The same for every runner: what differs is behind `ChildChannel`.
  */
 import type { AssistantText, FallingBack, Outcome } from "@pi-subagents/progress";
@@ -11,7 +11,7 @@ interface ChildChannel {
 	isIdle(): boolean;
 	/** A message that the idle child has not been given yet. It is given again after a restart. */
 	takeMessage(): string | undefined;
-	/** Takes back all that the child was asked and told, and switches to this model. Resolves with why it could not. */
+	/** Removes everything the child was asked, and switches to this model. Resolves with why it could not. */
 	restartWith(model: string): Promise<string | undefined>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes pieces of what a child writes, and is the one throttle for them: at most four a second of a block that grows;
- * its end at once. Does nothing while nobody watches.
+ * Splits what a child writes into pieces, and is the only throttle for them: at most four a second for a growing block,
+ * its end at once. Does nothing while no one watches.
  */
 import { type BlockDelta, blockDelta } from "@pi-subagents/progress";
 import { type Clock, steadyClock } from "../base/clock.ts";
@@ -16,7 +16,7 @@ interface OpenBlock extends Pick<LivePiece, "block" | "kind" | "offset"> {
 	index: number;
 	/** Otherwise what is known of it begins somewhere. */
 	sawStart: boolean;
-	/** Not told yet. */
+	/** Not sent yet. */
 	pending: string;
 }
 
@@ -25,7 +25,7 @@ export class LiveText {
 	readonly #listeners = new Set<PieceListener>();
 	#open: OpenBlock | undefined;
 	#blocks = 0;
-	/** The places of the blocks of this message that were told. */
+	/** The places of the blocks of this message that were sent. */
 	readonly #seen = new Set<number>();
 	#emittedAt = Number.NEGATIVE_INFINITY;
 	#cancel: (() => void) | undefined;

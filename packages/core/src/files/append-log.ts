@@ -45,7 +45,7 @@ export class AppendLog {
 		}
 	}
 
-	/** The lines so far, for whoever creates the file with them; `lose` says that it failed. */
+	/** The lines so far, for the caller that creates the file with them; `lose` says that it failed. */
 	drain(): string {
 		const text = this.#lines.splice(0).join("");
 		this.#bytes -= Buffer.byteLength(text);

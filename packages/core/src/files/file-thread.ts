@@ -1,8 +1,7 @@
 /**
- * A thread that writes small files, behind the work that they are about. Steps that gather within a moment go in one
- * message and run in order; what the steps contain is settled when they are sent, so a file is written in few pieces.
- * Otherwise each step would go through Node's shared thread pool, and everything else that needs the pool would queue
- * behind it.
+ * A thread that writes small files after the work that they describe. Steps that gather within a moment are sent in one
+ * message and run in order; their content is fixed when they are sent, so a file is written in few pieces. Otherwise
+ * each step would go through Node's shared thread pool, and everything else that needs the pool would queue behind it.
  */
 import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
@@ -27,7 +26,7 @@ const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
 const LOOK_MS = 25;
 /** Usually nothing waits for a file, and most of a short answer's agents are done by then. */
 const LOOKS = 4;
-/** The same for an event loop that is at work for more than this share of the time: on few cores the thread slows it down. */
+/** The same for an event loop that is busy for more than this share of the time: on few cores the thread slows it down. */
 const BUSY = 0.8;
 const BUSY_LOOKS = 20;
 

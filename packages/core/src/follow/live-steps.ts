@@ -24,7 +24,7 @@ export interface LiveEntry {
 	kind: "text" | "thinking" | "tool" | "error";
 	/** What it wrote or thought; for a tool, a line for people. */
 	text: string;
-	/** The block that was told before in deltas. */
+	/** The block that was sent before in deltas. */
 	block?: number;
 	/** The tool, with what it was given. */
 	tool?: string;
@@ -42,20 +42,20 @@ export interface LiveListener {
 export interface FollowLiveOptions {
 	/** Only this agent. */
 	agentId?: string;
-	/** Whether deltas and thinking are told from the start. They are when absent. */
+	/** Whether deltas and thinking are sent from the start; true when absent. */
 	hasText?: boolean;
 	/** Default: the system clock. */
 	clock?: Pick<Clock, "now">;
 }
 
 export interface LiveFeed {
-	/** Whether deltas, and thinking, are told. Without them following costs nearly nothing. */
+	/** Whether deltas and thinking are sent. Without them following costs nearly nothing. */
 	setText(isWanted: boolean): void;
 	close(): void;
 }
 
 /**
- * Every block gets exactly one final delta, before the entry that has its text. Thinking is in no log: it is told
+ * Every block gets exactly one final delta, before the entry that has its text. Thinking is in no log: it is sent
  * only while deltas are.
  *
  * @example
@@ -113,7 +113,7 @@ interface Block {
 	source: number;
 	kind: LivePiece["kind"];
 	text: string;
-	/** How far it was told. */
+	/** How much of it was sent. */
 	end: number;
 	isOpen: boolean;
 }
@@ -174,7 +174,7 @@ class AgentSteps {
 	}
 
 	#hearPiece({ block: source, kind, offset, text, isFinal }: LivePiece): void {
-		if (this.#block && source < this.#block.source) return; // late: its entry was told
+		if (this.#block && source < this.#block.source) return; // late: its entry was sent
 		if (this.#block?.source !== source) {
 			this.#closeBlock(this.#clock.now());
 			this.#block = { number: this.#blocks++, source, kind, text: "", end: 0, isOpen: true };

@@ -21,7 +21,7 @@ export interface LiveAgent {
 	readonly abort: AbortController;
 	/** Messages from before there was a run. */
 	readonly early: ((run: Run) => void)[];
-	/** All messages, if it may be started over: then it hears them again. */
+	/** All messages, if it may be started over: then it gets them again. */
 	readonly messages: ((run: Run) => void)[];
 	/** The child's last non-blank text, for partial output. */
 	said?: string;

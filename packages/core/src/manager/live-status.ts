@@ -1,7 +1,7 @@
 /**
  * What an active agent does now, in words: why it is queued, whom it waits for, which machine it is not on yet, the
  * last line of its progress while that is fresh, and after that whether its model is thinking or writing. An agent's
- * text is watched only while someone keeps asking and nothing else happens, so this costs nothing where nobody looks.
+ * text is watched only while someone keeps asking and nothing else happens, so this costs nothing while no one looks.
  * Private to the manager.
  */
 import { beginningOf, formatDuration, lookOf, sanitize } from "@pi-subagents/progress";
@@ -101,7 +101,7 @@ export class LiveStatus {
 		return watched;
 	}
 
-	/** Stops watching where nobody has asked for a while. */
+	/** Stops watching agents that no one has asked about for a while. */
 	#sweep(): void {
 		const { clock } = this.#options;
 		for (const [id, { askedAt, stop }] of this.#watched) {

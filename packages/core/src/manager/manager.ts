@@ -38,7 +38,7 @@ export interface ManagerOptions {
 	audience?: Audience;
 	/** Called for each question, with its addressee. */
 	onQuestion?: (question: AskedQuestion) => void;
-	/** Tells the user that most of the session's budget is used; when absent, nobody hears of it. */
+	/** Tells the user that most of the session's budget is used; when absent, no one is told. */
 	notify?: (text: string) => void;
 	/** Asks the user whether agents may be launched beyond the session's budget; when absent, they may not. */
 	confirm?: (question: string) => Promise<boolean>;
@@ -227,7 +227,7 @@ export class Manager {
 
 	/**
 	 * Tells what a live agent writes in its current run, until the returned function is called. Costs nothing while
-	 * nobody watches; `followLive` has it in order with the agent's other steps.
+	 * no one watches; `followLive` has it in order with the agent's other steps.
 	 */
 	watch(id: string, listener: PieceListener): () => void {
 		const live = this.#lifecycle.live(id);

@@ -1,6 +1,6 @@
 /**
- * Routes agents' questions: opened, sent to who can answer, passed on when that one no longer can, and answered once.
- * Private to the manager.
+ * Routes agents' questions: opened, sent to the party that can answer, passed on if it no longer can, and answered
+ * once. Private to the manager.
  */
 
 import type { Clock } from "../base/clock.ts";

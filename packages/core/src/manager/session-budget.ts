@@ -55,7 +55,7 @@ export class SessionBudget {
 		this.#noticed.clear();
 	}
 
-	/** Something was used: the user hears once of each limit that is nearly reached. */
+	/** Something was used: the user is notified once of each limit that is nearly reached. */
 	notice(): void {
 		if (Object.values(this.#limits).every((limit) => limit === 0)) return;
 		for (const { name, isNear, text } of sessionParts(this.#spent(), this.#granted)) {

@@ -1,6 +1,6 @@
 /**
- * The MCP servers of a child, connected by pi's own MCP support inside its session: only those that its spec names, with
- * their tools declared to the model. Waits for them, but not for ever, and says what is missing.
+ * The MCP servers of a child, connected by pi's own MCP support inside its session: only those that its spec names,
+ * with their tools declared to the model. Waits for them, with a time limit, and says what is missing.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { sanitizeBlock } from "@pi-subagents/progress";

@@ -1,6 +1,6 @@
 /**
  * What a child is writing right now, in pieces, for people who watch. Pieces are not events: no record and no log
- * contains them, and nobody who is late gets them again.
+ * contains them, and late watchers do not get them.
  */
 import type { Run } from "./runner.ts";
 

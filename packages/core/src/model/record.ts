@@ -1,4 +1,4 @@
-/** What is known of an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
+/** What is known about an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
 import type { Memory, Outcome, PhaseProgress, Usage, WaitsFor } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
 import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";

@@ -154,5 +154,5 @@ function nameOf(value: unknown): string {
 }
 
 function badSchema(message: string): AgentError {
-	return new AgentError("bad_schema", clip(sanitize(message), MAX_MESSAGE)); // it names keys that somebody wrote
+	return new AgentError("bad_schema", clip(sanitize(message), MAX_MESSAGE)); // it contains keys from an untrusted schema
 }

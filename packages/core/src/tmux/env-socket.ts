@@ -3,9 +3,9 @@
  * which shows each side that the other is gone.
  *
  * A window has the tmux server's environment, not ours, and ours contains the user's API keys. As arguments to tmux
- * they would be readable by everyone on the machine, and those that start a server as long as it lives; tmux's own
- * variables would pass them to other windows; a file would leave them on disk, forever if we died then. On a socket
- * in a private directory they are only in the two processes.
+ * they would be readable by everyone on the machine, and for as long as the server lives if they start one; tmux's own
+ * variables would pass them to other windows; a file would leave them on disk, forever if we died then. On a socket in
+ * a private directory they are only in the two processes.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -169,7 +169,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		};
 	};
 
-	/** A run that was stopped and is continued before its end was told: who continues it knows. */
+	/** A run that was stopped and is continued before its end was delivered: whoever continues it knows of the stop. */
 	const silenceStopped = (earlier: RunIdentity) => {
 		const id = runIdOf(earlier);
 		if (records.get(id)?.outcome?.status === "aborted") outbox.dispatch({ type: "claimed", id });

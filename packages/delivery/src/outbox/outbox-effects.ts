@@ -59,7 +59,7 @@ export class Outbox {
 	#perform(action: OutboxAction): void {
 		const effects = this.#effects;
 		switch (action.type) {
-			case "store": // the journal wrote the end before the outbox heard of it
+			case "store": // the journal wrote the end before the outbox got it
 				break;
 			case "send":
 				effects.send(action.items, action.startsTurn);

@@ -63,7 +63,7 @@ export interface OutboxSettings {
  */
 export type SessionState = "idle" | "busy" | "waiting_for_user";
 
-/** Everything that the outbox hears. `at` is now, in milliseconds, by a clock that does not go back. */
+/** The inputs of the outbox. `at` is now, in milliseconds, by a clock that does not go back. */
 export type OutboxInput = {
 	at: number;
 } /** A run was accepted, on the current branch. Foreground runs are not delivered, so they are not reported here. */ & (

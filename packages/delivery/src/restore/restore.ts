@@ -27,7 +27,7 @@ export interface RestorerDeps {
 	ownership: Ownership;
 	/** The id of the open session, which the files of a watched run name as its owner. */
 	sessionId: () => string | undefined;
-	/** Called with the ids of agents that were taken in, before anything is told of them. */
+	/** Called with the ids of restored agents, before anything about them is delivered. */
 	onRestored: (agentIds: ReadonlySet<string>) => Promise<void>;
 	warn: Report;
 	clock: Clock;

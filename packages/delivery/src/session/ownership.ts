@@ -1,6 +1,6 @@
 /**
- * Which pi speaks for a session that several have open: the first that needs to. Another one would tell of its agents a
- * second time, or take those for dead that live inside the first.
+ * Which pi delivers results if several have a session open: the first that needs to. A second one would deliver them
+ * again, or take agents inside the first for dead.
  */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
@@ -76,7 +76,7 @@ async function claimIn(dir: string): Promise<Claim> {
 	return claimRun(dir);
 }
 
-/** Whether a pi on another machine still lives cannot be seen from here, and it must not silence us for ever. */
+/** Whether a pi on another machine is alive cannot be seen from here, and it must not silence us forever. */
 function isElsewhere({ owner }: Claim & { isOurs: false }, warn: OwnershipDeps["warn"]): boolean {
 	if (owner.host !== hostname()) return true;
 	warn(

@@ -56,7 +56,7 @@ export function publishEvents({ events }: Pick<ExtensionAPI, "events">, deps: Bu
 		if (type === "agent_settled") liveAgents.delete(agentId);
 		return isLive && (!outlives || at >= processStart()); // other runs started in this process
 	};
-	// Before the rest: what an agent wrote is told before its end.
+	// Before the rest: what an agent wrote is sent before its end.
 	const live = publishLive(
 		{ events },
 		{

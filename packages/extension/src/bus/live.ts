@@ -1,7 +1,7 @@
 /**
  * Publishes each step of an agent, and what it is writing, to other extensions. pi's bus does not say whether anyone
- * listens, but a listener that uses a payload reads its `agentId`. So runs and turns begin with an empty block: once one
- * is read, agents report what they write, until nobody reads that any more.
+ * listens, but a listener that uses a payload reads its `agentId`. So runs and turns begin with an empty block: once
+ * one is read, agents report what they write, until no listener reads it.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type Clock, followLive, type LiveDelta, type Manager } from "@pi-subagents/core";
@@ -22,7 +22,7 @@ export interface LivePublisher {
 	findReaders(agentId: string): void;
 }
 
-/** After this many pieces that nobody read, nobody listens. */
+/** After this many unread pieces, there is no listener. */
 const MAX_UNREAD = 8;
 
 export function publishLive(

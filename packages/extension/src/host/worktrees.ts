@@ -1,4 +1,4 @@
-/** Agents' own checkouts, in pi: where they are, and who hears what became of one whose agent was stopped. */
+/** Agents' own checkouts, in pi: where they are, and who is told about those whose agent was stopped. */
 import { realpath } from "node:fs/promises";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Runner } from "@pi-subagents/core";

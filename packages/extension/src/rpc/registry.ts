@@ -87,7 +87,7 @@ function stateOf(record: AgentRecord): RegistryState {
 	};
 }
 
-/** Callers rarely await what they ask for, and a rejection that nobody handles would end pi. */
+/** Callers rarely await what they ask for, and an unhandled rejection would end pi. */
 function sessionOf(id: string, { manager, host }: RpcDeps): RegistrySession | undefined {
 	const session = manager.sessionOf(id);
 	if (!session) return undefined;

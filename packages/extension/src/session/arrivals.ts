@@ -1,6 +1,6 @@
 /**
  * Which of our messages the session holds. pi reports a message before it writes it, and pi 1.x drops one that the disk
- * has no room for, together with the turn that it was to start. So it is looked for when pi reports the next thing.
+ * has no room for, together with the turn that it was to start. So it is looked for at pi's next event.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Host } from "../host/host.ts";
@@ -33,7 +33,7 @@ export function followArrivals(pi: ExtensionAPI, host: Pick<Host, "session">): A
 			.slice(after)
 			.some((entry) => entry.type === "custom_message" && entry.customType === customType);
 	const look = () => {
-		const looked = host.session() ? arriving : []; // a turn may outlive its session, and then nobody can look
+		const looked = host.session() ? arriving : []; // a turn may outlive its session, which then cannot be read
 		arriving = [];
 		for (const each of looked) {
 			const isHeld = holds(each);

@@ -1,4 +1,4 @@
-/** pi as the ports of delivery: its session file as the log, its messages as the way to the session, its events as the session's life. */
+/** The ports of delivery over pi: its session file, its messages and its session events. */
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";

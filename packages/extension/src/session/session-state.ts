@@ -1,6 +1,6 @@
 /**
- * When a message can be delivered to the session. pi says when it works and when a dialog is open. When the user broke off a
- * turn, no other may begin behind their back until they say something.
+ * When a message can be delivered to the session. pi says when it works and when a dialog is open. After the user has
+ * interrupted a turn, no other may begin until they type something.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Clock, systemClock } from "@pi-subagents/core";
@@ -134,7 +134,7 @@ export function isBrokenOff({ signal }: Pick<ExtensionContext, "signal">): boole
 }
 
 /**
- * The same, but each handler hears of each session's beginning once. When pi's RPC mode replaces a session, it emits
+ * The same, but each handler is called once for each session's beginning. When pi's RPC mode replaces a session, it emits
  * `session_start` twice for the new one. What starts with a session must not start twice: nothing would stop the first
  * timer.
  */

@@ -1,6 +1,6 @@
 /**
- * What the `schedule` of a call says: a time, and behind semicolons how it is kept. One string, because a model fills in
- * a string more reliably than a form, and the form would cost every request more than the whole feature. Pure.
+ * What the `schedule` of a call says: a time, and after semicolons how the job is kept. One string, because a model
+ * fills in a string more reliably than a form, and the form would cost every request more than the whole feature. Pure.
  */
 import { AgentError, quoted } from "@pi-subagents/core";
 

@@ -1,6 +1,6 @@
 /**
  * Settings by the names that other sub-agent extensions gave them. Those that mean something here are read with that
- * meaning, so that a file works as it is; of the others it is known why they are not needed. Pure.
+ * meaning, so that a file works as it is; for the others it says why they are not needed. Pure.
  */
 import { Check } from "typebox/value";
 import type { Settings } from "./schema.ts";

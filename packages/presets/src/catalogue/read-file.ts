@@ -1,6 +1,6 @@
 /**
  * Reads one small text file, never waits for a pipe or a device, and tells whether a file has changed since. It blocks:
- * through other threads a file takes several times as long. Whoever reads many lets other work go on in between.
+ * through other threads a file takes several times as long. Callers that read many files let other work run in between.
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
@@ -86,7 +86,7 @@ function readOpen(descriptor: number, maxBytes: number): FileRead {
 	return { type: "unusable", message: "the file is not UTF-8 text: save it as UTF-8", stamp };
 }
 
-/** Reads until the buffer is full or the file ends, so that a growing file cannot be read for ever. */
+/** Reads until the buffer is full or the file ends, so that reading a growing file ends. */
 function fill(descriptor: number, buffer: Buffer): Buffer {
 	let at = 0;
 	while (at < buffer.length) {

@@ -1,6 +1,6 @@
 /**
- * What callers in JavaScript may get wrong, said where they called: without it, a wrong argument shows up as the error of
- * some function deep inside, or as a strange result. For public functions only; it checks the kind, not the content.
+ * Checks the arguments of JavaScript callers where they call: otherwise a wrong argument shows up as an error of some
+ * inner function, or as a strange result. For public functions only; it checks the kind, not the content.
  */
 
 const KINDS = {

@@ -1,4 +1,4 @@
-/** One run as the far side tells it: what its files gain, and how it ended, with the agent's commits as a blob. */
+/** One run as the far side reports it: new bytes of its files, its end, and the agent's commits as a blob. */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";

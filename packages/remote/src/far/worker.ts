@@ -40,7 +40,7 @@ export interface WorkerOptions extends Omit<ProcessHost, "isProjectTrusted" | "p
 	pi: NonNullable<ProcessHost["pi"]>;
 	/** Whether settings and extensions of a project count here if they do where the order comes from. */
 	trustsProjects: boolean;
-	/** How long a run that does not outlive its session continues while nobody follows it. */
+	/** How long a run that does not outlive its session continues while no one follows it. */
 	leaseMs: number;
 	clock: Clock;
 	report: Report;
@@ -138,8 +138,8 @@ export class Worker {
 		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
 		const kept = this.#kept.get(key);
 		if (kept && !outlives) await this.#keepFor(key, kept, leaseMs);
-		if (kept) kept.isHeard = false; // nobody listens from now on
-		kept?.started.letGo(); // its wrapper sees the end of its input and stops, if nobody is to outlive it
+		if (kept) kept.isHeard = false; // no one listens from now on
+		kept?.started.letGo(); // its wrapper sees the end of its input and stops, unless the run outlives its session
 		return outlives || kept === undefined;
 	}
 
@@ -155,7 +155,7 @@ export class Worker {
 		return isOver(join(this.#runsDir, key));
 	}
 
-	/** Removes what nobody fetched for a long time. */
+	/** Removes runs that were not fetched for a long time. */
 	async prune(): Promise<void> {
 		const { clock, report } = this.#options;
 		await bestEffort("removing old runs", report, async () => {

@@ -98,7 +98,7 @@ class KeptWorker {
 		const { worker, args } = this.#options;
 		const { url, tokenFile } = this.#engine;
 		const words = [worker, "--nats", url, "--token-file", tokenFile, ...args];
-		// Its own group: it is told to end before the engine does.
+		// Its own group: it must end before the engine does.
 		const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"], detached: true });
 		this.#child = child;
 		const [said] = await Promise.race([

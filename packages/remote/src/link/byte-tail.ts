@@ -1,4 +1,4 @@
-/** Reads what the files of one directory gain, as bytes with their offset, so that a copy can continue after any break. */
+/** Reads new bytes of the files of one directory, with their offset, so that a copy can continue after any break. */
 import { type FSWatcher, watch } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";

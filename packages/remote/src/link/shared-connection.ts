@@ -1,6 +1,6 @@
 /**
- * When a link connects and when it rests. All runs of a process on one machine share a connection: it is made when
- * somebody needs it, tried again as long as runs are followed, and closed when nobody needs it any more.
+ * When a link connects and when it rests. All runs of a process on one machine share a connection: it is made when it
+ * is needed, tried again as long as runs are followed, and closed when it is no longer needed.
  */
 import { type Clock, messageOf, type Report } from "@pi-subagents/core";
 

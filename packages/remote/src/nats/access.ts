@@ -18,7 +18,7 @@ export interface FleetAccess {
 	tokenFile?: string;
 	/** A file with the seed of an nkey that the engine knows. */
 	nkeyFile?: string;
-	/** A file with the key that seals messages, the same on both sides. Default: made from the token. */
+	/** A file with the key that seals messages, the same on both sides. Default: derived from the token. */
 	keyFile?: string;
 	/** A file with the certificate of the authority that signed the engine's. */
 	caFile?: string;
@@ -27,7 +27,7 @@ export interface FleetAccess {
 export interface OpenedAccess {
 	servers: string[];
 	fleet: string;
-	/** Both sides seal with it what they send. */
+	/** Both sides seal their messages with it. */
 	key: Buffer;
 	token?: string;
 	seed?: string;
@@ -60,7 +60,7 @@ export async function openAccess(access: FleetAccess): Promise<OpenedAccess> {
 	return {
 		servers: servers.map(({ url }) => url),
 		fleet,
-		// What the engine hears as a token is not what seals.
+		// Never the secret itself, which may be the token that the engine gets.
 		key: createHmac("sha256", secret).update("pi-subagents fleet").digest(),
 		...(token !== undefined && { token }),
 		...(seed !== undefined && { seed }),

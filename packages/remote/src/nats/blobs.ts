@@ -1,6 +1,6 @@
 /**
- * Files on their way through the engine's object store. The one who asks learns the digest in a sealed answer and checks
- * what arrives, so the store needs no trust, and what it lost is put there again.
+ * Files on their way through the engine's object store. The side that asks gets the digest in a sealed answer and
+ * checks what arrives, so the store need not be trusted; files that it lost are stored again.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";

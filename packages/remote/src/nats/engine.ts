@@ -1,6 +1,6 @@
 /**
- * A connection to the engine of a fleet. What is sent is sealed with the fleet's key, and what arrives without a valid
- * seal is dropped, so the engine and its other users can read and lose messages but not invent or change them.
+ * A connection to the engine of a fleet. Messages are sealed with the fleet's key, and those that arrive without a
+ * valid seal are dropped, so the engine and its other users can read and lose messages but not forge or change them.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
@@ -182,7 +182,7 @@ export class Engine {
 	#subscribe(subject: string, listener: (message: Msg) => Promise<void>): () => void {
 		const subscription: Subscription = this.connection.subscribe(subject, {
 			callback: (error, message) => {
-				if (!error) void listener(message).catch(() => undefined); // a closed connection answers nobody
+				if (!error) void listener(message).catch(() => undefined); // a closed connection sends no answers
 			},
 		});
 		return () => subscription.unsubscribe();

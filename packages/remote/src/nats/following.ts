@@ -148,7 +148,7 @@ export class Following {
 		const { seq, entry: last } = await endOf(engine, key);
 		if (this.#isOver || this.#hasEnded(last)) return;
 		const result = resultIn(last);
-		if (result) return this.#end(result); // told before it fell silent; what else it has cannot be fetched
+		if (result) return this.#end(result); // sent before it fell silent; what else it has cannot be fetched
 		const who =
 			this.#worker === undefined ? "no worker has it" : `its worker ${workers.nameOf(this.#worker)} is silent`;
 		const why = `${who} for ${Math.round(leaseMs / 1_000)} s`;

@@ -10,7 +10,7 @@ import { Fenced, RunWriter } from "./run-log.ts";
 
 export interface HeldRunOptions {
 	key: string;
-	/** The process that launched it; unknown after a restart of this worker, until somebody follows the run. */
+	/** The process that launched it; unknown after a restart of this worker, until a process follows the run. */
 	near: string | undefined;
 	worker: Worker;
 	engine: Engine;
@@ -19,7 +19,7 @@ export interface HeldRunOptions {
 	report: Report;
 	/** Its process has ended, so its slot is free. */
 	onFree: () => void;
-	/** It is not ours any more, or nobody needs it. */
+	/** It is no longer ours, or no longer needed. */
 	onGone: () => void;
 }
 
@@ -34,7 +34,7 @@ export class HeldRun {
 	#isOver = false;
 	#isAbandoned = false;
 	#isClosed = false;
-	/** When somebody asked for it last. */
+	/** When it was last asked for. */
 	heardAt: number;
 
 	constructor(options: HeldRunOptions) {
@@ -78,7 +78,7 @@ export class HeldRun {
 		return this.#writer.append("refused", refusal);
 	}
 
-	/** A process before this one kept the order: whether it is still ours, and nobody knows that it was started. */
+	/** A process before this one kept the order: whether it is still ours, and its start was never reported. */
 	async isToStart(): Promise<boolean> {
 		try {
 			const last = await this.#writer.resume();

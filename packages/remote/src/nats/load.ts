@@ -1,4 +1,4 @@
-/** Loads the NATS packages when a fleet is first used: who has no fleet neither loads nor installs them. */
+/** Loads the NATS packages when a fleet is first used: users without a fleet neither load nor install them. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Refused } from "../link/link.ts";
 

@@ -1,4 +1,4 @@
-/** What the two sides of a fleet say to each other besides the pieces of runs. Both check what they hear. */
+/** What the two sides of a fleet say to each other besides the pieces of runs. Both check what they receive. */
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 

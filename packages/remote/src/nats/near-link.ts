@@ -42,7 +42,7 @@ export interface NatsLinkOptions {
 const LEASE_MS = 30_000;
 /** Without work, the connection is closed after this time: it would keep a process from ending. */
 const IDLE_MS = 1_000;
-/** A launch does not wait for ever. */
+/** How often a launch tries to connect. */
 const LAUNCH_ATTEMPTS = 4;
 
 interface Offered {
@@ -146,7 +146,7 @@ export class NatsLink implements Link {
 		};
 	}
 
-	/** Nothing stays in the engine's store that nobody fetches any more. */
+	/** Nothing stays in the engine's store once it is no longer needed. */
 	async #forget({ digest }: Offered): Promise<void> {
 		const engine = this.#near?.engine;
 		if (!digest || !engine) return;
@@ -194,7 +194,7 @@ export class NatsLink implements Link {
 		this.#beat(near);
 		for (const listener of this.#listeners) listener(true);
 		for (const following of this.#following.values()) following.begin(near);
-		this.#shared.restWhenIdle(); // whoever wanted it may have gone meanwhile
+		this.#shared.restWhenIdle(); // the caller may be gone by now
 		return near;
 	}
 

@@ -153,7 +153,7 @@ export class Placing {
 	async #withdraw(): Promise<void> {
 		const { signal } = this.#options;
 		this.#fail(signal.reason);
-		await this.#write("withdrawn", 0, {}).catch(() => undefined); // or a worker has it, and is told to end it
+		await this.#write("withdrawn", 0, {}).catch(() => undefined); // or a worker has it, and is asked to end it
 	}
 
 	async #write(kind: "fence" | "withdrawn", seq: number, body: object): Promise<boolean> {

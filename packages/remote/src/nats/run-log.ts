@@ -1,6 +1,6 @@
 /**
  * The log of one run in the engine. Every message must follow the one that its writer knew last (compare-and-set), so a
- * run has one writer: who comes late learns that somebody else wrote, and stops.
+ * run has one writer: a late writer learns that another one has written, and stops.
  */
 import { randomBytes } from "node:crypto";
 import type { ConsumerMessages, MsgRequest, StoredMsg } from "@nats-io/jetstream";
@@ -9,7 +9,7 @@ import { parseJson } from "@pi-subagents/core/runs";
 import { Refused } from "../link/link.ts";
 import { type Engine, isStreamMissing, SEAL } from "./engine.ts";
 
-/** What a message says it is. `fence` and `withdrawn` come from the near side: the run is over, whoever has it. */
+/** What a message says it is. `fence` and `withdrawn` come from the near side: the run is over, whichever worker has it. */
 export type EntryKind = "claim" | "accepted" | "refused" | "piece" | "done" | "fence" | "withdrawn";
 
 export interface Entry {
@@ -170,7 +170,7 @@ export class RunWriter {
 	}
 
 	/**
-	 * Continues what an earlier process of this worker wrote, and throws `Fenced` if somebody else did since. After the
+	 * Continues what an earlier process of this worker wrote, and throws `Fenced` if another one has written since. After the
 	 * engine lost its store there is nothing: the run is claimed again. Resolves with the newest entry.
 	 */
 	async resume(): Promise<Entry | undefined> {

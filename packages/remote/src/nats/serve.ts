@@ -1,7 +1,7 @@
 /**
- * The worker's side of a fleet. It pulls an order when it has a free slot, claims the run in the engine, acknowledges the
- * order, and starts it. From then on the run is its own: no lock of a queue decides about it, and its directory is the
- * truth. One beat for all runs tells that it lives.
+ * The worker's side of a fleet. It pulls an order when it has a free slot, claims the run in the engine, acknowledges
+ * the order, and starts it. From then on the run is its own: no queue decides about it, and its directory is the truth.
+ * One beat for all runs shows that the worker is alive.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
@@ -49,7 +49,7 @@ export interface ServeNatsOptions {
 /** How long an order may stay with a worker that died before it claimed it. */
 const CLAIM_NS = 10 * 1e9;
 const PULL_MS = 5_000;
-/** A queue that nobody pulls from is removed. */
+/** A queue that no worker pulls from is removed. */
 const UNUSED_NS = 60 * 60 * 1e9;
 /** When this process is asked to end, its runs may say how they ended for this long. */
 const FAREWELL_MS = 10_000;
@@ -61,7 +61,7 @@ export class FleetWorker {
 	readonly #id: string;
 	readonly #life = randomBytes(6).toString("hex");
 	readonly #held = new Map<string, HeldRun>();
-	/** When each process that launches agents was heard last. */
+	/** When each process that launches agents was last heard from. */
 	readonly #nears = new Map<string, number>();
 	#offer: Offer;
 	#upSince: number;
@@ -258,7 +258,7 @@ export class FleetWorker {
 			await rm(this.#orderPath(message.key), { force: true });
 		} catch (error) {
 			const refusal = { why: messageOf(error), isFinal: error instanceof Refused };
-			await run.refused(refusal).catch(() => undefined); // somebody gave it up
+			await run.refused(refusal).catch(() => undefined); // it was given up
 			this.#drop(message.key);
 		}
 	}

@@ -1,4 +1,4 @@
-/** The workers of a fleet as a process that launches agents sees them: what they offer, and whether they live. */
+/** The workers of a fleet as a process that launches agents sees them: what they offer, and whether they are alive. */
 import type { RunSpec } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
@@ -53,7 +53,7 @@ export class Workers {
 	}
 
 	/**
-	 * Whether it has been silent for the whole lease while we could have heard it. Nobody is late while the connection is
+	 * Whether it has been silent for the whole lease while we could have heard it. No worker is late while the connection is
 	 * away, and after it everybody has the whole lease again.
 	 */
 	isLate(worker: string | undefined): boolean {

@@ -1,6 +1,6 @@
 /**
  * Keeps the near copy of a run's directory: appends what its files gain on the other machine, sends the control lines
- * that are written here, and puts the result there last. The usual watcher reads the copy and does not know.
+ * that are written here, and puts the result there last. The usual watcher reads the copy like any run's directory.
  */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -22,7 +22,7 @@ export interface MirrorOptions {
 	link: Link;
 	/** Takes over what the agent committed. */
 	finish: (piece: Piece & { type: "result" }) => Promise<Finished>;
-	/** Called before its end is told: nothing of the run is alive on the other machine. */
+	/** Called before its end is reported: nothing of the run is alive on the other machine. */
 	onOver: () => void;
 	clock: Clock;
 	report: Report;

@@ -17,7 +17,7 @@ export interface ChannelOptions {
 	handlers: Readonly<Record<string, Handler>>;
 	/** Called with every line that arrives, even if it is of no use. One that closes the channel is not obeyed. */
 	onSign?: () => void;
-	/** Called once, when nothing can be sent or heard any more. */
+	/** Called once, when nothing more can be sent or received. */
 	onClosed: () => void;
 }
 

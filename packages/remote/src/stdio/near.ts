@@ -1,7 +1,7 @@
 /**
  * The link to a machine that is reached by starting a program: `pi-subagents-worker --stdio`, here or through ssh. All
  * runs of this process on that machine share one connection. A connection that ends, or falls silent, is opened again
- * as long as somebody needs it; nobody counts as lost meanwhile.
+ * as long as it is needed; no run counts as lost meanwhile.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
@@ -103,7 +103,7 @@ export class StdioLink implements Link {
 					return;
 				} catch (error) {
 					if (error instanceof Refused || signal.aborted) throw error;
-					if (failures >= RETRY_MS.length) throw error; // a launch does not wait for ever
+					if (failures >= RETRY_MS.length) throw error; // a launch does not wait forever
 				}
 				await this.#pause(RETRY_MS[failures] ?? 0, signal);
 			}
@@ -207,7 +207,7 @@ export class StdioLink implements Link {
 		this.#beat(connection);
 		for (const listener of this.#listeners) listener(true);
 		for (const [key, following] of this.#following) void this.#begin(connection, key, following);
-		this.#shared.restWhenIdle(); // whoever wanted it may have gone meanwhile
+		this.#shared.restWhenIdle(); // the caller may be gone by now
 		return connection;
 	}
 

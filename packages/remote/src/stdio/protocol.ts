@@ -1,4 +1,4 @@
-/** What the two ends of a pipe or an ssh connection say to each other. Both ends check what they hear. */
+/** What the two ends of a pipe or an ssh connection say to each other. Both ends check what they receive. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";

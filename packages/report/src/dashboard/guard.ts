@@ -1,7 +1,7 @@
 /**
  * Which requests the dashboard answers. Pure. Other pages in the same browser can send requests to this machine, and a
- * name that they control can be made to point at it: so every request must be for our address, from our own page or from
- * nobody, and what shows data needs the token.
+ * name that they control can be made to point at it: so every request must be for our address, from our own page or
+ * from no page, and what shows data needs the token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 

@@ -1,6 +1,6 @@
 /**
- * Those who look at a dashboard. The source is read only while somebody does, with pauses in between, and a reader that
- * is slow gets fewer updates, never a longer queue.
+ * The readers of a dashboard. The source is read only while there are any, with pauses in between, and a slow reader
+ * gets fewer updates, never a longer queue.
  */
 import type { ServerResponse } from "node:http";
 import type { Report } from "../model/types.ts";
@@ -67,7 +67,7 @@ export class Readers {
 		this.#look();
 	}
 
-	/** Shows how it all ended, if anybody looks. */
+	/** Sends the final state to the readers, if any. */
 	async lastLook(): Promise<void> {
 		if (this.#readers.size > 0) await this.#read();
 	}
@@ -88,7 +88,7 @@ export class Readers {
 		if (this.#readers.size > 0) return;
 		this.#unwatch?.();
 		this.#unwatch = undefined;
-		this.#isStale = true; // nobody hears of changes now
+		this.#isStale = true; // no changes are received now
 	}
 
 	#look(): void {

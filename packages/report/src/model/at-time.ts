@@ -1,4 +1,4 @@
-/** A report of runs that go on, at a later time: what has not ended is longer by then. Pure. */
+/** A report at a later time: runs that have not ended are longer by then. Pure. */
 import { criticalPath } from "./critical-path.ts";
 import type { Report, ReportAgent } from "./types.ts";
 

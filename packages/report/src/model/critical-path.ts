@@ -1,4 +1,4 @@
-/** What the last end waited for: the chain of runs that would have to be faster for the whole to be. Pure. */
+/** The critical path: the chain of runs that would have to be faster for the whole to be. Pure. */
 import type { PathStep, ReportAgent } from "./types.ts";
 
 /** In order; steps do not overlap, and each lies within its run. */

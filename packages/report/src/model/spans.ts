@@ -131,7 +131,7 @@ class Walk {
 				this.#askedAt ??= this.#now;
 				return;
 			case "agent_steered":
-				this.#askedAt ??= this.#now; // an idle agent goes on
+				this.#askedAt ??= this.#now; // an idle agent continues
 				return;
 			case "idle":
 				this.#askedAt = undefined;
@@ -139,7 +139,7 @@ class Walk {
 		}
 	}
 
-	/** What is still open was cut off by the end of the run, or goes on. */
+	/** What is still open was cut off by the end of the run, or continues. */
 	finish(): void {
 		this.#now = this.#input.endedAt;
 		const label = this.#input.isRunning ? "continues" : "was cut off";

@@ -6,7 +6,7 @@ import { App } from "./app.tsx";
 import { followLive, type LiveState } from "./live.ts";
 import "./style.css";
 
-/** How often what goes on is drawn longer. */
+/** How often running spans are redrawn. */
 const TICK_MS = 1_000;
 
 const NOTHING_YET: Report = {

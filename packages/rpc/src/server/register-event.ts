@@ -1,4 +1,4 @@
-/** The older way to bring a preset along: an event with one definition, whose `result` we write before `emit` returns. */
+/** The older way to register a preset: an event with one definition, whose `result` we write before `emit` returns. */
 import { type Bus, listen } from "../bus.ts";
 import type { AgentDefinition } from "../protocol.ts";
 import { readDefinition } from "./agent-definitions.ts";

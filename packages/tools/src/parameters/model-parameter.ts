@@ -1,9 +1,9 @@
 /**
  * Parameters that several tools share.
  *
- * The `model` parameter of the tools that launch. Few models are named in it, many would crowd every request. Other
- * texts pass, too: a name that is nearly right is understood, and one that is wrong gets an error that lists the right
- * ones, which pi's own check would not.
+ * The `model` parameter of the tools that launch. It names a few models; many would enlarge every request. Other texts
+ * pass, too: a name that is nearly right is understood, and one that is wrong gets an error that lists the right ones,
+ * which pi's own check would not.
  */
 import { type TOptional, type TUnsafe, Type } from "typebox";
 

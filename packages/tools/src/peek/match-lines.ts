@@ -1,6 +1,6 @@
 /**
- * Which lines a regular expression finds. A model wrote it, and one that backtracks without end would stop everything
- * here, so it runs in its own thread with a deadline.
+ * Which lines a regular expression finds. A model wrote it, and endless backtracking would block this process, so it
+ * runs in its own thread with a deadline.
  */
 import { Worker } from "node:worker_threads";
 import { AgentError, type Clock, messageOf } from "@pi-subagents/core";

@@ -1,6 +1,6 @@
 /**
- * The person's side of a message that tells of settled agents. Its details come from a session file that may be old or
- * edited, so every field is checked; what is drawn is cleaned and fits any width.
+ * How a person sees a message about settled agents. Its details come from a session file that may be old or edited, so
+ * every field is checked; what is drawn is cleaned and fits any width.
  */
 import { getMarkdownTheme, keyHint, type Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";

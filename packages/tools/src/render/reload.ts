@@ -1,6 +1,6 @@
 /**
- * Keeps rows readable over `/reload`: pi draws the conversation before the new extension has heard of its session, so
- * before its tools are offered, and would show their calls as raw JSON. The old tools therefore stand in until then.
+ * Keeps rows readable over `/reload`: pi draws the conversation before the new extension knows its session and offers
+ * its tools, and would show their calls as raw JSON. The old tools therefore stand in until then.
  */
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
 

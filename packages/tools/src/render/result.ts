@@ -60,7 +60,7 @@ function textOf({ content }: Pick<Shown, "content">): string {
 	return sanitizeBlock(content.map((part) => part.text ?? "").join("\n")).trim();
 }
 
-/** The text is for the model. The row stays as it is while the agent goes on, so it says only what remains true. */
+/** The text is for the model. The row stays as it is while the agent continues, so it says only what remains true. */
 function launched({ agentId, status }: AgentDetails, theme: Theme): string {
 	const how = status === "queued" ? "queued" : "started";
 	return `${theme.fg("accent", `→ ${how} in the background`)} ${theme.fg("muted", `· ${sanitize(agentId)}`)}`;

@@ -1,4 +1,4 @@
-/** Waits inside a tool call for the agents it has launched: one, or several at once. Giving up the call stops them. */
+/** Waits inside a tool call for the agents it has launched: one, or several at once. Aborting the call stops them. */
 import { type AgentRecord, type Agents, type Outcome, type Store, systemClock } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
 import { sanitize } from "@pi-subagents/progress";

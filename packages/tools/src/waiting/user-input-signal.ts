@@ -1,4 +1,4 @@
-/** Lets a tool that merely waits give way when the user says something while the model works. */
+/** Lets a tool that merely waits give way when the user types something while the model works. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 export interface UserInputSignal {

@@ -1,4 +1,4 @@
-/** The calls that wait for an agent or a person: so many at once, and each may be skipped or tried again meanwhile. */
+/** The calls that wait for an agent or a person: a limited number at once; each may be skipped or retried meanwhile. */
 import { Lanes } from "./lanes.ts";
 import type { AgentResult } from "./ports.ts";
 

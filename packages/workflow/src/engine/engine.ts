@@ -1,6 +1,6 @@
 /**
  * Runs a workflow: its script in a thread, its calls through the ports, everything that happens in the journal first.
- * Given the journal of an earlier run it answers from there what was answered, and continues with the rest.
+ * Given the journal of an earlier run, it replays the recorded answers and continues with the rest.
  */
 
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Lets so many calls run at once, in the order in which they came, and none while paused. */
+/** Limits how many calls run at once, in the order in which they came; none while paused. */
 export class Lanes {
 	readonly #most: number;
 	#running = 0;

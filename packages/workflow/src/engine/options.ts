@@ -1,4 +1,4 @@
-/** What a script may ask for in a call, checked before anything starts. A mistake is named, with what is known. Pure. */
+/** What a script may ask for in a call, checked before anything starts. Errors say what is allowed. Pure. */
 import { isObject } from "@pi-subagents/core";
 import type { OnError } from "../script/meta.ts";
 
@@ -29,7 +29,7 @@ export interface AgentRequest {
 
 export interface AskRequest {
 	question: string;
-	/** The answer if nobody gives one. */
+	/** The answer if no one gives one. */
 	default?: string;
 }
 

@@ -9,7 +9,7 @@ import type { AgentRequest, AskRequest } from "./options.ts";
 export interface WorkflowPorts {
 	/** Runs an agent to its end. Rejects if the request can never run: that is a mistake in the script. */
 	agent(request: AgentRequest, call: AgentCall): Promise<AgentResult>;
-	/** Asks a person. Undefined: nobody answers. */
+	/** Asks a person. Undefined: no one answers. */
 	ask(request: AskRequest, signal: AbortSignal): Promise<string | undefined>;
 	/** The text of a saved workflow. Rejects if there is none. When absent, scripts cannot call others. */
 	load?(name: string): Promise<string>;

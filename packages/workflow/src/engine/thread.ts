@@ -1,6 +1,6 @@
 /**
- * The thread that a script runs in, with its bounds: memory, and time between two waits. What exceeds them ends it with
- * an error that says so.
+ * The thread that a script runs in, with its bounds: memory, and time between two waits. A script that exceeds them
+ * ends with an error that names the bound.
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, countDown, messageOf } from "@pi-subagents/core";

@@ -1,6 +1,6 @@
 /**
- * What a workflow's journal says, one JSON object per line. The file only grows. A last line without its end was being
- * written when the process died, and a line of an unknown type comes from a newer version; both are skipped.
+ * What a workflow's journal says, one JSON object per line. The file only grows. A partial last line was being written
+ * when the process died, and a line of an unknown type comes from a newer version; both are skipped.
  */
 import { isObject } from "@pi-subagents/core";
 import type { CallKind } from "../thread/messages.ts";
@@ -28,13 +28,13 @@ export interface Started {
 	/** The script's text. */
 	script: string;
 	args: unknown;
-	/** What `Math.random` is made from. */
+	/** The seed of `Math.random`. */
 	seed: string;
 	/** Null: no limit. */
 	budget: number | null;
 }
 
-/** Another process, or a later run, took it up. */
+/** Another process, or a later run, resumed it. */
 interface Resumed {
 	type: "resumed";
 	/** The script, if it has changed. */
@@ -46,7 +46,7 @@ interface Called {
 	type: "called";
 	path: string;
 	kind: CallKind;
-	/** Of what was asked for: the same call has the same. */
+	/** Of what was asked for: equal calls have equal hashes. */
 	hash: string;
 	/** A few words for people. */
 	label: string;
@@ -92,7 +92,7 @@ interface Noted {
 	text: string;
 }
 
-/** The script made another call here than the journal holds: it has changed, or is not deterministic. */
+/** The script made a different call from the recorded one: it has changed, or is not deterministic. */
 export interface Diverged {
 	type: "diverged";
 	path: string;
@@ -123,7 +123,7 @@ const isAnswer: Check = (value) => {
 	return value.ok === false && oneOf("failed", "aborted", "skipped")(value.status) && text(value.error);
 };
 
-/** The fields by which a line is known to be whole, and to say what it should. */
+/** The fields that a line of each type must have to be valid. */
 const REQUIRED: Record<JournalEvent["type"], Readonly<Record<string, Check>>> = {
 	started: { id: text, name: text, script: text, seed: text },
 	resumed: {},

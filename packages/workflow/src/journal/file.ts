@@ -1,15 +1,15 @@
-/** The journal as a file beside the runs: read whole when a workflow is taken up, then only appended to. */
+/** The journal as a file beside the runs: read whole when a workflow is resumed, then only appended to. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
 import { isMissing } from "@pi-subagents/core/files";
 import { type JournalEvent, parseJournal } from "./events.ts";
 
-/** Where the engine keeps what happened. */
+/** Where the engine records what happened. */
 export interface Journal {
 	/** What an earlier process wrote. */
 	read(): JournalEvent[];
-	/** Kept when this returns: another process may have to go on from here. */
+	/** On disk when this returns: another process may have to continue from here. */
 	append(event: JournalEvent): void;
 	close(): void;
 }
@@ -20,16 +20,16 @@ export function journalPath(runsDir: string, id: string): string {
 }
 
 /**
- * Written without delay, so that nothing follows from a line that a killed process did not leave behind. What cannot be
- * written is reported once, and the workflow continues: it could not be taken up from there. It is written with the next
- * line that can be: a gap would let a finished agent run again.
+ * Written synchronously: nothing may follow from a line that a killed process did not write. A failure is reported once,
+ * and the workflow continues, but cannot be resumed until the missing lines are written. That is tried with each line: a
+ * gap would let a finished agent run again.
  */
 export function fileJournal(path: string, warn: (notice: string) => void): Journal {
 	let file: number | undefined;
-	/** An earlier process left half a line. */
+	/** An earlier process left a partial line. */
 	let isTorn = false;
 	let hasWarned = false;
-	/** Lines, the first perhaps without its beginning, which is written. */
+	/** Lines; the beginning of the first may already be written. */
 	const unwritten: Buffer[] = [];
 	const write = () => {
 		try {
@@ -65,7 +65,7 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 	};
 }
 
-/** A journal in memory, for scripts and tests. Another engine may take up the same list. */
+/** A journal in memory, for scripts and tests. Another engine may continue with the same list. */
 export function memoryJournal(events: JournalEvent[] = []): Journal {
 	return { read: () => [...events], append: (event) => void events.push(event), close: () => undefined };
 }

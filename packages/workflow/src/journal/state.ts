@@ -8,9 +8,9 @@ export interface WorkflowState {
 	started?: Started & { at: number };
 	/** The script as it was run last. */
 	script: string;
-	/** Whether it was ever taken up with another script. */
+	/** Whether it was ever resumed with another script. */
 	hasChanged: boolean;
-	/** How often it was taken up again. */
+	/** How often it was resumed. */
 	resumes: number;
 	/** By path, in the order of calling. */
 	calls: Map<string, CallState>;
@@ -139,7 +139,7 @@ function change(state: WorkflowState, path: string, fields: Partial<CallState>):
 	if (call) Object.assign(call, fields);
 }
 
-/** What was recorded there may be asked for again elsewhere, so it is kept aside. */
+/** The recorded call may be made elsewhere now, so it is kept aside. */
 function place(state: WorkflowState, call: CallState): void {
 	const before = state.calls.get(call.path);
 	if (before?.answer || before?.agentId !== undefined) {

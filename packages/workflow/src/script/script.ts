@@ -51,7 +51,7 @@ export function checkScript(source: string): CheckedScript {
 	return { meta, source, program, hash: createHash("sha256").update(source).digest("hex").slice(0, 16) };
 }
 
-/** Blanks and comments up to the end of the line. Each comment can be read in one way only, or many would take for ever. */
+/** Blanks and comments up to the end of the line. Each comment can be matched in one way only: many would take exponential time. */
 const BEHIND = /(?:[^\S\n]|\/\/[^\n]*|\/\*(?:[^*\n]|\*(?!\/))*\*\/)*(?=[;\n]|$)/y;
 const STATEMENT = /export\s+const\s+meta\s*=\s*/y;
 

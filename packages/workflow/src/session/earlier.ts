@@ -1,5 +1,5 @@
 /**
- * What became of an agent whose workflow was interrupted: it had answered, it still runs in a process of its own, its
+ * What became of an agent whose workflow was interrupted: it had answered, it still runs in its own process, its
  * conversation can be continued, or nothing of it is left.
  */
 import { existsSync } from "node:fs";

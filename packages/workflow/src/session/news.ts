@@ -1,4 +1,4 @@
-/** What other extensions hear of a workflow. Pure. */
+/** The events about a workflow for other extensions. Pure. */
 import { defined } from "@pi-subagents/core";
 import type { JournalEvent } from "../journal/events.ts";
 import { progressOf, type WorkflowState } from "../journal/state.ts";

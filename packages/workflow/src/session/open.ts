@@ -1,4 +1,4 @@
-/** What happens to workflows when a session is opened: paused ones continue or are told of, and a file that a flag names is run. */
+/** When a session is opened: paused workflows continue or are reported, and the file given with a flag is run. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type AgentRecord, bestEffort, type Manager, type Outcome } from "@pi-subagents/core";
@@ -10,13 +10,13 @@ export interface PausedDeps {
 	autoResume: boolean;
 	notify(notice: string): void;
 	warn(notice: string): void;
-	/** Its result is still to come: that it was interrupted need not be told. */
+	/** Its result is still to come, so the interruption need not be reported. */
 	silence(record: AgentRecord): void;
 }
 
 /**
  * Those that ended with an earlier process are paused; the others have ended for good. One whose script had returned is
- * taken up in any case: nothing is launched, only its result is still to be told. One that was stopped stays so.
+ * resumed in any case: nothing is launched, only its result is delivered. One that was stopped stays so.
  */
 export async function openPaused<Context extends SessionContext>(
 	earlier: readonly AgentRecord[],

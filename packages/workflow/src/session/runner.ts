@@ -68,7 +68,7 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 	};
 }
 
-/** What its row shows, and what is told if it is stopped there. */
+/** What its row shows, and what is reported if it is stopped there. */
 function lineOf(event: JournalEvent, state: WorkflowState): string | undefined {
 	const { done, total } = progressOf(state);
 	const count = total === 0 ? "" : ` · ${done}/${total} agents`;

@@ -1,4 +1,4 @@
-/** The workflows of a session: started, resumed, paused, and what is known of them, live or from their journals. */
+/** The workflows of a session: started, resumed, paused, and what is known about them, live or from their journals. */
 import { dirname } from "node:path";
 import {
 	AgentError,

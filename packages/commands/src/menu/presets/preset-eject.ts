@@ -1,4 +1,4 @@
-/** Copies a preset into an editable file, which replaces it or has a name of its own; and deletes such a file. */
+/** Copies a preset into an editable file, which replaces it or has its own name; and deletes such a file. */
 import { rm } from "node:fs/promises";
 
 import type { Config } from "@pi-subagents/launch";

@@ -40,7 +40,7 @@ export interface DetachedLauncher {
 }
 
 /**
- * A runner that knows its runs only by their files, which somebody keeps up to date.
+ * A runner that knows its runs only by their files, which another process keeps up to date.
  *
  * @example
  * ```ts

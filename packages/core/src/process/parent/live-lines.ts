@@ -55,7 +55,7 @@ export class LiveLines {
 		send({ type: "watch", id });
 		const follow = (path: string) => {
 			if (this.#id !== id) return;
-			const report = () => undefined; // whoever wants the whole text has the event that follows
+			const report = () => undefined; // the whole text is in the event that follows
 			this.#lines = followLines(join(path, RUN_FILES.live), (line) => this.#hear(line), {
 				clock,
 				report,

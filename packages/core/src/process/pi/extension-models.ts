@@ -1,6 +1,6 @@
 /**
- * Models that only an extension provides. pi takes another model, or asks the provider for one that it never heard of, if
- * the extension is not loaded: a child in its own process checks that it has the model it was started with.
+ * Models that only an extension provides. pi takes another model, or asks the provider for one that it does not know,
+ * if the extension is not loaded: a child in its own process checks that it has the model it was started with.
  */
 const VARIABLE = "PI_SUBAGENTS_EXTENSION_MODELS";
 

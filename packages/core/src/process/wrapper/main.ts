@@ -62,7 +62,7 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	const result = await withWorktree(await run.live(), spec);
 	const isKept = await keep(dir, result, spec);
 	if (parentSocket) await send(parentSocket, `${JSON.stringify(result)}\n`);
-	parentSocket?.end(); // whoever waits for this line need not wait for our exit
+	parentSocket?.end(); // a process that waits for this line need not wait for our exit
 	await terminal.end(result);
 	if (alertRules) await announce(alertRules, meta, result);
 	const { status } = result.outcome;

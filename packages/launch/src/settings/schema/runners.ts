@@ -8,7 +8,7 @@ const secretFile = (description: string) =>
 
 /** How to reach a machine. */
 const machine = Type.Object({
-	/** Optional only here: a machine without an address is one that nobody can reach. */
+	/** Optional only here: a machine without an address cannot be reached. */
 	ssh: Type.Optional(
 		Type.String({
 			minLength: 1,
