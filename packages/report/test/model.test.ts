@@ -81,6 +81,15 @@ describe("a family", () => {
 	});
 });
 
+test("what a failed check printed is only in a full report", () => {
+	const verification = { ok: false, command: "npm test", problem: "npm test exited with code 1", tail: "not ok 3" };
+	const outcome = { status: "failed" as const, error: "Not verified: npm test exited with code 1", verification };
+	const run = { meta: facts("a1"), lines: [], result: result({ outcome }) };
+	const [brief, full] = [false, true].map((isFull) => agent(buildReport([run], { now: 0, isFull }), "a1").verification);
+	expect(brief).toEqual({ ok: false, command: "npm test", problem: "npm test exited with code 1" });
+	expect(full).toEqual(verification);
+});
+
 test("secrets are masked in every spelling, and control characters are gone", () => {
 	const secret = "sk-live/very+secret=1";
 	const task = `a ${secret} b ${encodeURIComponent(secret)} \x1b[31mred\u202e`;

@@ -1,6 +1,6 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
 import type { EventLine, Meta, ResultFile } from "@pi-subagents/core/runs";
-import { checkArguments, type Outcome } from "@pi-subagents/progress";
+import { checkArguments, type Outcome, type Verification } from "@pi-subagents/progress";
 import { cleanReport } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
 import { spansOf } from "./spans.ts";
@@ -153,7 +153,7 @@ function agentOf(run: RunInput, { now, isFull, waited, parentId }: Placed): Repo
 			isWaiting: (line) => waitsForAgents(line, waited),
 		}),
 		transcript: transcriptOf(lines, { isFull, ...(run.outputs ? { outputs: run.outputs } : {}) }),
-		...(result ? endOf(result.outcome, result.finalText) : {}),
+		...(result ? endOf(result.outcome, result.finalText, isFull) : {}),
 		...(isFull && run.diff !== undefined ? { diff: run.diff } : {}),
 	};
 }
@@ -183,17 +183,22 @@ function countsIn(lines: readonly EventLine[]): Pick<ReportAgent, "usage" | "tur
 	};
 }
 
-function endOf(outcome: Outcome, finalText: string | undefined): Partial<ReportAgent> {
+function endOf(outcome: Outcome, finalText: string | undefined, isFull: boolean): Partial<ReportAgent> {
 	const answer = outcome.status === "completed" ? outcome.text : (outcome.partialText ?? finalText);
+	const verification = outcome.status === "aborted" ? undefined : outcome.verification;
 	const structured = outcome.status === "aborted" ? undefined : structuredOf(outcome.structured);
 	return {
 		...(answer === undefined || answer === "" ? {} : { answer }),
 		...(outcome.status === "failed" ? { error: outcome.error } : {}),
 		...(outcome.status === "aborted" ? { stoppedBy: stopText(outcome) } : {}),
 		...(structured === undefined ? {} : { structured }),
-		...(outcome.status !== "aborted" && outcome.verification ? { verification: outcome.verification } : {}),
+		...(verification ? { verification: isFull ? verification : withoutOutput(verification) } : {}),
 		...(outcome.worktree === undefined ? {} : { worktree: outcome.worktree }),
 	};
+}
+
+function withoutOutput({ tail: _tail, ...verification }: Verification): Verification {
+	return verification;
 }
 
 function structuredOf(

@@ -25,7 +25,7 @@ interface DetailsProps {
 }
 
 export function Details({ agent, origin, cost, isFull, onBack }: DetailsProps) {
-	const { status, description, error, stoppedBy, task, answer, structured } = agent;
+	const { status, description, error, stoppedBy, task, answer, structured, verification } = agent;
 	return (
 		<section class="details" aria-label="Details" tabIndex={-1}>
 			<header>
@@ -41,6 +41,11 @@ export function Details({ agent, origin, cost, isFull, onBack }: DetailsProps) {
 				<p class="about">{description}</p>
 			</header>
 			{error === undefined ? null : <pre class="bad">{error}</pre>}
+			{verification?.tail === undefined ? null : (
+				<Part title="What the check printed">
+					<pre class="code">{verification.tail}</pre>
+				</Part>
+			)}
 			{stoppedBy === undefined ? null : <p class="warn">Stopped by {stoppedBy}</p>}
 			<Breakdown agent={agent} />
 			<Facts agent={agent} origin={origin} cost={cost} />
@@ -123,7 +128,7 @@ function Facts({ agent, origin, cost }: Pick<DetailsProps, "agent" | "origin" | 
 			cost === usage.cost ? formatCost(cost) : `${formatCost(usage.cost)} · ${formatCost(cost)} with its agents`,
 		],
 		["Tokens", usage.cacheRead > 0 ? `${tokens} · ${formatTokens(usage.cacheRead)} from the cache` : tokens],
-		["Turns", `${turns} · ${toolUses} tool calls`],
+		["Turns", `${turns} · ${toolUses} tool ${toolUses === 1 ? "call" : "calls"}`],
 		["Model", model],
 		["Runs", `${agent.isBackground ? "in the background" : "while its caller waits"} · ${runner}`],
 		...(agent.verification ? [["Check", verificationText(agent.verification)] satisfies [string, string]] : []),
