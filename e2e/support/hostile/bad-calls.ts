@@ -35,7 +35,7 @@ const badModels: BadCall[] = [
 	},
 	{ flaw: "a provider without a model", args: { model: "fake/" }, says: /No available model matches "fake\/"/ },
 	{
-		flaw: "a model with what nobody sees",
+		flaw: "a model with an invisible character",
 		args: { model: "fake/fake\u200b-1" },
 		says: /The model ".*" contains an invisible character, U\+200B\. Leave it out\./,
 	},
@@ -50,7 +50,7 @@ const badPresets = (field: string): BadCall[] => [
 	},
 	{ flaw: "an unknown preset", args: { [field]: "nobody" }, says: /There is no preset "nobody"\..* Known: Explore, / },
 	{
-		flaw: "a preset with what nobody sees",
+		flaw: "a preset with an invisible character",
 		args: { [field]: "repo\u00ad-scout" },
 		says: /The preset ".*" contains an invisible character, U\+00AD\. Leave it out\./,
 	},
@@ -85,7 +85,7 @@ export const badCalls: Record<string, BadCall[]> = {
 			{ flaw: "a prompt of another type", args: { prompt: ["Dig."] }, says: /prompt/ },
 			{ flaw: "an endless name", args: { name: LONG }, says: /The name is too long: 10,?000 characters/ },
 			{
-				flaw: "a name with what nobody sees",
+				flaw: "a name with an invisible character",
 				args: { name: "di\u200bgger" },
 				says: /The name ".*" contains an invisible character, U\+200B\. Leave it out\./,
 			},

@@ -21,7 +21,7 @@ const rules = [
 ];
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test("interactive: the user is asked, and the child goes on with the answer", async () => {
+	test("interactive: the user is asked, and the child continues with the answer", async () => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env, pi });
 		tui.type("Please delegate.");
@@ -34,7 +34,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	});
 
 	if (isFullRun)
-		test("interactive: who does not want to answer leaves the decision to the child", async () => {
+		test("interactive: a dismissed question leaves the decision to the child", async () => {
 			await using it = await scene(rules);
 			await using tui = await startTui({ env: it.env, pi });
 			tui.type("Please delegate.");
@@ -57,7 +57,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	});
 
 	if (isFullRun)
-		test("print: nobody can answer, and the child is told so at once", async () => {
+		test("print: no one can answer, and the child learns that at once", async () => {
 			await using it = await scene(rules);
 			const { stdout, code } = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect({ stdout, code }).toEqual({

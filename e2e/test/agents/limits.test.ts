@@ -134,7 +134,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			},
 		);
 
-	test("timeout: a model that never answers does not hold the parent for ever", async () => {
+	test("timeout: a model that never answers does not hold the parent forever", async () => {
 		await using it = await scene([parent, when(systemPromptSays("You are limited."), hang())], {
 			files: { ".pi/subagents/limited.md": preset("timeout: 1s\n") },
 		});

@@ -191,7 +191,7 @@ describe.each(inFull)("pi $version", (pi) => {
 	);
 
 	test.each(runners)(
-		"a server of a project is started if the user trusts the project, and else never (%s)",
+		"a project's server is started only if the user trusts the project (%s)",
 		async (runner) => {
 			const files = {
 				files: { ".pi/mcp.json": servers("my-tools") },

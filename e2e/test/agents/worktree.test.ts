@@ -62,7 +62,7 @@ describe.each(PIS)("pi $version", (pi) => {
 	);
 
 	test(
-		"one that writes outside of it is refused, and one whose command does is told and named",
+		"one that writes outside of it is refused, and one whose command does is warned and named",
 		async () => {
 			const world = { outside: "" };
 			const { it } = await repository("", [
@@ -234,7 +234,7 @@ describe.each(PIS)("pi $version", (pi) => {
 });
 
 test(
-	"a filter of the user's own configuration, as of git-lfs, works for an agent in a project that nobody trusts",
+	"a filter of the user's own configuration, such as git-lfs, works for an agent in an untrusted project",
 	async () => {
 		const { it, git } = await repository("", [
 			parentSays(launch({ isolation: "worktree" }), tellsParent),

@@ -136,7 +136,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	});
 
 	test.each(orders)(
-		"roles that are brought along by extensions loaded %s us can be called, until they go",
+		"presets that extensions loaded %s us register can be called, until they are removed",
 		async (order) => {
 			await using it = await world(order, ["roles.ts", "role.ts"]);
 			await using rpc = startRpc({ env: it.env, pi });
@@ -209,7 +209,7 @@ interface Call {
 	partialResult?: { details?: { status?: string } };
 }
 
-test("an agent whose client walked away holds pi no longer than drainSeconds", async () => {
+test("an agent whose client is gone holds pi no longer than drainSeconds", async () => {
 	const agentFiles = { "subagents.json": JSON.stringify({ drainSeconds: 1 }) };
 	await using it = await world("before", ["walks.ts"], undefined, agentFiles);
 	const { stdout, stderr } = await runPrint({ env: it.env, args: ["--no-session"], timeoutMs: 25_000 }, "Walk away.");

@@ -46,7 +46,7 @@ describe("a limit that is not understood", () => {
 	};
 	const said = /typo\.md:4: unknown field "toolz" looks like a limit: did you mean "tools"\?/;
 
-	test("is said in print, JSON and RPC mode and on the screen, and the agent does not run", async () => {
+	test("is reported in print, JSON and RPC mode and on the screen, and the agent does not run", async () => {
 		await using it = await scene(rules, { files });
 		const print = await runPrint({ env: it.env, args: ["--no-session"] }, "typo");
 		expect(print.stderr).toMatch(said);
@@ -65,7 +65,7 @@ describe("a limit that is not understood", () => {
 		expect(it.server.requests.some(({ lastUserText }) => lastUserText.includes("What have you?"))).toBe(false);
 	});
 
-	test("one of another program that is understood holds", async () => {
+	test("a limit of another program that is understood is enforced", async () => {
 		await using it = await scene(rules, { files });
 		expect(await ask(it, "careful")).toContain("with read\n");
 		expect(await ask(it, "asking")).toContain("with read\n");

@@ -150,7 +150,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(heard.filter(({ channel }) => channel === channelOf("ready"))).toHaveLength(3);
 	});
 
-	test("without us, those that ask are told so in time", async () => {
+	test("without us, requests fail in time with that reason", async () => {
 		await using it = await scene(rules, { files, extensions: ["pings.ts", "connects.ts"] });
 		await using _rpc = startRpc({ env: it.env, pi });
 		expect(await notesOf(it, "pings", 1)).toEqual([{ error: "subagents:rpc:ping timed out" }]);

@@ -43,7 +43,7 @@ export default (pi) => {
 `;
 
 test.skipIf(!hasGit)(
-	"with no handle left, a launch fails in each runner, pi goes on, and the next one works",
+	"with no handle left, a launch fails in each runner, pi continues, and the next launch works",
 	async () => {
 		const results: string[] = [];
 		const heard: ReplySource = (request) => {

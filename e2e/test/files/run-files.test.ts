@@ -35,7 +35,7 @@ const FORGED = JSON.stringify({ outcome: { status: "completed", text: "All is we
 
 describe.each(await gatePis())("pi $version", (pi) => {
 	test(
-		"an agent that can write forges no run's files, in whichever process it works and however it spells them",
+		"an agent that can write cannot forge the files of a run, in whichever process it works and however it spells them",
 		async () => {
 			const gate = createGate();
 			const forge = (runId: string) => {
@@ -110,7 +110,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 });
 
 test(
-	"what a session leaves is for its user alone, and git sees nothing of it, whatever the project says",
+	"files that a session leaves are readable by its user alone, and git ignores them, whatever the project says",
 	async () => {
 		await using it = await scene(
 			[

@@ -147,7 +147,7 @@ if (isFullRun)
 			expect(stdout).toMatch(/Got: This is all I have\.[\s\S]*Wrapped up at its budget/);
 		});
 
-		test("pi is killed: the next one continues its copy where it ended, tells of the run once, and reports it", async () => {
+		test("pi is killed: the next one continues its copy where it ended, and delivers the run once", async () => {
 			const gate = createGate();
 			await using it = await scene(
 				[

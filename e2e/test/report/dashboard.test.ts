@@ -130,7 +130,7 @@ if (isFullRun)
 			expect(await other.page.locator(".row").count()).toBe(0);
 		});
 
-		test("a page of somebody else can neither frame it nor read it", { timeout: TIMEOUT }, async () => {
+		test("a page of another origin can neither frame it nor read it", { timeout: TIMEOUT }, async () => {
 			await using it = await served();
 			const [base = "", token = ""] = it.link.split("/#");
 			const server = createServer((_request, response) => {

@@ -109,7 +109,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	);
 
 	test(
-		"a session file that names other places than those of runs has nothing read or written there",
+		"a session file that names places other than those of runs has nothing read or written there",
 		async () => {
 			await using it = await scene([
 				when(lastUserSays("Hello"), say("Hello.")),

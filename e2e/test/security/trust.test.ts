@@ -146,7 +146,7 @@ describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 	);
 
 	test(
-		"below a project that has nothing to trust has no say in an agent that works there",
+		"below a project that has nothing to trust does not affect an agent that works there",
 		async () => {
 			await using it = await scene([
 				parentSays(callTool("subagent", { preset: "worker", task: "Look.", cwd: "vendor/lib" }), tellsAll),
@@ -165,7 +165,7 @@ describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 	);
 
 	test(
-		"that appears while pi is open has no say either",
+		"that appears while pi is open has no effect either",
 		async () => {
 			await using it = await scene([
 				parentSays(
@@ -188,7 +188,7 @@ describe.each(await gatePis())("a hostile repository in pi $version", (pi) => {
 });
 
 test(
-	"a pi that is started in a directory which looks like a repository opens none there",
+	"a pi that is started in a directory that looks like a repository opens none there",
 	async () => {
 		await using it = await hostileRepository(rules);
 		const env = { ...it.env, cwd: join(it.env.cwd, EMBEDDED) };

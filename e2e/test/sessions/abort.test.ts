@@ -106,7 +106,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	);
 
 	test(
-		"in the queue: the child never asks, and the one before it goes on",
+		"in the queue: the child never asks, and the one before it continues",
 		async () => {
 			const gate = createGate();
 			const busy = callTool("Agent", { prompt: "Be busy.", description: "busy", subagent_type: "repo-scout" });
@@ -132,7 +132,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	);
 
 	test(
-		"while it waits for a result: the waiting ends at once, and the agent goes on",
+		"while it waits for a result: the wait ends at once, and the agent continues",
 		async () => {
 			const gate = createGate();
 			const launch = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", name: "digger" };
@@ -178,7 +178,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	);
 
 	test.runIf(process.platform !== "win32")(
-		"while its worktree is made: nothing of that is left",
+		"while its worktree is created: nothing of it is left",
 		async () => {
 			const isolated = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", run_in_background: false };
 			await using it = await scene([parentSays(callTool("Agent", { ...isolated, isolation: "worktree" }))]);

@@ -68,7 +68,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect((await result(it, runId)).outcome).toEqual({ status: "completed", text: "The code is heliotrope." });
 	});
 
-	test("the session that is opened again tells of it once, and the model can read it", async () => {
+	test("the reopened session delivers it once, and the model can read it", async () => {
 		await using it = await scene([
 			startsIt,
 			scoutReadsNotes,
@@ -86,7 +86,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		}
 	});
 
-	test("rpc: a message tells of the end, and starts no turn", async () => {
+	test("rpc: a message announces the end, and starts no turn", async () => {
 		const gate = createGate();
 		await using it = await scene([startsIt, looks, scoutSays({ ...say("The code is heliotrope."), gate })]);
 		await using rpc = startRpc({ env: it.env, pi });

@@ -122,7 +122,7 @@ describe.each(isFullRun ? modern : [])("pi $version", (pi) => {
 });
 
 describe.each(pis)("pi $version", (pi) => {
-	test("what the turn waits for stops; what is in the background goes on, and is told when the user has spoken", async () => {
+	test("agents that the turn waits for stop; background agents continue, and are reported after the user's next message", async () => {
 		await using it = await dig(pi);
 		const { tui, server } = it;
 		await server.nextRequest(isAwaited);

@@ -25,7 +25,7 @@ const seed = Number(process.env.KILL_SEED ?? (isFullRun ? Date.now() % 1_000_000
 const SEVERAL_STARTS_OF_PI = 240_000;
 
 test(
-	"whenever the parent is killed, its run ends as it should and the session hears of it once",
+	"whenever the parent is killed, its run ends as it should and is reported to the session once",
 	async () => {
 		const random = randomFrom(seed);
 		const rounds = parentRounds(random);
@@ -48,7 +48,7 @@ const IN_GATE: Readonly<Record<Victim, readonly (typeof PHASES)[number][]>> = {
 
 for (const victim of ["wrapper", "child", "both"] as const) {
 	test(
-		`whenever a run loses ${LOSSES[victim]}, it is told of once, with what is left of its work, and leaves no process`,
+		`whenever a run loses ${LOSSES[victim]}, it is reported once, with what is left of its work, and leaves no process`,
 		async () => {
 			const random = randomFrom(seed);
 			const more = Array.from({ length: 3 }, () => random.pick(PHASES));

@@ -107,7 +107,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(tui.scrollback()).not.toMatch(/stale|extension error/i);
 	});
 
-	test("many reloads with agents at work leave nothing behind, and each agent is told once", async () => {
+	test("many reloads with running agents leave nothing behind, and each agent is reported once", async () => {
 		await using it = await scene([when(isScout, hang())], { files: { "watcher.ts": watcher } });
 		await using rpc = startRpc({ env: it.env, pi, extensions: ["watcher.ts"] });
 		const reports: Watched[] = [];

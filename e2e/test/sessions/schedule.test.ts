@@ -154,7 +154,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(await jobs()).toBe("Scheduled jobs (0)");
 	});
 
-	test("a project's job fires in one of the pis that are open there, also when print mode has kept it", async () => {
+	test("a project's job fires in one of the pis that are open there, even if print mode created it", async () => {
 		await using it = await scheduled("1s; project; runs=3");
 		await trust(it);
 		await using first = startRpc(target(it, { pi }));

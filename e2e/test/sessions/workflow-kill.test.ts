@@ -72,7 +72,7 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 		expect(wrong).toEqual([]);
 	});
 
-	test("without autoResume it is paused, says so, and continues when asked to", async () => {
+	test("without autoResume it is paused, reports that, and continues when asked to", async () => {
 		const { it, again } = await killedAfter(6, { autoResume: false, seed: 6 });
 		await using _scene = it;
 		await using rpc = again;
@@ -83,7 +83,7 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
 	});
 
-	test("an agent in a process of its own works on meanwhile, and the workflow rejoins it", async () => {
+	test("an agent in its own process keeps working meanwhile, and the workflow rejoins it", async () => {
 		const gate = createGate();
 		const body = `return [await agent("First.", ${scout}), await agent("Long work.", { agentType: "apart" })].join(" ")`;
 		const apart =

@@ -22,15 +22,15 @@ async function weather(seeds: readonly number[], { isFull, extras = [], pi }: Ki
 	expect((await storms.end()).violations).toEqual([]);
 }
 
-test("agents inside pi: each settles once, is told once, and nothing is left", { timeout: 180_000 }, () =>
+test("agents inside pi: each settles once, is delivered once, and nothing is left", { timeout: 180_000 }, () =>
 	weather([9], { isFull: false, extras: ["workflow", "verify"] }),
 );
 
-test("the same on disks that are full or read-only, and by a clock that is set", { timeout: 180_000 }, () =>
+test("the same on disks that are full or read-only, and with a changed clock", { timeout: 180_000 }, () =>
 	weather(isFullRun ? [8, 11, 21] : [8], { isFull: false }),
 );
 
-test("the same with processes of their own and kills", { timeout: 180_000 }, () =>
+test("the same with agents in their own processes, and kills", { timeout: 180_000 }, () =>
 	weather([7], { isFull: true, extras: ["launcher"] }),
 );
 
@@ -48,7 +48,9 @@ if (isFullRun) {
 /** A quit, SIGTERM, SIGHUP and SIGKILL while the session is busy and agents of both kinds have answered up to 40 KB. */
 const KILLS = isFullRun ? [8, 35, 84, 92] : [8, 92];
 
-test("pi ends at some moment, in every way: each answer is told once, and whole", { timeout: 180_000 }, async () => {
+test("pi ends at some moment, in every way: each answer is delivered once, and complete", {
+	timeout: 180_000,
+}, async () => {
 	await using kills = await startKills();
 	for (const seed of KILLS) {
 		const { violations } = await kills.run(planKill(seed));
@@ -56,6 +58,6 @@ test("pi ends at some moment, in every way: each answer is told once, and whole"
 	}
 });
 
-test("the same when files were spoiled before pi is started again", { timeout: 180_000 }, () =>
+test("the same when files are damaged before pi is started again", { timeout: 180_000 }, () =>
 	weather(isFullRun ? [6, 18] : [6], { isFull: true }),
 );

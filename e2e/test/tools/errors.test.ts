@@ -104,7 +104,7 @@ test("a model that fails is a failure, not an answer", async () => {
 	expect(result.text).toMatch(/What it had said until then \(partial\):\n<(partial-\w+)>\nLet me look\.\n<\/\1>/);
 });
 
-test("a model that breaks off in its answer: what it said and why are told, also in the log", async () => {
+test("a model that breaks off in its answer: what it said and why are reported, also in the log", async () => {
 	await using it = await scene([
 		parentSays(delegate(), say("I see.")),
 		scoutSays(cutOff(say("The launch code is helio, or so it seems to me"), { afterChunks: 2 })),

@@ -54,7 +54,7 @@ test("rpc: it replaces ours, follows the file with a reload, and problems are sa
 	expect(textOf(it)).toBe("Other words.");
 });
 
-test("json: a project's counts only with the user's stored yes", async () => {
+test("json: a project's text counts only with stored trust", async () => {
 	await using it = await scene([otherwise(say("Hello."))], { files: { [`.pi/${FILE}`]: "Words of the project.\n" } });
 	const first = await runJson({ env: it.env }, "Hello?");
 	expect(textOf(it)).toMatch(/^Hand a task to an agent/);

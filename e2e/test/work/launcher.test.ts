@@ -128,7 +128,7 @@ async function surround(it: Scene): Promise<void> {
 }
 
 describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
-	test("inside the recipe, network, home and the parent's files are out of reach, also for the check", async () => {
+	test("inside the recipe, network, home and the parent's files are out of reach, also for the verify command", async () => {
 		const check = `verify: "test -e made.txt && test ! -e $HOME/.ssh && touch checked.txt"`;
 		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [
 			parentSays(launch(), tellsParent),

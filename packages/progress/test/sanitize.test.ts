@@ -62,7 +62,7 @@ test.each([undefined, null, 42, {}, ["a"], Symbol("a")])("what is not a string g
 	expect([sanitize(value as string), sanitizeBlock(value as string)]).toEqual(["", ""]);
 });
 
-test("sanitize leaves one clean line, whatever comes", () => {
+test("sanitize gives one clean line, whatever the input", () => {
 	fc.assert(
 		fc.property(hostileText, (text) => {
 			const clean = sanitize(text);

@@ -154,7 +154,7 @@ function revoked(): unknown {
 	return proxy;
 }
 
-test("anything at all on any channel gets one reply where it can, and never throws", async () => {
+test("any message on any channel gets one reply if possible, and never throws", async () => {
 	const requestId = fc.string({ minLength: 1, maxLength: 20 });
 	const options = fc.record(
 		{

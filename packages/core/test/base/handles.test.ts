@@ -8,7 +8,7 @@ const FEW = 64;
 const PARENT = fileURLToPath(new URL("./handles-parent.ts", import.meta.url));
 
 test.skipIf(process.platform === "win32")(
-	"whatever cannot be started without handles has failed, in words",
+	"what cannot be started without handles fails with a clear error",
 	async () => {
 		const node = [process.execPath, "--conditions=@pi-subagents/source", "--no-warnings", PARENT];
 		const { stdout } = await promisify(execFile)("sh", ["-c", `ulimit -n ${FEW}; exec "$@"`, "sh", ...node]);

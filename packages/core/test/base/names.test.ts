@@ -6,7 +6,7 @@ import { setUp } from "../fixtures/manager.ts";
 const NFD = "Cafe\u0301";
 const NFC = "Caf\u00e9";
 
-test("the same letters are the same name, however they are put together", () => {
+test("the same letters are the same name, however they are composed", () => {
 	expect(normalName(` ${NFD} `)).toBe(NFC);
 	expect(nameKey(NFD)).toBe(nameKey(NFC.toUpperCase()));
 	const { manager } = setUp();
@@ -26,7 +26,7 @@ test.each([
 	["a tag", "scout\u{e0041}", "U+E0041"],
 	["a letter that is blank", "scout\u3164", "U+3164"],
 	["a joiner of graphemes", "sc\u034fout", "U+034F"],
-])("%s in a name is refused, and said", (_what, name, code) => {
+])("%s in a name is refused, and the error names it", (_what, name, code) => {
 	const refused = `contains an invisible character, ${code}. Leave it out.`;
 	expect(() => visibleName(name, "name")).toThrow(refused);
 	expect(() => setUp().manager.spawn(spec, { name })).toThrow(refused);
@@ -37,7 +37,7 @@ test.each(["👩\u200d👧", "❤\ufe0f", "👍🏽 scout", "नमस्ते"
 	expect(visibleName(name, "name")).toBe(name.normalize("NFC"));
 });
 
-test("no error gives back all that it was given", () => {
+test("no error repeats its whole input", () => {
 	const endless = "x".repeat(10_000_000);
 	expect(new AgentError("bad_cwd", `The working directory ${endless} is not there.`).message).toHaveLength(4_000);
 	expect(quoted(endless).length).toBeLessThan(100);

@@ -14,7 +14,7 @@ function setUp() {
 
 const textOf = (pieces: readonly LivePiece[]) => pieces.map(({ text }) => text).join("");
 
-test("a block that grows is told at most four times a second, without a gap, and its end at once", () => {
+test("a growing block is sent at most four times a second, without a gap, and its end at once", () => {
 	const { clock, pieces, update, watch, live } = setUp();
 	watch();
 	update("text_start");
@@ -65,7 +65,7 @@ test("who comes in the middle gets what follows, and who leaves nothing more", (
 	expect(textOf(pieces)).toBe("doors");
 });
 
-test("while nobody watches nothing of an event is read, and no timer runs", () => {
+test("while no one watches, no event is read and no timer runs", () => {
 	const { clock, live, watch } = setUp();
 	const event = new Proxy({}, { get: () => expect.unreachable() });
 	live.hear(event);

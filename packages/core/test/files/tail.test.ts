@@ -67,7 +67,7 @@ test("a file that was cut is read on from its end, and that is said", async () =
 	expect(reports).toEqual([expect.stringContaining("was truncated")]);
 });
 
-test("a file whose writer starts over is read again from its start, and half a line is none", async () => {
+test("a file whose writer starts over is read again from its start, and a partial line is ignored", async () => {
 	const path = await tempPath("log");
 	await writeFile(path, "one\ntwo\nthr");
 	const { lines, reports, flush } = follow(path, { startsOver: true });

@@ -67,7 +67,7 @@ test("reading is nobody's business", () => {
 	expect(refusal(".git/config", { tool: "read" })).toBeUndefined();
 });
 
-test("an agent inside pi cannot write there, also without a worktree", async () => {
+test("an agent inside pi cannot write there, even without a worktree", async () => {
 	await using world = await sessionWorld(
 		converse(
 			() => true,

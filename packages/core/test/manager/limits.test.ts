@@ -26,7 +26,7 @@ describe("time", () => {
 		expect(agent.run.stops).toEqual([{ by: "timeout", reason: "it ran longer than 1m" }]);
 	});
 
-	test("a time of day that is set makes nobody late, and spares nobody", () => {
+	test("changing the system clock makes no agent late, and extends no limit", () => {
 		const { clock, spawn } = setUp();
 		const agent = spawn({ limits: { timeoutMs: 60_000, idleTimeoutMs: 10_000 } });
 		clock.set(7 * 3_600_000);
@@ -39,7 +39,7 @@ describe("time", () => {
 		expect(agent.record()?.outcome).toMatchObject({ by: "idle", reason: "nothing happened for 10s" });
 	});
 
-	test("an agent in which nothing happens is stopped; anything that happens gives it new time", () => {
+	test("an agent without activity is stopped; any activity restarts its time", () => {
 		const { clock, spawn } = setUp();
 		const agent = spawn({ limits: { idleTimeoutMs: 10_000 } });
 		for (let step = 0; step < 5; step++) {

@@ -84,7 +84,7 @@ test("a parent that waits for its child lends its slot: the last one does not de
 	await heard();
 });
 
-test("one 429 holds the others of that provider back, and lets them go again", async () => {
+test("one 429 holds back all agents of that provider, and later releases them", async () => {
 	const { manager, clock, spawn } = setUp();
 	const first = spawn({ model: "x/a" });
 	first.run.emit({
@@ -121,7 +121,7 @@ test.each([
 	expect(manager.slots().paused).toEqual(untilMs === undefined ? [] : [{ provider: "x", untilMs }]);
 });
 
-test("a pause lasts as long as it should, whatever the time of day is set to", () => {
+test("a pause lasts as long as it should, whatever the system clock is set to", () => {
 	const { clock, spawn } = setUp();
 	const first = spawn({ model: "x/a" });
 	const error = "429 rate limit, retry after 20s";
@@ -148,7 +148,7 @@ test("an agent that fell back to another provider is held back by that one only"
 	expect(await going).toBe("go");
 });
 
-test("a thousand that are queued are stopped with the one that launched them, at once, and none of them starts", () => {
+test("a thousand queued agents are stopped at once with the agent that launched them, and none of them starts", () => {
 	const { manager, runner, clock, spawn } = setUp({ slots: { maxConcurrent: 4, whenFull: "queue" } });
 	const parent = spawn({ subagents: "*" });
 	const scope = manager.scope(parent.id);

@@ -67,7 +67,7 @@ describe("budget", () => {
 		expect(agent.record()?.outcome).toMatchObject({ by: "budget", reason: "it used 1.1k of 1k tokens" });
 	});
 
-	test("an agent that leaps over its budget still has one turn for its answer", async () => {
+	test("an agent that exceeds its budget in one step still has one turn for its answer", async () => {
 		const { spawn } = setUp();
 		const agent = spawn({ limits });
 		agent.run.emit(usage(5_000));

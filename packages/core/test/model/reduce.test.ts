@@ -191,7 +191,7 @@ describe("any log at all", () => {
 		},
 	);
 
-	test("gives records that hold together, and the same ones again when it is replayed", () => {
+	test("gives consistent records, and the same ones when it is replayed", () => {
 		fc.assert(
 			fc.property(logs, (entries) => {
 				const all = entries.map(

@@ -20,7 +20,7 @@ function randomFrom(seed: number): () => number {
 
 const breath = () => new Promise<void>((resolve) => setTimeout(resolve, 2));
 
-test("a hundred agents that are all told to slow down wait together, come back one by one, and all complete", async () => {
+test("a hundred agents that all get a 429 wait together, continue one by one, and all complete", async () => {
 	const clock = handClock();
 	const askedAt: number[] = [];
 	await using world = await sessionWorld(

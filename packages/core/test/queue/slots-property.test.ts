@@ -184,7 +184,7 @@ function keys<T extends object>(object: T): (keyof T)[] {
 	return Object.keys(object) as (keyof T)[];
 }
 
-test("any sequence of calls keeps limits and order, leaves nobody waiting who could run, and loses nobody", () => {
+test("any sequence of calls keeps limits and order, leaves no agent waiting that could run, and loses none", () => {
 	fc.assert(
 		fc.property(
 			fc.array(step, { maxLength: 120, size: "max" }),

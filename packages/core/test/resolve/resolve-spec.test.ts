@@ -104,13 +104,13 @@ test("how a project's preset is executed is the user's to allow", () => {
 	});
 });
 
-test("what a project's preset does without needs no yes, and a list that may not be loaded never becomes all", () => {
+test("a project's preset needs no trust to give something up, and a list that may not be loaded never becomes all", () => {
 	const nothing = { extensions: false, skills: false };
 	expect(resolve({ preset: { model: "small", ...nothing } }, preset)).toMatchObject({ ...nothing, warnings: [] });
 	expect(resolve({ preset: { model: "small", skills: ["sew"] } }, preset)).toMatchObject({ skills: false });
 });
 
-test("a call that wants a worktree is refused where the preset locks that it has none", () => {
+test("a call that asks for a worktree is refused if the preset locks that it has none", () => {
 	for (const preset of [{ locked: ["isolation"] }, { locked: ["isolation"], isolation: "off" as const }])
 		expect(errorOf({ request: { isolation: "worktree" }, preset })).toEqual({
 			code: "bad_request",

@@ -201,7 +201,7 @@ describe("a project that has no place for runs", () => {
 	});
 });
 
-describe("a path that somebody wrote down", () => {
+describe("a path from an edited file", () => {
 	test.each([
 		["/project/.pi/subagents/runs/a1", true],
 		["/tmp/pi-subagents-1000-0123456789ab/a1", true],

@@ -99,7 +99,7 @@ test("owners' files with numbers that cannot be are no reason to look for ever",
 	await expect(claimRun(dir)).rejects.toThrow("Delete those files");
 });
 
-test("what is nested too deeply is not even parsed, however long it is", () => {
+test("data that is nested too deeply is not even parsed, however long it is", () => {
 	const depth = 2_000_000;
 	const args = `${'{"a":['.repeat(depth / 2)}${"]}".repeat(depth / 2)}`;
 	const before = performance.now();

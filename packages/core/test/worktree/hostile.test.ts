@@ -139,7 +139,7 @@ describe("a filter", () => {
 	});
 });
 
-test("a partial clone asks nobody for what it lacks, and the settings that it would need are named", async () => {
+test("a partial clone fetches nothing that it lacks, and the settings that it would need are named", async () => {
 	const it = await repo();
 	await it.run(["config", "uploadpack.allowFilter", "true"]);
 	const clone = join(it.home, "clone");
@@ -162,7 +162,7 @@ test("a partial clone asks nobody for what it lacks, and the settings that it wo
 	expect(await it.read("src/a.txt", record.root)).toBe("one\ntwo\nthree\n");
 });
 
-test("neither a look at the changes nor taking them over runs a program of the repository", async () => {
+test("neither viewing nor applying the changes runs a program of the repository", async () => {
 	const it = await repo();
 	await it.write(".gitattributes", "* diff=show merge=join\n");
 	await it.run(["add", "."]);

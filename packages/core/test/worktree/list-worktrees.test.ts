@@ -45,7 +45,7 @@ async function kept(
 	return (await readWorktreeRecord(record)) ?? record;
 }
 
-test("the list tells what is in use, what was left by a crash, and what waits on a branch", async () => {
+test("the list shows what is in use, what a crash left, and what waits on a branch", async () => {
 	const it = await repo();
 	await it.open({ id: "busy" });
 	await orphan(await it.open({ id: "clean" }));

@@ -52,7 +52,7 @@ test("what a full disk has left half done is cleared away, too", async () => {
 	expect(await readdir(openDir())).toEqual([]);
 });
 
-test("a session that could not be left is left with the next one", async () => {
+test("a session that could not be released is released with the next one", async () => {
 	const first = pi();
 	await first.take();
 	await rm(join(openDir(), "s1", "owner-1.json"));

@@ -29,7 +29,7 @@ const news = { id: "a1", type: "scout", description: "look around", depth: 1 };
 const usage = { input: 100, output: 20, cacheRead: 1_000, cacheWrite: 5, cost: 0.25 };
 
 test.each([3_600_000, -3_600_000])(
-	"a clock that is set while an agent works changes no duration that goes out: %d",
+	"changing the clock while an agent works changes no published duration: %d",
 	async (jumpMs) => {
 		const file = newFile();
 		const it = await listening(file);

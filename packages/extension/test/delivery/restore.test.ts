@@ -29,7 +29,7 @@ async function remembered() {
 	return { file, artifacts };
 }
 
-test("a run that cannot be rejoined now, since the disk keeps nothing, is rejoined when it does again", async () => {
+test("a run that cannot be rejoined because the disk is full is rejoined when there is room again", async () => {
 	const { file, artifacts } = await remembered();
 	const inTheWay = join(artifacts, "owner-1.json");
 	await mkdir(inTheWay); // as good as a disk that is read-only: nobody can say that they watch it

@@ -21,7 +21,7 @@ async function runsDir(): Promise<string> {
 const settledIn = ({ entries }: SessionFile) =>
 	entries.map(({ data }) => data as Record<string, unknown> | undefined).filter((data) => data?.type === "settled");
 
-test("the session knows of a long answer when its file holds it, and the message names the file", async () => {
+test("the session learns of a long answer when its file holds it, and the message names the file", async () => {
 	const [file, dir] = [newFile(), await runsDir()];
 	const disk = Promise.withResolvers<void>();
 	const it = await open(file, { runsDir: dir, disk: disk.promise });
@@ -58,7 +58,7 @@ test.each([
 	});
 });
 
-test("what neither an entry nor a file holds is said in words", async () => {
+test("an answer that neither an entry nor a file holds is reported as missing", async () => {
 	const file = newFile();
 	const it = await open(file, { runsDir: await runsDir(), disk: never });
 	const { id } = it.launch();

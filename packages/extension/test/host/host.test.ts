@@ -14,7 +14,7 @@ function pi() {
 	return { host, shown, say: (type: string) => handlers.get(type)?.({ type }, ctx) };
 }
 
-test("what could not be kept of an agent that a reload ended is said after it", () => {
+test("what could not be saved of an agent that a reload ended is reported after it", () => {
 	const before = pi();
 	before.say("session_start");
 	before.host.warnLater("at once");

@@ -94,7 +94,7 @@ test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 	},
 );
 
-test("whatever a file holds, valid settings come out", () => {
+test("whatever a file contains, the result is valid settings", () => {
 	const keys = [...Object.keys(settingsShape.properties ?? {}), ...TEXTS, "subagents"];
 	for (let index = 0; index < FILES; index++) {
 		const content = Object.fromEntries(Array.from({ length: 4 }, () => [oneOf(keys), anyJson()]));

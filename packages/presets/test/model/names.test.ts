@@ -19,6 +19,6 @@ test.each([
 	["a tag", "scout\u{e0041}", "U+E0041"],
 	["a letter that is blank", "scout\u3164", "U+3164"],
 	["a mark that joins", "sc\u034fout", "U+034F"],
-])("%s in a name is a problem that says so", (_what, name, code) => {
+])("%s in a name is a problem that names it", (_what, name, code) => {
 	expect(nameFault(name)).toContain(`contains an invisible character, ${code}: remove it`);
 });

@@ -88,7 +88,7 @@ test("a name that is there twice holds both", () => {
 	expect(claimed(`---\nname: scout\nname: worker\n${brokenList}\n---\n`)).toEqual(["scout", "worker"]);
 });
 
-test("a broken file of another name keeps a built-in from stepping in, and says so", async () => {
+test("a broken file of another name keeps a built-in from being used instead, and that is reported", async () => {
 	const root = await tree({
 		".pi/subagents/my-scout.md": preset("scout", `${brokenList}\n`),
 		".pi/subagents/plan.md": preset("my-plan", `${brokenList}\n`),

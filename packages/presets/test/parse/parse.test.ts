@@ -282,7 +282,7 @@ describe("fields nobody knows", () => {
 		["tool: read", "tools"],
 		["isolaton: worktree", "isolation"],
 		["disalowed_tools: bash", "disallowed_tools"],
-	])("%s costs the preset: misspelt, it would take nothing away", (line, meant) => {
+	])("%s makes the preset unusable: misspelt, it would limit nothing", (line, meant) => {
 		const { preset, problems, reservedNames } = parseWith(line);
 		expect([preset, reservedNames]).toEqual([undefined, ["sample"]]);
 		const key = line.slice(0, line.indexOf(":"));

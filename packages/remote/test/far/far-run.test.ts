@@ -46,7 +46,7 @@ test.each<[string, { how: string; lastLine?: string }, object]>([
 	["says another one", { how: "it ended with exit code 0", lastLine: told }, { type: "result", text: told }],
 	["is killed", { how: "it was killed by SIGKILL" }, { type: "gone", why: "it was killed by SIGKILL" }],
 ])(
-	"where work is verified, a result that the agent wrote counts for nothing if its wrapper %s",
+	"where work is verified, a result that the agent wrote does not count if its wrapper %s",
 	async (_how, end, last) => {
 		const dir = await runDir();
 		await writeFile(join(dir, RUN_FILES.result), resultText({ status: "completed", text: "Mended." }));

@@ -100,7 +100,7 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		["shorter", 30_000],
 		["longer", 1_500],
 	])(
-		"the engine is killed, for an outage %s than the lease: nobody is lost",
+		"the engine is killed, for an outage %s than the lease: no run is lost",
 		async (_name, leaseMs) => {
 			const gate = createGate();
 			await using world = await natsWorld(works(gate), { leaseMs });
@@ -116,7 +116,7 @@ describe.skipIf(!hasNats)("a fleet when something fails", () => {
 		60_000,
 	);
 
-	test("the engine hangs longer than the lease, without its connections ending: nobody is lost", async () => {
+	test("the engine hangs longer than the lease, without its connections ending: no run is lost", async () => {
 		const gate = createGate();
 		await using world = await natsWorld(works(gate), { leaseMs: 8_000 });
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);

@@ -119,7 +119,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await keysOf(world)).toEqual(["next"]);
 	}, 60_000);
 
-	test("an order whose receipt is lost on the way is started all the same", async () => {
+	test("an order whose receipt is lost on the way is started nevertheless", async () => {
 		let wire: Wire | undefined;
 		await using world = await natsWorld(() => say("Done."), {
 			through: async (url) => {
@@ -225,7 +225,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(world.server.requests).toHaveLength(0);
 	}, 60_000);
 
-	test("who lacks the fleet's key can neither stop an agent nor speak to it nor invent its result", async () => {
+	test("without the fleet's key, no one can stop an agent, send it a message or forge its result", async () => {
 		const gate = createGate();
 		await using world = await natsWorld(({ messages }) =>
 			messages.some(({ role }) => role === "tool") ? say("Done.") : callTool("ls", { path: "." }, { gate }),

@@ -120,7 +120,7 @@ test.each([
 );
 
 if (isFullRun)
-	test("a worker sleeps through the end of its connection: another one goes on, and nothing that it then does counts", async () => {
+	test("a worker sleeps through the end of its connection: another one continues, and what the first does then is ignored", async () => {
 		const gate = createGate();
 		await using world = await remoteWorld(works(gate));
 		const worker = await shimmed(world);

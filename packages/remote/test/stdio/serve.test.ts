@@ -23,7 +23,7 @@ function served() {
 	return { clock, asked, signals, submit, ended };
 }
 
-test("an order that waited while the worker was asleep is not obeyed: another worker may have it", async () => {
+test("an order that waited while the worker was asleep is ignored: another worker may have it", async () => {
 	const { clock, asked, signals, submit, ended } = served();
 	submit("early");
 	await vi.waitFor(() => expect(asked).toEqual(["early"]));

@@ -107,7 +107,7 @@ test("the page is served without data, and nothing may frame it", async () => {
 	]);
 });
 
-test("the real server refuses what it must, also with the right token", async () => {
+test("the real server refuses what it must, even with the right token", async () => {
 	const { base, token, dashboard } = await opened();
 	const port = Number(new URL(base).port);
 	const ask = (path: string, options: { method?: string; headers?: Record<string, string> } = {}) =>

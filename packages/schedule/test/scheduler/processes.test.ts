@@ -10,7 +10,7 @@ const isFull = process.env.CHAOS === "full";
 const plan = isFull ? { processes: 10, jobs: 100, seconds: 900 } : { processes: 4, jobs: 27, seconds: 300 };
 const seed = Number(process.env.CHAOS_SEED ?? 1);
 
-test(`no run starts twice and no moment is forgotten, whoever is killed (seed ${seed})`, {
+test(`no run starts twice and no due time is forgotten, whichever process is killed (seed ${seed})`, {
 	timeout: isFull ? 600_000 : 120_000,
 }, async () => {
 	const after = await chaos({ ...plan, seed });

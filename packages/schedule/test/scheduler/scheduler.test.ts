@@ -223,7 +223,7 @@ describe("clocks", () => {
 		expect(seconds((await jobs.list())[0]?.nextAt)).toBe(25 * 3_600);
 	});
 
-	test("a clock set back repeats no moment of a pattern", async () => {
+	test("a clock that is set back repeats no run of a pattern", async () => {
 		const { clock, fired, scheduler } = world();
 		const jobs = await scheduler();
 		await jobs.add(spec("*/10 * * * *"));
@@ -279,7 +279,7 @@ describe("clocks", () => {
 		expect(clock.waits()).toEqual([30_000]);
 	});
 
-	test("a moment beyond the longest timer comes at its time", async () => {
+	test("a run beyond the longest timer starts at its time", async () => {
 		const { clock, fired, scheduler } = world();
 		const jobs = await scheduler();
 		await jobs.add(spec("+40d"));

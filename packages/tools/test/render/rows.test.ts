@@ -68,7 +68,7 @@ test("the figures say that its work was verified", () => {
 	);
 });
 
-test("nobody sees the tags around what an agent said", () => {
+test("the tags around an agent's text are not shown", () => {
 	const said = `${fence("answer", "Two files.")}\n\n[agent a1 (scout): Completed in 1m 12s, 3 tool calls]`;
 	expect(lines(renderAgentResult(result(said), state, plain, { isError: false }))[0]).toBe("Two files.");
 	for (const expanded of [true, false])

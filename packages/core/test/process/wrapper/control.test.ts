@@ -17,7 +17,7 @@ async function stopAt(world: WrapperWorld, type: Parameters<WrapperWorld["saw"]>
 	return result?.outcome;
 }
 
-test("a stop that was there first lets no pi start", async () => {
+test("a stop that came first lets no pi start", async () => {
 	await using world = await fakeWorld("answers");
 	await world.tell({ type: "abort", stop });
 	const { result } = await world.run();
@@ -157,7 +157,7 @@ test("a request that failed is not made again without the checkpoint's word", as
 	expect(await world.survivors()).toEqual([]);
 });
 
-test("a provider that wants a pause gets it also from a run that nobody watches, and whoever watches later reads of it", async () => {
+test("a provider that wants a pause also gets it from an unwatched run, and a later watcher reads of it", async () => {
 	await using world = await fakeWorld("rests");
 	expect((await world.run()).result?.outcome).toEqual({ status: "completed", text: "Rested." });
 	expect(await world.saw("retrying")).toMatchObject({ retryAfterMs: 700 });

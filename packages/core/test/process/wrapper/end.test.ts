@@ -42,19 +42,19 @@ test.each([
 	["that lingers after its last word", "lingers", { exitSignal: "SIGTERM" }],
 	["that ignores the polite signal", "stubborn", { exitSignal: "SIGKILL" }],
 	["that leaves children behind", "family", { exitCode: 0 }],
-])("a pi %s has completed all the same, and nothing of it is left", async (_how, scenario, exit) => {
+])("a pi %s has completed nevertheless, and nothing of it is left", async (_how, scenario, exit) => {
 	await using world = await fakeWorld(scenario);
 	const { result } = await world.run();
 	expect(result).toMatchObject({ outcome: completed, ...exit });
 	expect(await world.survivors()).toEqual([]);
 });
 
-test("who holds pi's output open is not waited for", async () => {
+test("a process that holds pi's output open is not waited for", async () => {
 	await using world = await fakeWorld("leaks");
 	expect((await world.run()).result?.outcome).toEqual(completed);
 });
 
-test("what is not an event is passed over, broken characters and endless lines included", async () => {
+test("lines that are not events are skipped, including broken characters and endless lines", async () => {
 	await using world = await fakeWorld("messy");
 	const { result } = await world.run();
 	expect(result?.outcome).toEqual({ status: "completed", text: "Grüße 🎉\u2028und mehr" });

@@ -10,7 +10,7 @@ test.each([
 	["stderr.log", "EISDIR"],
 	["transcript.log", "EISDIR"],
 	["events.jsonl", "EISDIR"],
-])("a %s that cannot be opened does not keep the result from being written, which says so", async (name, why) => {
+])("a %s that cannot be opened is reported in the result, which is still written", async (name, why) => {
 	await using world = await fakeWorld("answers");
 	await mkdir(join(world.runDir, name));
 	const { code, result } = await world.run();
@@ -25,7 +25,7 @@ const hasFull = await stat("/dev/full").then(
 	() => false,
 );
 
-test.skipIf(!hasFull)("a disk that is full for everything else is said once for each file", async () => {
+test.skipIf(!hasFull)("a disk that is full for everything else is reported once for each file", async () => {
 	await using world = await fakeWorld("works");
 	await world.watch();
 	for (const name of ["events.jsonl", "transcript.log", "stdout.log"]) {
@@ -92,7 +92,7 @@ test("only the user can read what a run writes", async () => {
 	expect(await world.read("stderr.log")).toBe("");
 });
 
-test("a file that may grow only so far keeps its beginning", async () => {
+test("a file that reaches its size limit keeps its beginning", async () => {
 	await using world = await fakeWorld("answers");
 	const path = join(world.runDir, "small.log");
 	const lost: string[] = [];

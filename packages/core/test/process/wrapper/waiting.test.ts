@@ -55,7 +55,7 @@ test("a tool whose result pi never printed has ended when the model speaks again
 	expect(stops).toEqual([]);
 });
 
-test("a time of day that is set makes nobody late, and spares nobody", () => {
+test("changing the system clock makes no agent late, and extends no limit", () => {
 	const { clock, stops, stopwatch } = timed({ timeoutMs: 60_000, idleTimeoutMs: 10_000 });
 	clock.set(7 * 3_600_000);
 	stopwatch.hold()();
