@@ -42,8 +42,7 @@ function speaking({ extension, ask }: Contender): Work {
 		];
 		return onStage([extension], rules, async ({ tui: start, server }) => {
 			const tui = await start();
-			tui.type("Begin.");
-			tui.press("enter");
+			tui.submit("Begin.");
 			await server.nextRequest(({ turn, lastUserText }) => turn === 2 && lastUserText === "Begin.");
 			await tui.waitFor(() => tui.raw.includes("It has spoken."));
 			tui.press("ctrl+o"); // shows results whole

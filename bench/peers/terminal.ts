@@ -45,8 +45,7 @@ function watching(contender: Contender): Work {
 
 /** From when all agents are at work. */
 async function sample({ asked, probe }: Stage, tui: Terminal, task: string, agents: number) {
-	tui.type(`Begin: ${task}`);
-	tui.press("enter");
+	tui.submit(`Begin: ${task}`);
 	await asked(task, agents + 1);
 	const before = await probe(tui.pid);
 	const { length } = tui.raw;

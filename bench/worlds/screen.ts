@@ -43,8 +43,7 @@ export async function onScreen<Result>(
 	const env = await createPiEnv({ server, extensions, agentFiles });
 	try {
 		const tui = await startTui({ env, timeoutMs: LAUNCH_MS }, { cols: 120, rows });
-		tui.type("Begin.");
-		tui.press("enter");
+		tui.submit("Begin.");
 		const asked = () => server.requests.filter(({ lastUserText }) => lastUserText === task).length;
 		await server.nextRequest(() => asked() === agents, { timeoutMs: LAUNCH_MS });
 		await tui.waitForText(shows, { timeoutMs: LAUNCH_MS });

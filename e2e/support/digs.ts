@@ -184,8 +184,7 @@ async function startParent({ env }: Scene, name: string, mode: "rpc" | "tui"): P
 	return {
 		pid: tui.pid,
 		async say(message) {
-			tui.type(message);
-			tui.press("enter");
+			tui.submit(message);
 		},
 		launched,
 		gone: async () => void (await tui.exit),

@@ -3,8 +3,7 @@ import type { Terminal } from "@pi-subagents-dev/testkit";
 
 /** The space ends the completion of a command, which would take Enter for itself. */
 export function enter(tui: Terminal, text: string): void {
-	tui.type(`${text} `);
-	tui.press("enter");
+	tui.submit(`${text} `);
 }
 
 export async function openMenu(tui: Terminal): Promise<void> {

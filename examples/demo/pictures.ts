@@ -159,8 +159,7 @@ async function drawTree(theme: string, colours: Colours, cols: number): Promise<
 		},
 	});
 	const tui = await startTui({ env }, { cols, rows: 40 });
-	tui.type("Is this ready to ship?");
-	tui.press("enter");
+	tui.submit("Is this ready to ship?");
 	await tui.waitFor((lines) => lines.filter((line) => line.includes("Finished r")).length >= 3);
 	const title = "The tree of agents above pi's editor, with what each is doing";
 	const replace = (line: string) => line.replace(env.cwd, "~/project".padEnd(env.cwd.length));

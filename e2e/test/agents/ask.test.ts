@@ -24,12 +24,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("interactive: the user is asked, and the child continues with the answer", async () => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env, pi });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("asks: Which colour?");
 		expect(tui.screen().join("\n")).toContain("There are two doors.");
-		tui.type("heliotrope");
-		tui.press("enter");
+		tui.submit("heliotrope");
 		await tui.waitForText("I was told: Answer from the user: heliotrope");
 	});
 
@@ -37,8 +35,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		test("interactive: a dismissed question leaves the decision to the child", async () => {
 			await using it = await scene(rules);
 			await using tui = await startTui({ env: it.env, pi });
-			tui.type("Please delegate.");
-			tui.press("enter");
+			tui.submit("Please delegate.");
 			await tui.waitForText("asks: Which colour?");
 			await tui.waitForText("esc: it decides by itself");
 			tui.press("escape");

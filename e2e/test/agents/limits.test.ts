@@ -123,12 +123,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 					},
 				);
 				await using tui = await startTui({ env: it.env, pi }, { cols: 160, rows: 40 });
-				tui.type("Please delegate.");
-				tui.press("enter");
+				tui.submit("Please delegate.");
 				await tui.waitForText("The agents of this session have used");
 				await tui.waitForText("May they use the same amount again?");
-				tui.type("yes");
-				tui.press("enter");
+				tui.submit("yes");
 				await tui.waitForText("I see.");
 				expect(unfenced(it.server.requests.at(-1)?.lastToolResults[0]?.text)).toContain("All of it.");
 			},

@@ -51,8 +51,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 	test("interactive: the screen shows who works on what, what it does and what it found", async () => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 100, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("My scout reports");
 		const shown = tui.scrollback();
 		expect(shown).toContain("subagent repo-scout Find the launch code.");

@@ -60,8 +60,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene(rules, { files });
 		await using tui = await startTui({ env: it.env, pi }, { cols: 140 });
 		await tui.waitForText(/Preset not used: .*broken\.md/);
-		tui.type("Explore");
-		tui.press("enter");
+		tui.submit("Explore");
 		await tui.waitForText(/I am nobody on fake-1 with|I am \w+ on fake-1/);
 	});
 });
@@ -130,8 +129,7 @@ describe("what a person sees", () => {
 		});
 		await using tui = await startTui({ env: it.env }, { cols: 160 });
 		await tui.waitForText('This project\'s preset "Explore" replaces the one you had');
-		tui.type("Explore");
-		tui.press("enter");
+		tui.submit("Explore");
 		await tui.waitForText("I am Explore on fake-1");
 		expect(tui.scrollback().split("replaces the one you had")).toHaveLength(2);
 	});
@@ -143,8 +141,7 @@ describe("what a person sees", () => {
 		tui.press("enter");
 		await tui.waitForText(/repo-scout +project +Fast repo exploration/);
 		expect(tui.screen().join("\n")).toMatch(/Explore +builtin/);
-		tui.type("/subagent explain repo-scout ");
-		tui.press("enter");
+		tui.submit("/subagent explain repo-scout ");
 		await tui.waitForText(/It starts with about .* tokens/);
 		const shown = tui.screen().join("\n");
 		expect(shown).toMatch(/model +fake\/fake-1 +\(line 4 of the file\)/);

@@ -45,8 +45,7 @@ describe.skipIf(!requireTool("tmux")).each(await gatePis())("pi $version", (pi) 
 			scoutSays(callTool("read", { path: "notes.txt" }, { gate }), say("Found: heliotrope.")),
 		]);
 		await using tui = await startTui({ env: it.env, pi }, wide);
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		const screen = await tui.waitForText(/`tmux .*`/);
 		const [program = "", ...args] = /`(tmux .*)`/.exec(screen.join("\n"))?.[1]?.split(" ") ?? [];
 		await using watcher = startTerminal([program, ...args], { variables: it.env.variables });
@@ -63,8 +62,7 @@ describe.skipIf(!requireTool("tmux")).each(await gatePis())("pi $version", (pi) 
 		await using it = await tmuxScene([parentSays(delegate(), say("So be it.")), scoutSays(hang())]);
 		// tmux shows the title that pi gives its terminal when it is ready.
 		await using tui = await startTui({ env: it.env, pi: inTmux(pi, it.home) }, { ...wide, ready: "- project" });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("in window 1 of your tmux session work");
 		await it.server.nextRequest(isScout);
 		tui.type(`${prefix}1`);

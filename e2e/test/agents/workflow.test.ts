@@ -255,8 +255,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 			{ agentFiles: { ...offering(), "workflows/phases.js": script(body, "phases") } },
 		);
 		await using tui = await startTui({ env: it.env }, { cols: 100, rows: 40 });
-		tui.type("/workflow run phases");
-		tui.press("enter");
+		tui.submit("/workflow run phases");
 		const shown = await tui.waitFor((lines) => /Review 1\/3.*slow.*slow too/s.test(lines.join("\n")), {}, "The phase");
 		const tree = shown.slice(shown.findIndex((line) => line.startsWith("● Agents")));
 		const plain = tree.map((line) => line.replace(/[⠀-⣿]/, "⠋").trimEnd());

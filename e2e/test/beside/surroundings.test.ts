@@ -88,8 +88,7 @@ const modes: [string, Run][] = [
 		"interactive",
 		async (target) => {
 			await using tui = await startTui(target, { cols: 300, rows: 60 });
-			tui.type("Please delegate.");
-			tui.press("enter");
+			tui.submit("Please delegate.");
 			const screen = await tui.waitForText("Heard: ");
 			return { said: `0 ${screen.find((line) => line.includes("Heard: "))?.trim()}`, wrong: screen.join("\n") };
 		},
@@ -113,8 +112,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("without any model pi starts all the same, and says so itself where it must have one", async () => {
 		await using it = await scene(rules, { agentFiles: noModels });
 		await using tui = await startTui({ env: it.env, pi }, { cols: 140, rows: 50 });
-		tui.type("/subagent doctor ");
-		tui.press("enter");
+		tui.submit("/subagent doctor ");
 		await tui.waitForText(/✗ +models +No model is available\./);
 		const { stderr, code } = await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect({ stderr, code }).toEqual({ stderr: expect.stringMatching(/^No (API key|model)/), code: 1 });

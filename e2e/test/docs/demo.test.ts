@@ -37,12 +37,10 @@ test("in a terminal it opens pi, one can type to it, and it leaves nothing behin
 	await screen.waitForText("Fix Store.move first");
 	await screen.waitForText("Press Alt+A or type /agents to read");
 	expect(screen.scrollback()).toMatch(/cartographer[\s\S]*critic[\s\S]*tester/);
-	screen.type("What does the Critic say?");
-	screen.press("enter");
+	screen.submit("What does the Critic say?");
 	await screen.waitForText("I hand this to the critic.");
 	await screen.waitForText("There you have it.");
-	screen.type("/agents ");
-	screen.press("enter");
+	screen.submit("/agents ");
 	await screen.waitForText(/→ This session +4 done/);
 	screen.press("escape");
 	await screen.close();

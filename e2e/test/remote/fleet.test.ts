@@ -78,14 +78,12 @@ if (isFullRun && hasNats)
 			);
 			await worker.start();
 			await using tui = await startTui(options, { cols: 160 });
-			tui.type("Please delegate.");
-			tui.press("enter");
+			tui.submit("Please delegate.");
 			await tui.waitForText(/repo-scout .*@fleet/);
 			await tui.waitForText("Reported: Found: heliotrope.");
 			expect(await git("branch", "--list", "pi/*")).toMatch(/pi\/\w+/);
 
-			tui.type("Please dig.");
-			tui.press("enter");
+			tui.submit("Please dig.");
 			await tui.waitForText("It digs.");
 			await it.server.nextRequest(({ lastUserText }) => lastUserText.includes("Dig."));
 			await worker.kill();

@@ -74,8 +74,7 @@ if (isFullRun)
 				onLocal,
 			);
 			await using tui = await startTui({ env: it.env, pi }, { cols: 120, rows: 40 });
-			tui.type("/subagent start repo-scout: Trace it. ");
-			tui.press("enter");
+			tui.submit("/subagent start repo-scout: Trace it. ");
 			await tui.waitForText(/Started repo-scout as \w+\./);
 			await tui.waitForText(/repo-scout .*@local/);
 			tui.press("alt+a");
@@ -87,15 +86,13 @@ if (isFullRun)
 			await tui.waitForText(/to come in pieces\./);
 			tui.type("s");
 			await tui.waitForText("what it should know or do");
-			tui.type("Look at the tests, too.");
-			tui.press("enter");
+			tui.submit("Look at the tests, too.");
 			await tui.waitForText("Message sent");
 			told.open();
 			await tui.waitForText("? Which colour?");
 			tui.type("a");
 			await tui.waitForText("your answer");
-			tui.type("heliotrope");
-			tui.press("enter");
+			tui.submit("heliotrope");
 			await tui.waitForText(/I heard: .*heliotrope/);
 			tui.type("xx");
 			await tui.waitForText(/■ repo-scout[\s\S]* end ─/);

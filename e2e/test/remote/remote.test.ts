@@ -27,8 +27,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const { cwd } = it.env;
 		const git = await asRepository(it);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 160 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText(/repo-scout .*@local/);
 		await tui.waitForText("My scout reports: Found: heliotrope.");
 		const [id = ""] = (await readdir(join(cwd, ".pi/subagents/runs"))).filter((name) => !name.startsWith("."));

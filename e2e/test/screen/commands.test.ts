@@ -23,8 +23,7 @@ const parentNotes = when(all(isParent, lastUserSays("<task-notification>")), say
 
 /** The space ends the completion, which would take Enter for itself. */
 function command(tui: Terminal, text: string): void {
-	tui.type(`/subagent ${text} `);
-	tui.press("enter");
+	tui.submit(`/subagent ${text} `);
 }
 
 async function started(tui: Terminal): Promise<string> {

@@ -24,8 +24,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			scoutSays(callTool("read", { path: "notes.txt" }), say("Found: heliotrope.", { gate })),
 		]);
 		await using tui = await startTui({ env: it.env, pi });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("Finished reading notes.txt");
 		expect(tui.screen().join("\n")).toContain("Reading notes.txt");
 		gate.open();
@@ -37,8 +36,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("Escape stops the child: its request ends and the row says who stopped it", async () => {
 		await using it = await scene([parentSays(delegate()), scoutSays(callTool("read", { path: "notes.txt" }), hang())]);
 		await using tui = await startTui({ env: it.env, pi });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		const childRequest = ({ systemPrompt, turn }: { systemPrompt: string; turn: number }) =>
 			systemPrompt.includes("You are the repo scout") && turn === 2;
 		await it.server.nextRequest(childRequest);
@@ -103,8 +101,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			),
 		]);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 100, rows: 80 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		const done = (lines: readonly string[]) => lines.filter((line) => line.includes("Done: ")).length;
 		await tui.waitFor((lines) => done(lines) === 5, {}, "A screen with the five that are done");
 		gate.open();
@@ -134,8 +131,7 @@ if (isFullRun)
 			scoutSays({ ...callTool("read", { path: `notes.txt${hostile}` }), text: hostile }, say(`Result: ${hostile}`)),
 		]);
 		await using tui = await startTui({ env: it.env });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("Thank you.");
 		expect(tui.raw).not.toMatch(/\x1b\]52|owned\x07|\x9b31m|\u202e/);
 		expect(tui.screen().join("\n")).toContain("Result: before after");

@@ -39,8 +39,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		tui.type(`@${id.slice(0, 4)}`);
 		await tui.waitForText(new RegExp(`→ @${id} +running: repo-scout, Find the launch code`));
 		tui.press("tab");
-		tui.type("Look in the cellar.");
-		tui.press("enter");
+		tui.submit("Look in the cellar.");
 		await tui.waitForText(`→ repo-scout ${id} has your message.`);
 		gate.open();
 		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*I heard: true/);
@@ -67,13 +66,11 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			},
 		);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 40, cols: 80 });
-		tui.type("@repo-scout Find the launch code.");
-		tui.press("enter");
+		tui.submit("@repo-scout Find the launch code.");
 		const screen = await tui.waitForText(/→ repo-scout \w+ has started; the result will appear here\./);
 		const id = /→ repo-scout (\w+) has started/.exec(screen.join("\n"))?.[1] ?? "";
 		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*Found it\./);
-		tui.type(`@${id} Once more.`);
-		tui.press("enter");
+		tui.submit(`@${id} Once more.`);
 		await tui.waitForText(`Resume repo-scout ${id}?`);
 		expect(tui.screen().join(" ").replace(/\s+/g, " ")).toContain("Each turn sends about 142k tokens (about $0.43,");
 		tui.press("enter"); // too early: nothing is spent, and the text comes back

@@ -47,8 +47,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("one key opens the list of agents, another stops one, and the editor keeps its text", async () => {
 		await using it = await scene([scoutSays({ ...say("never"), gate: createGate() })]);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
-		tui.type("/subagent start repo-scout: Find the launch code. ");
-		tui.press("enter");
+		tui.submit("/subagent start repo-scout: Find the launch code. ");
 		await tui.waitForText(/Started repo-scout as \w+\./);
 		expect(tui.screen().join("\n")).not.toContain("conflict"); // pi leaves the key free
 		tui.type("half a thought");
@@ -69,8 +68,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("a settled agent's conversation is opened from the menu, and left to where one came from", async () => {
 		await using it = await scene([scoutSays(say("The code is heliotrope."))]);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
-		tui.type("/subagent start repo-scout: Find the launch code. ");
-		tui.press("enter");
+		tui.submit("/subagent start repo-scout: Find the launch code. ");
 		await tui.waitForText(/✓ repo-scout Find the launch code\.[\s\S]*The code is heliotrope\./);
 		await openMenu(tui);
 		await moveTo(tui, "This session");
@@ -97,8 +95,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(tui.scrollback()).not.toContain("replaces the one you had");
 		await moveTo(tui, "Edit");
 		await tui.waitForText("external editor");
-		tui.type("You are my own explorer.");
-		tui.press("enter");
+		tui.submit("You are my own explorer.");
 		await tui.waitForText(/Saved [\s\S]*Explore\.md\./);
 		expect(await readFile(path, "utf8")).toMatch(/^---\nname: Explore\n.*You are my own explorer\.\n$/s);
 		tui.press("escape");
@@ -107,8 +104,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText("Presets (8)");
 		tui.press("escape");
 		await tui.waitFor((lines) => !lines.some((line) => line.includes("Presets (8)")));
-		tui.type("ask it");
-		tui.press("enter");
+		tui.submit("ask it");
 		await tui.waitForText("It says: I am yours.");
 	});
 
@@ -160,8 +156,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText("→ Settings");
 		tui.press("escape");
 		await tui.waitFor((lines) => !lines.some((line) => line.includes("→ Settings")));
-		tui.type("ask it");
-		tui.press("enter");
+		tui.submit("ask it");
 		await tui.waitForText(/It says: Preset "Explore" is switched off/);
 	});
 
@@ -178,16 +173,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		);
 		await using it = await scene([delegates, asks]);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
-		tui.type("paint the door");
-		tui.press("enter");
+		tui.submit("paint the door");
 		await tui.waitForText("repo-scout");
 		await openMenu(tui);
 		gate.open();
 		await tui.waitForText("1 waiting for you");
 		tui.press("enter");
 		await tui.waitForText(/Agent repo-scout \(\w+\) asks: Which colour\?/);
-		tui.type("heliotrope");
-		tui.press("enter");
+		tui.submit("heliotrope");
 		await tui.waitForText("Agents › This session");
 		tui.press("escape", "escape");
 		await tui.waitForText("Done. I was told: Answer from the user: heliotrope");

@@ -39,8 +39,7 @@ const question = {
 };
 
 function enter(tui: Terminal, text: string): void {
-	tui.type(text);
-	tui.press("enter");
+	tui.submit(text);
 }
 
 /** Goes down to what begins like this, and takes it. The conversation above may hold arrows, too. */

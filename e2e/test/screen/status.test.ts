@@ -22,8 +22,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			{ agentFiles: { "subagents.json": JSON.stringify({ maxConcurrent: 1 }) } },
 		);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("waiting for a slot (next)");
 		await tui.waitForText("thinking…");
 		await tui.waitForText("agents: 1 running, 1 queued · quitting stops them");

@@ -26,8 +26,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const { first, second, rules } = family();
 		await using it = await scene(rules, { files });
 		await using tui = await startTui({ env: it.env, pi }, { cols: 100, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("● Agents 4 running · depth 3/4");
 		await tui.waitForText("agents: 4 running");
 		const shown = await tui.waitFor(
@@ -89,8 +88,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			const told = when(all(offersTool("start_subagent"), lastUserSays("story")), say(STORY.join("\n\n")));
 			await using it = await scene([told, ...rules], { files, settings: { tuiMode } });
 			await using tui = await startTui({ env: it.env, pi, extensions }, size);
-			tui.type("Tell a story.");
-			tui.press("enter");
+			tui.submit("Tell a story.");
 			await tui.waitForText("Said before 30.");
 			const start = tui.raw.length;
 			await watchFamily(
@@ -117,8 +115,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 /** Three levels come; a clock moves on; they settle one after the other while a sentence is typed; the tree goes. */
 async function watchFamily(tui: Terminal, first: () => void, second: () => void): Promise<void> {
 	const shows = (text: RegExp) => tui.waitForText(text, { timeoutMs: 60_000 });
-	tui.type("Please delegate.");
-	tui.press("enter");
+	tui.submit("Please delegate.");
 	await shows(/● Agents 4 running/);
 	await shows(/· [23]s/);
 	tui.type("half a ");

@@ -48,8 +48,7 @@ function story() {
 }
 
 async function openBoss(tui: Terminal): Promise<void> {
-	tui.type("/subagent start boss: Split the task. ");
-	tui.press("enter");
+	tui.submit("/subagent start boss: Split the task. ");
 	await tui.waitForText(/Started boss as \w+\./);
 	await tui.waitForText("agents: 2 running");
 	tui.press("alt+a");
@@ -95,8 +94,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 			// Searching goes there, and Escape leaves the search before it leaves the viewer.
 			tui.type("/");
 			await tui.waitForText("text to find");
-			tui.type("number 7");
-			tui.press("enter");
+			tui.submit("number 7");
 			await tui.waitForText("Finding number 7");
 			tui.press("escape");
 			await tui.waitFor((lines) => !lines.some((line) => line.includes("end search")));
@@ -112,8 +110,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 			// What is typed there reaches the agent with its next request.
 			tui.type("s");
 			await tui.waitForText("what it should know or do");
-			tui.type("Look at the tests, too.");
-			tui.press("enter");
+			tui.submit("Look at the tests, too.");
 			await tui.waitForText("Message sent");
 			second.open();
 			await it.server.nextRequest(asLeaf("Look at the tests, too."));
@@ -122,8 +119,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 			await tui.waitForText("? Which colour?");
 			tui.type("a");
 			await tui.waitForText("your answer");
-			tui.type("heliotrope");
-			tui.press("enter");
+			tui.submit("heliotrope");
 			await tui.waitForText(/I heard: .*heliotrope/);
 
 			// To the parent and back.

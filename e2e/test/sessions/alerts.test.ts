@@ -31,8 +31,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene([parentSays(delegate(), say("There it is.")), scoutSays(say("It is heliotrope."))]);
 		await notified(it, { via: "osc" });
 		await using tui = await startTui({ env: it.env, pi }, { rows: 30 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("There it is.");
 		expect(tui.raw.split("\x1b]777;notify;pi;")).toHaveLength(2);
 		expect(tui.raw).toMatch(/\x1b\]777;notify;pi;✓ repo-scout: Done in [\d.]+s \(Find the launch code\.\)\x07/);
@@ -70,8 +69,7 @@ test("a project that nobody trusts names no command", async () => {
 	const notifications = { on: ["done"], minSeconds: 0, via: "command", command };
 	await writeFile(join(it.env.cwd, ".pi/subagents.json"), JSON.stringify({ notifications }));
 	await using tui = await startTui({ env: it.env }, { rows: 30 });
-	tui.type("Please delegate.");
-	tui.press("enter");
+	tui.submit("Please delegate.");
 	await tui.waitForText("There it is.");
 	expect(await recorded(it)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** Agents that outlive the session that started them, in real pi. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	all,
@@ -16,6 +16,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { jsonOf, until } from "../../support/detached.ts";
 import { isScout, parentSays, type Scene, scene, scoutReadsNotes, scoutSays, unfenced } from "../../support/scene.ts";
 
 const launch = (task = "Find the launch code.") => callTool("background_agent", { preset: "repo-scout", task });
@@ -32,20 +33,9 @@ const looks = converse(
 const runsDir = (it: Scene) => join(it.env.cwd, ".pi", "subagents", "runs");
 const runIds = async (it: Scene) => (await readdir(runsDir(it))).filter((name) => name !== ".gitignore");
 
-/** Resolves when the run's result is there. */
-async function result(it: Scene, runId: string): Promise<{ outcome: { status: string; text?: string } }> {
-	const path = join(runsDir(it), runId, "result.json");
-	await expect
-		.poll(
-			() =>
-				stat(path).then(
-					() => true,
-					() => false,
-				),
-			{ timeout: 60_000 },
-		)
-		.toBe(true);
-	return JSON.parse(await readFile(path, "utf8"));
+/** Resolves when the run's result is written. */
+function result(it: Scene, runId: string): Promise<{ outcome: { status: string; text?: string } }> {
+	return until("the run has a result", () => jsonOf(join(runsDir(it), runId, "result.json")));
 }
 
 describe.each(await gatePis())("pi $version", (pi) => {
@@ -128,12 +118,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const gate = createGate();
 		await using it = await scene([startsIt, scoutSays({ ...say("The code is heliotrope."), gate })]);
 		await using tui = await startTui({ env: it.env, pi });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("1 of 1 detached running");
 		await tui.waitForText("Launched:");
-		tui.type("/reload ");
-		tui.press("enter");
+		tui.submit("/reload ");
 		await tui.waitForText("Reloaded");
 		await tui.waitForText("1 of 1 detached running");
 		gate.open();

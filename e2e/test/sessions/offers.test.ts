@@ -23,8 +23,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			agentFiles: { "subagents.json": JSON.stringify({ resultsKey: "alt+y" }) },
 		});
 		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("agents: 1 running · quitting stops it");
 		tui.press("escape");
 		await tui.waitForText("Operation aborted");
@@ -38,12 +37,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		test("/reload says that it interrupted agents, and earlier rows stay readable", async () => {
 			await using it = await scene([parentDelegates, scoutReadsNotes]);
 			await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
-			tui.type("Please delegate.");
-			tui.press("enter");
+			tui.submit("Please delegate.");
 			await tui.waitForText("My scout reports:");
 			const row = tui.screen().filter((line) => /subagent repo-scout|1 tool · /.test(line));
-			tui.type("/reload");
-			tui.press("enter");
+			tui.submit("/reload");
 			await tui.waitForText("Reloaded keybindings");
 			expect(tui.screen()).toEqual(expect.arrayContaining(row));
 			expect(tui.screen().join("\n")).not.toContain('"preset"');
@@ -53,11 +50,9 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene([parentSays(inBackground(), say("It is off.")), scoutSays(hang())]);
 		const rowIn = (screen: readonly string[]) => screen.filter((line) => /^ .*repo-scout dig/.test(line));
 		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("It is off.");
-		tui.type("/reload");
-		tui.press("enter");
+		tui.submit("/reload");
 		const reloaded = rowIn(await tui.waitForText("1 agent was interrupted by reload: repo-scout"));
 		expect(reloaded).toEqual([" Agent repo-scout dig", expect.stringMatching(/^ ■ repo-scout dig {2}/)]);
 		await tui.close();
@@ -72,8 +67,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			scoutSays(hang()),
 		]);
 		await using tui = await startTui({ env: it.env, pi }, { cols: 80, rows: 40 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("It is off.");
 		tui.press("ctrl+d");
 		await tui.waitForText(/pi-subagents: quitting stopped 1 agent: repo-scout \w+\./);

@@ -120,11 +120,9 @@ describe.each(await availablePis())("pi $version", (pi) => {
 	test("opened once more, what they did last is known", async () => {
 		await rpc.close();
 		await using tui = await startTui({ env: it.env, pi, args: ["--continue"] }, { cols: 120, rows: 60 });
-		tui.type("/subagent view keeper ");
-		tui.press("enter");
+		tui.submit("/subagent view keeper ");
 		await tui.waitForText(/run +2.*It was heliotrope\./s);
-		tui.type("/subagent list ");
-		tui.press("enter");
+		tui.submit("/subagent list ");
 		await tui.waitForText("4 agents: 3 done, 1 failed");
 	});
 });

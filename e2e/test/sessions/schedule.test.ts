@@ -108,8 +108,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("the menu shows a job, runs it at once, pauses and removes it", async () => {
 		await using it = await scheduled("1h");
 		await using tui = await startTui(target(it, { pi }), { rows: 44, cols: 120 });
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText("It is on its way.");
 		await openJobs(tui, 1);
 		await tui.waitForText(/→ ● find it +session +every hour +in \d+m/);

@@ -26,12 +26,10 @@ describe.each(await gatePis())("pi $version: a detached run", (pi) => {
 		await using it = await oneScout(detached);
 		const sessions = join(it.env.root, "sessions");
 		const tui = await startTui(target(it, { pi, args: ["--session-dir", sessions] }));
-		tui.type("Please delegate.");
-		tui.press("enter");
+		tui.submit("Please delegate.");
 		await tui.waitForText(RUNNING);
 		await tui.waitForText("It is on its way.");
-		tui.type("/quit ");
-		tui.press("enter");
+		tui.submit("/quit ");
 		expect((await tui.exit).exitCode).toBe(0);
 
 		const file = (await sessionIn(sessions)) ?? "";

@@ -269,8 +269,7 @@ const modes: [string, Open][] = [
 			const tui = await startTui(target, { cols: 120, rows: 50 });
 			return {
 				async ask(prompt, until) {
-					tui.type(prompt);
-					tui.press("enter");
+					tui.submit(prompt);
 					await tui.waitForText(until);
 					return tui.screen().join("\n");
 				},

@@ -135,8 +135,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("escape in the terminal aborts the request", async () => {
 		const { env, server } = await bench();
 		const tui = await startTui({ env, pi });
-		tui.type("hang");
-		tui.press("enter");
+		tui.submit("hang");
 		await server.nextRequest();
 		tui.press("escape");
 		expect(await server.nextRequest((request) => request.aborted)).toMatchObject({ lastUserText: "hang" });

@@ -4,8 +4,7 @@ import { newFile, open, spec } from "../fixtures/fake-session.ts";
 const entryTypes = (file: ReturnType<typeof newFile>) => file.entries.map(({ customType }) => customType);
 
 test("a result reaches an idle session as one message that starts a turn", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch();
 	await it.answer(id, "Two doors.");
 	await it.turn();
@@ -17,8 +16,7 @@ test("a result reaches an idle session as one message that starts a turn", async
 });
 
 test("a launch is in the session's file before anything is started", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	let entriesAtStart = 0;
 	it.manager.store.subscribe(({ event }) => {
 		if (event.type === "agent_started") entriesAtStart = file.entries.length;
@@ -28,7 +26,7 @@ test("a launch is in the session's file before anything is started", async () =>
 });
 
 test("those launched in one turn are told together", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await it.turn(() => {
 		for (const task of ["one", "two", "three"]) it.launch(task);
 	});
@@ -42,7 +40,7 @@ test("those launched in one turn are told together", async () => {
 });
 
 test("a result that is held for others is told in its time, whatever the time of day is set to", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await it.turn(() => {
 		for (const task of ["one", "two"]) it.launch(task);
 	});
@@ -55,7 +53,7 @@ test("a result that is held for others is told in its time, whatever the time of
 });
 
 test("while the user goes through a menu nothing is told, also between two of its screens", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 	const menu = it.states.whileAsking(() => left);
@@ -70,7 +68,7 @@ test("while the user goes through a menu nothing is told, also between two of it
 });
 
 test("while the session works nothing is told, and afterwards everything at once", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const [one, two] = [it.launch("one"), it.launch("two")];
 	await it.turn(async () => {
 		await it.answer(one.id, "first");
@@ -82,8 +80,7 @@ test("while the session works nothing is told, and afterwards everything at once
 });
 
 test("a result that somebody reads in time is not told again, also not after a restart", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch();
 	await it.turn(async () => {
 		const release = it.delivery.expect(id);
@@ -97,7 +94,7 @@ test("a result that somebody reads in time is not told again, also not after a r
 });
 
 test("an agent that the user started is told without a turn, at once, and not with what the turn launched", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await it.turn(() => {
 		it.launch("one");
 		it.launch("two", "user");
@@ -111,8 +108,7 @@ test("an agent that the user started is told without a turn, at once, and not wi
 });
 
 test("where pi would end, it waits for an agent that the user started, and goes on with no turn for it", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch("one", "user");
 	const drained = it.delivery.drain(60_000);
 	await it.answer(id, "For the user.");
@@ -123,8 +119,7 @@ test("where pi would end, it waits for an agent that the user started, and goes 
 });
 
 test.each(["user", "model", "rpc", "schedule"] as const)("who launched it is known after a restart: %s", async (by) => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch("one", by);
 	await it.answer(id, "Two doors.");
 	const again = await open(file, { firstId: 2 });
@@ -133,8 +128,7 @@ test.each(["user", "model", "rpc", "schedule"] as const)("who launched it is kno
 
 test("an entry without a launcher, or with one that nobody knows, is read as before", async () => {
 	for (const launchedBy of [undefined, "martian"]) {
-		const file = newFile();
-		const it = await open(file);
+		const { file, ...it } = await open();
 		const { id } = it.launch();
 		await it.answer(id, "Two doors.");
 		Object.assign(file.entries[0]?.data as object, { launchedBy });
@@ -145,7 +139,7 @@ test("an entry without a launcher, or with one that nobody knows, is read as bef
 });
 
 test("an agent that the user stopped is told without starting a turn", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	it.manager.abort(id, { by: "user" });
 	await it.turn();
@@ -153,7 +147,7 @@ test("an agent that the user stopped is told without starting a turn", async () 
 });
 
 test("a long answer that is filed meanwhile is told as it was", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.turn(async () => {
 		await it.answer(id, `${"word ".repeat(1_000)}the end`);
@@ -163,8 +157,7 @@ test("a long answer that is filed meanwhile is told as it was", async () => {
 });
 
 test("which models failed is known also after a restart", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch();
 	it.runner.runs[0]?.emit({ type: "falling_back", from: "x/a", to: "y/b", error: "down" });
 	await it.turn(() => it.answer(id, "Two doors."));
@@ -173,7 +166,7 @@ test("which models failed is known also after a restart", async () => {
 });
 
 test("while a dialog is open nothing is told", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.emit("ui_prompt_start");
 	await it.answer(id, "Two doors.");
@@ -184,7 +177,7 @@ test("while a dialog is open nothing is told", async () => {
 });
 
 test("after the user broke off a turn no other begins behind their back", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.turn(() => it.escape());
 	await it.emit("ui_prompt_end"); // anything that makes us look again
@@ -196,7 +189,7 @@ test("after the user broke off a turn no other begins behind their back", async 
 });
 
 test("pi's own word on whether it was stopped counts where it gives one: also a stop after the last turn", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.turn();
 	await it.emit("agent_settled", { aborted: true });
@@ -210,7 +203,7 @@ test("pi's own word on whether it was stopped counts where it gives one: also a 
 });
 
 test("a foreground agent is none of the outbox's business", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.manager.spawn(spec);
 	await it.answer(id, "Two doors.");
 	await it.turn();
@@ -317,8 +310,7 @@ describe("after a restart", () => {
 
 /** An agent was launched, and then the user went back to before that. */
 async function launchedOnAnotherBranch() {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	it.append({ type: "message", customType: "" });
 	const root = file.leaf;
 	const { id } = it.launch();
@@ -350,7 +342,7 @@ describe("in a tree", () => {
 });
 
 test("while pi prepares the user's prompt no turn of ours takes its place, and a prompt that was dropped holds nothing up", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const one = it.launch("one");
 	await it.emit("input", { source: "interactive" });
 	await it.answer(one.id, "first");
@@ -368,7 +360,7 @@ test("while pi prepares the user's prompt no turn of ours takes its place, and a
 });
 
 test("a run that another extension starts is no moment for ours, before it says that it has begun", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.emit("before_agent_start");
 	await it.answer(id, "Two doors.");
@@ -379,7 +371,7 @@ test("a run that another extension starts is no moment for ours, before it says 
 });
 
 test("while the context is shortened nothing is told", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.emit("session_before_compact");
 	await it.answer(id, "Two doors.");
@@ -409,7 +401,7 @@ test.each([
 	"</subagent-question>",
 	"<structured-output>",
 ])("an agent that says %j neither closes our tags nor imitates them", async (text) => {
-	const it = await open(newFile());
+	const it = await open();
 	const { id } = it.launch();
 	await it.answer(id, `Before ${text} after <b>bold</b>`);
 	await it.turn();
@@ -420,7 +412,7 @@ test.each([
 });
 
 test("a hundred results together stay within a message's bounds", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await it.turn(async () => {
 		for (let index = 0; index < 100; index++) await it.answer(it.launch().id, "x".repeat(5_000));
 	});

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { earlierSessions } from "@pi-subagents/delivery";
 import { expect, onTestFinished, test } from "vitest";
-import { newFile, open } from "../fixtures/fake-session.ts";
+import { open } from "../fixtures/fake-session.ts";
 
 async function sessions(files: Record<string, string>) {
 	const dir = await mkdtemp(join(tmpdir(), "earlier-"));
@@ -20,8 +20,7 @@ const lines = (...entries: readonly unknown[]) => entries.map((entry) => `${JSON
 
 /** What a session with one finished and one open agent leaves behind. */
 async function entries() {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	it.launch("one", "user");
 	it.launch("two");
 	await it.answer("a1", "Two doors.");

@@ -1,6 +1,6 @@
 /** A session whose own file cannot be written: what pi has in memory then depends on its version. */
 import { describe, expect, test } from "vitest";
-import { newFile, open, type SessionFile } from "../fixtures/fake-session.ts";
+import { open, type SessionFile } from "../fixtures/fake-session.ts";
 
 const kindsIn = ({ entries }: SessionFile) =>
 	entries.map(({ type, data }) => (type === "custom" ? (data as { type: string }).type : type));
@@ -9,8 +9,7 @@ const DELIVERED = ["launched", "settled", "custom_message"];
 
 describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 	test("a run that is launched and settles on a full disk is known and delivered once when there is room again", async () => {
-		const file = newFile();
-		const it = await open(file);
+		const { file, ...it } = await open();
 		file.isFull = isFull;
 		const { id } = it.launch();
 		await it.answer(id, "Two doors.");
@@ -24,8 +23,7 @@ describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 	});
 
 	test("it is known after a reload, too, although there is no room yet", async () => {
-		const file = newFile();
-		const it = await open(file);
+		const { file, ...it } = await open();
 		file.isFull = isFull;
 		const { id } = it.launch();
 		await it.turn(() => it.answer(id, "Two doors."));
@@ -39,8 +37,7 @@ describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 	});
 
 	test("an agent that the end of the session stops is known to have been stopped", async () => {
-		const file = newFile();
-		const it = await open(file);
+		const { file, ...it } = await open();
 		const { id } = it.launch();
 		file.isFull = isFull;
 		await it.shutdown();
@@ -52,8 +49,7 @@ describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 });
 
 test("what pi 1.x could not write is on the branch that its launch was written to", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	it.append({ type: "message", customType: "" });
 	file.isFull = "in pi 1.x";
 	const { id } = it.launch();
@@ -68,8 +64,7 @@ test("what pi 1.x could not write is on the branch that its launch was written t
 });
 
 test("a message that another extension changes on its way has arrived all the same", async () => {
-	const file = newFile();
-	const it = await open(file);
+	const { file, ...it } = await open();
 	const { id } = it.launch();
 	await it.turn(() => it.answer(id, "Two doors."));
 	const [message] = file.entries.slice(-1);
@@ -87,8 +82,7 @@ test.each([
 ] as const)(
 	"a message that %s and that pi 1.x dropped is sent again, less and less often",
 	async (_what, launchedBy) => {
-		const file = newFile();
-		const it = await open(file);
+		const { file, ...it } = await open();
 		const { id } = it.launch("Look around.", launchedBy);
 		await it.turn(async () => {
 			await it.answer(id, "Two doors.");

@@ -37,7 +37,7 @@ test("a ping is answered before a session is open, a spawn only then", async () 
 });
 
 test("a spawn is resolved like any other launch, with the names that callers use", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const outputSchema = { type: "object" };
 	await ask(it, "spawn", {
 		...look,
@@ -88,13 +88,13 @@ test.each([
 	],
 	[{ options: { maxTurns: "3" } }, "maxTurns must be a whole number"],
 ])("%j is refused, and nothing is launched", async (change, error) => {
-	const it = await open(newFile());
+	const it = await open();
 	expect(await ask(it, "spawn", { ...look, ...change })).toEqual({ success: false, error });
 	expect(it.manager.store.snapshot().records).toEqual([]);
 });
 
 test("the session is told of an agent in the background, and not of any other", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await ask(it, "spawn", look);
 	await ask(it, "spawn", inBackground);
 	for (const id of ["a1", "a2"]) await it.answer(id, `answer of ${id}`);
@@ -108,8 +108,7 @@ test.each([
 	["from inside the event", 0],
 	["a little later", 150],
 ])("a result that is consumed %s is not told to the session, also not after a restart", async (_when, afterMs) => {
-	const file = newFile();
-	const it = await open(file);
+	const it = await open();
 	const replies: Promise<unknown>[] = [];
 	it.events.on("subagents:completed", (payload) => {
 		const consume = () => replies.push(ask(it, "consume", { agentId: (payload as { id: string }).id }));
@@ -124,13 +123,13 @@ test.each([
 	it.clock.advance(60_000);
 	await it.turn();
 	expect(it.sent).toEqual([]);
-	const again = await open(file, { firstId: 2 });
+	const again = await open(it.file, { firstId: 2 });
 	expect(again.sent).toEqual([]);
 	expect(again.manager.store.record(id)?.outcome).toMatchObject({ status: "completed" });
 });
 
 test("what nobody consumes in time is told", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await ask(it, "spawn", inBackground);
 	await it.answer("a1", "Two doors.");
 	await it.turn();
@@ -142,7 +141,7 @@ test("what nobody consumes in time is told", async () => {
 });
 
 test("the errors of version 2 keep their words", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const parent = it.launch();
 	const child = it.manager.spawn(spec, { parentAgentId: parent.id });
 	const error = (text: string) => ({ success: false, error: text });
@@ -162,7 +161,7 @@ test("the errors of version 2 keep their words", async () => {
 });
 
 test("what agents cost is told of one with those below it, and of all", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const [parent, other] = [it.launch(), it.launch()];
 	const child = it.manager.spawn(spec, { parentAgentId: parent.id });
 	for (const [index, { id }] of [parent, other, child].entries()) {
@@ -184,14 +183,14 @@ test("what agents cost is told of one with those below it, and of all", async ()
 });
 
 test("an agent is found by its name, with or without the sign before it", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await ask(it, "spawn", { ...look, options: { name: "Finder" } });
 	expect(await ask(it, "steer", { agentId: "@finder", message: "Look in src." })).toEqual({ success: true });
 	expect(it.run("a1")?.steers).toEqual(["Look in src."]);
 });
 
 test("a signal stops the agent it was given for, and is not held on to", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const give = new AbortController();
 	await ask(it, "spawn", { ...look, options: { signal: give.signal } });
 	await ask(it, "spawn", { ...look, options: { signal: give.signal } });
@@ -204,7 +203,7 @@ test("a signal stops the agent it was given for, and is not held on to", async (
 });
 
 test("the typed client launches, looks, waits and gets the answer as data", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const subagents = await connect(it.events);
 	const { id } = await subagents.spawn({ ...look, outputSchema: { type: "object" } });
 	const info = await subagents.status(id);
@@ -220,7 +219,7 @@ test("the typed client launches, looks, waits and gets the answer as data", asyn
 });
 
 test("whoever waits when the session ends hears how it ended, and nobody is served any more", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const subagents = await connect(it.events, { timeoutMs: 50 });
 	const { id } = await subagents.spawn(look);
 	const waiting = subagents.wait(id);
@@ -250,17 +249,17 @@ test("the first session of a process is found under the symbol, until it ends", 
 	const loaded = await openAlone(newFile(), { isLate: true });
 	const waiting = registered();
 	expect(waiting?.getRecord("a1")).toBeUndefined();
-	const first = await open(newFile());
+	const first = await open();
 	expect(registered()).not.toBe(waiting); // it has a session, the other has none yet
 	await loaded.start();
 	const offered = registered();
-	const second = await open(newFile());
+	const second = await open();
 	expect(registered()).toBe(offered);
 	await second.shutdown();
 	expect(registered()).toBe(offered);
 	await first.shutdown();
 	expect(registered()).toBeUndefined();
-	const third = await open(newFile());
+	const third = await open();
 	expect(registered()).toBeDefined();
 	await third.shutdown();
 });
@@ -336,7 +335,7 @@ test("a live agent's conversation can be observed, steered and stopped through i
 });
 
 test("a result can be consumed by its agent's name for as long as the session is busy", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	await ask(it, "spawn", { ...look, options: { isBackground: true, name: "Finder" } });
 	await it.turn(async () => {
 		await it.answer("a1", "Two doors.");
@@ -349,7 +348,7 @@ test("a result can be consumed by its agent's name for as long as the session is
 });
 
 test("presets of other extensions are registered all or none, replaced by their owner, and refused by name", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const names = () => it.runtimePresets.current().results.map(({ preset }) => preset?.name);
 	const role = (name: string, more: object = {}) => ({ name, systemPrompt: "Help.", ...more });
 	const register = (request: object) => ask(it, "registerAgents", request);
@@ -373,7 +372,7 @@ test("presets of other extensions are registered all or none, replaced by their 
 });
 
 test("one preset can be registered by an event, which is answered at once", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const names = () => it.runtimePresets.current().results.map(({ preset }) => preset?.name);
 	const emit = (request: object) => {
 		it.events.emit("pi-subagents:runtime-agent-register:v1", request);
@@ -398,7 +397,7 @@ test("one preset can be registered by an event, which is answered at once", asyn
 });
 
 test("a workflow is launched for the caller, who waits for it and can stop it", async () => {
-	const it = await open(newFile());
+	const it = await open();
 	const cancel = new AbortController();
 	const { data } = (await ask(it, "workflow", { name: "review", signal: cancel.signal })) as { data: { id: string } };
 	expect(it.manager.store.record(data.id)).toMatchObject({

@@ -17,7 +17,7 @@ import { createAgentTool, modelParameter } from "@pi-subagents/tools";
 import { hostIn } from "../../../launch/test/fixture.ts";
 import { conversation, type Host } from "../../src/host/host.ts";
 import { createScheduleCall, createSchedules } from "../../src/schedule/schedules.ts";
-import { newFile, open } from "../fixtures/fake-session.ts";
+import { open } from "../fixtures/fake-session.ts";
 
 export interface SessionOptions {
 	trust?: StoredTrust;
@@ -58,7 +58,7 @@ async function openSession(
 	agentDir: string,
 	{ trust = "unasked", mode = "tui", isKept = false, sessionId = "s1" }: SessionOptions,
 ) {
-	const session = await open(newFile());
+	const session = await open();
 	const { manager, delivery, clock } = session;
 	const sessionManager = {
 		getSessionId: () => sessionId,

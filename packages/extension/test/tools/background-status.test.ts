@@ -3,10 +3,10 @@ import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { backgroundRecords } from "@pi-subagents/delivery";
 import { createBackgroundStatusTool } from "@pi-subagents/tools";
 import { expect, test } from "vitest";
-import { newFile, open, spec } from "../fixtures/fake-session.ts";
+import { open, spec } from "../fixtures/fake-session.ts";
 
 async function background() {
-	const it = await open(newFile());
+	const it = await open();
 	const tool = createBackgroundStatusTool({
 		runs: () => backgroundRecords(it.manager.store, it.journal),
 	}) as unknown as ToolDefinition;

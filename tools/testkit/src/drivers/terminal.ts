@@ -32,6 +32,8 @@ export interface Terminal extends AsyncDisposable {
 	waitForText(text: string | RegExp, options?: WaitForScreen): Promise<string[]>;
 	waitFor(condition: (screen: string[]) => boolean, options?: WaitForScreen, what?: string): Promise<string[]>;
 	type(text: string): void;
+	/** Types the text, then Enter. */
+	submit(text: string): void;
 	press(...keys: readonly Key[]): void;
 	resize(cols: number, rows: number): void;
 	readonly exit: Promise<TerminalExit>;
@@ -71,6 +73,10 @@ export function startTerminal(command: readonly [string, ...string[]], options: 
 		waitForText: (text, waiting) => screen.waitForText(text, waiting),
 		waitFor: (condition, waiting, what) => screen.waitFor(condition, waiting, what),
 		type: (text) => pty.write(text),
+		submit: (text) => {
+			pty.write(text);
+			pty.write(bytesOf("enter"));
+		},
 		press: (...keys) => {
 			for (const key of keys) pty.write(bytesOf(key));
 		},
