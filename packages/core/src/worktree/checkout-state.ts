@@ -1,7 +1,8 @@
 /** The state of a checkout, for comparing two: commit, branch, changed files, and the stash. */
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { isWithin } from "../files/within.ts";
 import type { Confinement } from "../model/runner.ts";
 import { type Git, GitError, GitNotStarted } from "./git.ts";
 
@@ -22,17 +23,19 @@ const MAX_LOOKED_AT = 2_000;
 
 /** Undefined if git fails. `ignores` is our own directory, which is not part of the checkout even if it is inside. */
 export async function checkoutState(root: string, ignores: string, git: Git): Promise<CheckoutState | undefined> {
-	const inside = relative(root, ignores);
-	const isInside = inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
-	const paths = isInside ? ["--", ".", `:(exclude,literal)${inside}`] : [];
 	const what = ["--branch", "--show-stash", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"];
-	const args = ["status", "--porcelain=v2", "-z", ...what, ...paths];
+	const args = ["status", "--porcelain=v2", "-z", ...what, "--", ...excluding(root, ignores)];
 	try {
 		return await parsed(root, await git(args, { cwd: root, timeoutMs: LOOK_MS }));
 	} catch (error) {
 		if (error instanceof GitError || error instanceof GitNotStarted) return undefined;
 		throw error;
 	}
+}
+
+/** For git: everything in the checkout except this directory, if it is inside. */
+export function excluding(root: string, ignores: string): string[] {
+	return ignores !== root && isWithin(ignores, root) ? [`:(exclude,literal)${relative(root, ignores)}`] : [];
 }
 
 async function parsed(root: string, status: string): Promise<CheckoutState> {

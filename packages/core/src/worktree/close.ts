@@ -5,13 +5,14 @@
 import { join } from "node:path";
 import { sanitize, type WorktreeReport } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
+import { defined } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { flagsFile, recordsOf } from "./checkout-state.ts";
-import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
+import { allowing, type Git, GitError, gitWith, objectOf, tryGit } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
-import type { Allowed } from "./own-config.ts";
+import { type Allowed, LIST_SETTINGS } from "./own-config.ts";
 import { removeCheckout } from "./place.ts";
-import { commitTree, snapshotOf } from "./snapshot.ts";
+import { commitTree, isTreeOf, snapshotOf } from "./snapshot.ts";
 import { readWorktreeRecord, type WorktreeRecord, writeWorktreeRecord } from "./worktree-record.ts";
 
 export interface CloseOptions {
@@ -33,15 +34,7 @@ export async function closeWorktree(record: WorktreeRecord, options: CloseOption
 			writeWorktreeRecord({ ...record, failure }),
 		);
 		const { branch, root: path, base } = record;
-		return {
-			branch,
-			path,
-			base,
-			files: 0,
-			insertions: 0,
-			deletions: 0,
-			problems: [failure, ...(await flagsOf(record))],
-		};
+		return { branch, path, base, ...NOTHING, problems: [failure, ...(await flagsOf(record))] };
 	}
 }
 
@@ -52,7 +45,7 @@ type Closing = Required<Pick<CloseOptions, "git" | "report">> & Pick<CloseOption
 
 async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Promise<WorktreeReport> {
 	const { report, allows } = options;
-	const known = withAllowed((await readWorktreeRecord(record)) ?? record, allows);
+	const known = { ...((await readWorktreeRecord(record)) ?? record), ...defined({ allows }) };
 	const git = allowing(options.git, known.allows ?? []);
 	if (known.report) {
 		// The process that wrote it may have died before removing the directory.
@@ -69,10 +62,6 @@ async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Pr
 		if (isClosed || (isOvertaken && attempt < ATTEMPTS)) return closed(record, options, attempt + 1);
 		throw error;
 	}
-}
-
-function withAllowed(record: WorktreeRecord, allows: Allowed | undefined): WorktreeRecord {
-	return allows === undefined ? record : { ...record, allows };
 }
 
 async function finish(record: WorktreeRecord, git: Git): Promise<WorktreeReport> {
@@ -116,29 +105,31 @@ interface Held {
 async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 	const { root, gitDir, base, branch, main, allows: allowed = [] } = record;
 	const ask = (...args: string[]) => tryGit(git, args, { cwd: main });
-	const own = await ask("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`);
+	const ref = `refs/heads/${branch}`;
 	if (gitDir === undefined || !(await isCheckout(root))) {
+		const own = await objectOf(git, ref, { cwd: main });
 		await assertOpen(record);
 		const isChanged = own !== undefined && own !== base;
-		if (own === base) await ask("update-ref", "-d", `refs/heads/${branch}`, base);
-		const problems = [`The directory ${root} is gone; what was not committed there is lost.`];
-		return {
-			...(isChanged ? { branch, tip: own } : {}),
-			isLeft: false,
-			problems: gitDir === undefined ? [] : problems,
-		};
+		if (own === base) await ask("update-ref", "-d", ref, base);
+		const lost = `The directory ${root} is gone; what was not committed there is lost.`;
+		const problems = gitDir === undefined ? [] : [lost];
+		return { ...(isChanged ? { branch, tip: own } : {}), isLeft: false, problems };
 	}
 	const here = { cwd: root, gitDir };
-	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], here);
-	const on = (await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here))?.replace(/^refs\/heads\//, "");
+	const [both] = await Promise.all([
+		tryGit(git, ["rev-parse", "--revs-only", ref, "HEAD^{commit}", "--"], here),
+		...[here, { cwd: main }].map((where) => tryGit(git, LIST_SETTINGS, where)), // remembered for what follows
+	]);
+	const each = () => Promise.all([objectOf(git, ref, { cwd: main }), objectOf(git, "HEAD^{commit}", here)]);
+	const [own, head] = both?.split("\n") ?? (await each());
 	const checkout = { root, main, gitDir, ignores: recordsOf(record), allowed, isWhole: true };
 	const { tree, problems, isWhole } = await snapshotOf(checkout, git);
 	await assertOpen(record);
-	const isClean = head !== undefined && tree === (await git(["rev-parse", `${head}^{tree}`], here));
+	const isClean = head !== undefined && (await isTreeOf(head, tree, git, here));
 	const parents = head === undefined ? [] : [head];
 	const committed = isClean ? undefined : await commitTree(here, { tree, parents, message: messageFor(record) }, git);
 	const isAncestor = async (one: string, other: string) =>
-		(await ask("merge-base", "--is-ancestor", one, other)) !== undefined;
+		one === other || (await ask("merge-base", "--is-ancestor", one, other)) !== undefined;
 	const last = committed ?? head ?? base;
 	const tip = own !== undefined && (await isAncestor(last, own)) ? own : last;
 	const inner = await innerRepositories(record, tip, git);
@@ -151,8 +142,10 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 		if (own === base && !isLeft) await leaveBranch(record, git);
 		return { isLeft, problems: all };
 	}
-	const isElsewhere = committed === undefined && on !== undefined && on !== branch && tip !== own;
-	if (isElsewhere) {
+	const hasOwnCommits = committed === undefined && tip !== own;
+	const at = hasOwnCommits ? await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here) : undefined;
+	const on = at?.replace(/^refs\/heads\//, "");
+	if (on !== undefined && on !== branch) {
 		const more = own !== undefined && own !== base ? [`It has also left commits on ${branch}.`] : [];
 		if (own === base) await leaveBranch(record, git);
 		return {
@@ -167,7 +160,7 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 		await update(branch, tip, own ?? "");
 		return { branch, tip, isLeft, problems: all };
 	}
-	const other = await freeName(branch, ask);
+	const other = await freeName(branch, record, git);
 	await update(other, tip, "");
 	return { branch: other, tip, isLeft, problems: [...all, `Its work is on two branches: ${other} and ${branch}.`] };
 }
@@ -179,18 +172,18 @@ async function assertOpen(record: WorktreeRecord): Promise<void> {
 
 /** The checkout must leave a branch before that is deleted, or everything in it would count as new. */
 async function leaveBranch({ root, gitDir, branch, base, main }: WorktreeRecord, git: Git): Promise<void> {
-	await tryGit(git, ["update-ref", "--no-deref", "HEAD", base], { cwd: root, gitDir });
-	await git(["update-ref", "-d", `refs/heads/${branch}`, base], { cwd: main });
+	const ref = `refs/heads/${branch}`;
+	const input = `start\noption no-deref\nupdate HEAD ${base}\ncommit\nstart\ndelete ${ref} ${base}\ncommit\n`;
+	const both = await tryGit(git, ["update-ref", "--stdin"], { cwd: root, gitDir, input });
+	// Even if the checkout cannot leave it: the agent may have broken its HEAD.
+	if (both === undefined) await git(["update-ref", "-d", ref, base], { cwd: main });
 }
 
 /** Nested repositories: git stores only their commit. */
-async function innerRepositories(
-	{ gitDir, base, main, root }: WorktreeRecord,
-	tip: string,
-	git: Git,
-): Promise<string[]> {
-	const raw = await git(["diff", "--raw", "-z", "--no-renames", "--diff-filter=AMT", base, tip], { cwd: main });
-	const fields = raw.split("\0");
+async function innerRepositories(record: WorktreeRecord, tip: string, git: Git): Promise<string[]> {
+	const { gitDir, base, main, root } = record;
+	const diff = ["diff", "--raw", "-z", "--no-renames", "--diff-filter=AMT", base, tip];
+	const fields = base === tip ? [] : (await git(diff, { cwd: main })).split("\0");
 	const links = fields.flatMap((field, index) => (/^:\d+ 160000 /.test(field) ? [fields[index + 1] ?? ""] : []));
 	if (links.length > 0)
 		return [
@@ -200,10 +193,10 @@ async function innerRepositories(
 	return isInitialized ? [`Submodules were checked out in ${root}; commits made in them exist only there.`] : [];
 }
 
-async function freeName(branch: string, ask: (...args: string[]) => Promise<string | undefined>): Promise<string> {
+async function freeName(branch: string, { main }: WorktreeRecord, git: Git): Promise<string> {
 	for (let count = 2; ; count++) {
 		const name = `${branch}-${count}`;
-		if ((await ask("rev-parse", "--verify", "--quiet", `refs/heads/${name}`)) === undefined) return name;
+		if ((await objectOf(git, `refs/heads/${name}`, { cwd: main })) === undefined) return name;
 	}
 }
 

@@ -4,11 +4,13 @@
  * contact anything unless allowed (`own-config.ts`).
  */
 import { execFile } from "node:child_process";
-import { devNull } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { devNull, tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isShortage, whyNotStarted } from "../base/spawn-error.ts";
 import { defined } from "../base/values.ts";
-import { type Allowed, type OwnSettings, ownSettings, readSettings } from "./own-config.ts";
+import { type Allowed, LIST_SETTINGS, type OwnSettings, ownSettings, readSettings } from "./own-config.ts";
 
 export interface GitOptions {
 	/** The working directory. */
@@ -103,15 +105,17 @@ export function gitWith(env: NodeJS.ProcessEnv = process.env): Git {
 
 /** The same git with the allowed settings of the repository. They are read once per checkout. */
 export function allowing(git: Git, allowed: Allowed): Git {
-	const known = new Map<string, Promise<OwnSettings>>();
-	return async (args, options) => {
-		if (options.own || LOOKS.has(args[0] ?? "")) return git(args, options);
+	const known = new Map<string, Promise<string>>();
+	const remembering: Git = (args, options) => {
+		if (args !== LIST_SETTINGS) return git(args, options);
 		const key = `${options.cwd}\0${options.gitDir ?? ""}`;
-		const own = known.get(key) ?? ownFor(git, args, options, allowed);
-		known.set(key, own);
-		own.catch(() => known.delete(key)); // this call rejects; the next one reads again
-		return git(args, { ...options, own: await own });
+		const listed = known.get(key) ?? git(args, options);
+		known.set(key, listed);
+		listed.catch(() => known.delete(key)); // this call rejects; the next one reads again
+		return listed;
 	};
+	return async (args, options) =>
+		remembering(args, { ...options, own: options.own ?? (await ownFor(remembering, args, options, allowed)) });
 }
 
 /** They only read files or names, which these settings do not affect. */
@@ -235,5 +239,20 @@ export async function tryGit(git: Git, args: readonly string[], options: GitOpti
 	} catch (error) {
 		if (error instanceof GitError && !error.isMissing) return undefined;
 		throw error;
+	}
+}
+
+/** The commit or tree with this name; undefined if there is none. */
+export function objectOf(git: Git, name: string, options: GitOptions): Promise<string | undefined> {
+	return tryGit(git, ["rev-parse", "--verify", "--quiet", name], options);
+}
+
+/** For files that git needs during the work, such as an index. */
+export async function withTempDir<Result>(work: (dir: string) => Promise<Result>): Promise<Result> {
+	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-git-"));
+	try {
+		return await work(dir);
+	} finally {
+		await rm(dir, { recursive: true, force: true });
 	}
 }

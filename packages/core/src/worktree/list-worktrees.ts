@@ -1,6 +1,4 @@
 /** The checkouts and branches that agents left: list, diff, apply or discard them. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bestEffort } from "../base/best-effort.ts";
 import { AgentError } from "../base/error.ts";
@@ -9,7 +7,7 @@ import { isAlive } from "../runs/identity.ts";
 import { readWrapper } from "../runs/read.ts";
 import { recordsOf } from "./checkout-state.ts";
 import { closeWorktree } from "./close.ts";
-import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
+import { allowing, type Git, GitError, gitWith, objectOf, tryGit, withTempDir } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
 import { removeCheckout } from "./place.ts";
 import { checkTree } from "./repository.ts";
@@ -106,13 +104,13 @@ async function isChanged(record: WorktreeRecord, git: Git): Promise<boolean> {
 	const here = { cwd: root, gitDir };
 	const how = ["--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
 	const status = await tryGit(git, ["status", ...how], here);
-	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], here);
+	const head = await objectOf(git, "HEAD^{commit}", here);
 	if (head === base && status === "") return (await filledLinks(git, here)).length > 0;
 	return true; // also if git fails: it must not look empty
 }
 
 function tipOf({ main }: WorktreeRecord, branch: string, git: Git): Promise<string | undefined> {
-	return tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], { cwd: main });
+	return objectOf(git, `refs/heads/${branch}^{commit}`, { cwd: main });
 }
 
 /** More is unreadable anyway. */
@@ -150,27 +148,20 @@ export async function applyWorktree(
 	const gitDir = await git(["rev-parse", "--absolute-git-dir"], here);
 	const ours = await snapshotOf({ root: main, main, gitDir, ignores: recordsOf(record), allowed }, git);
 	const theirs = await treeOf(record, git);
-	const joined = await join3(
-		main,
-		{ base: await git(["rev-parse", `${base}^{tree}`], here), ours: ours.tree, theirs },
-		git,
-	);
+	const joined = await join3(main, { base: `${base}^{tree}`, ours: ours.tree, theirs }, git);
 	if (joined.conflicts.length > 0) return { files: [], conflicts: joined.conflicts };
 	await checkTree(git, { ...here, main, allowed, tree: joined.tree });
 	const names = await git(["diff", "--name-only", "-z", "--no-renames", ours.tree, joined.tree], here);
 	const files = names.split("\0").filter((name) => name !== "");
 	if (files.length === 0) return { files, conflicts: [] };
-	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-patch-"));
-	try {
+	return withTempDir(async (dir) => {
 		const patch = join(dir, "patch");
 		await git(["diff", "--binary", "--full-index", "--no-renames", `--output=${patch}`, ours.tree, joined.tree], here);
 		const apply = ["apply", "--whitespace=nowarn"];
 		const conflicts = await inTheWay([...apply, "--check", patch], main, git);
 		if (conflicts.length === 0 && !isDryRun) await git([...apply, patch], here);
 		return { files: conflicts.length > 0 ? [] : files, conflicts };
-	} finally {
-		await rm(dir, { recursive: true, force: true });
-	}
+	});
 }
 
 /** Untracked files can conflict, too. */
@@ -219,7 +210,7 @@ async function treeOf(record: WorktreeRecord, git: Git): Promise<string> {
 	if (!report && gitDir !== undefined && (await isCheckout(root)))
 		return (await snapshotOf({ root, main, gitDir, ignores: recordsOf(record), allowed }, git)).tree;
 	const holder = report?.branch ?? branch;
-	const tree = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${holder}^{tree}`], { cwd: main });
+	const tree = await objectOf(git, `refs/heads/${holder}^{tree}`, { cwd: main });
 	if (tree === undefined) throw new AgentError("wrong_state", `The branch ${holder} is gone.`);
 	return tree;
 }

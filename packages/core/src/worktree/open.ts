@@ -9,12 +9,12 @@ import { isWithin } from "../files/within.ts";
 import type { WorktreeSetup } from "../model/runner.ts";
 import { ownIdentity } from "../runs/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
-import { allowing, type Git, GitError, gitWith, tryGit } from "./git.ts";
-import { type Allowed, type Allows, NeedsOwnSettings } from "./own-config.ts";
+import { allowing, type Git, GitError, type GitOptions, gitWith, objectOf, tryGit } from "./git.ts";
+import { type Allowed, type Allows, LIST_SETTINGS, NeedsOwnSettings } from "./own-config.ts";
 import { placeFor, removeCheckout } from "./place.ts";
 import { lookAt, prepareCheckout } from "./prepare.ts";
-import { checkTree, findRepository, type Repository } from "./repository.ts";
-import { commitTree, snapshotOf, WITHOUT_LFS, withoutFilters } from "./snapshot.ts";
+import { checkTree, findRepository, gitDirOf, type Repository } from "./repository.ts";
+import { commitTree, isTreeOf, snapshotOf, WITHOUT_LFS, withoutFilters } from "./snapshot.ts";
 import {
 	claimWorktree,
 	deleteWorktreeRecord,
@@ -81,26 +81,24 @@ export async function openWorktree(given: OpenOptions): Promise<WorktreeRecord> 
 	});
 }
 
+interface Making extends Pick<OpenOptions, "signal" | "setup"> {
+	git: Git;
+	/** Creates the branch. */
+	begin?: () => Promise<unknown>;
+}
+
 /** `onFailure` undoes what was done before. */
 async function make(
 	record: WorktreeRecord,
-	{
-		git,
-		signal,
-		begin,
-		setup,
-	}: {
-		git: Git;
-		signal: AbortSignal | undefined;
-		begin?: () => Promise<unknown>;
-		setup: WorktreeSetup | undefined;
-	},
+	{ git, signal, begin, setup }: Making,
 	onFailure: () => Promise<void>,
 ): Promise<WorktreeRecord> {
 	try {
+		// Not in one call: a second attempt of git, after another process was in the way, would find its own branch.
 		await begin?.();
 		await git(["worktree", "add", "--no-checkout", record.root, record.branch], { cwd: record.main, signal });
-		const gitDir = await git(["rev-parse", "--absolute-git-dir"], { cwd: record.root, signal });
+		const gitDir = await gitDirOf(record.root);
+		if (gitDir === undefined) throw new Error(`git did not say in ${record.root} where its repository is`);
 		const made = { ...record, gitDir, notes: await fill({ ...record, gitDir }, git, signal) };
 		await mkdir(made.cwd, { recursive: true }); // git stores no empty directories, and the user may be in one
 		await writeWorktreeRecord(setup ? { ...made, isPreparing: true } : made);
@@ -126,23 +124,24 @@ async function fill(
 ): Promise<string[]> {
 	const options = { cwd: record.root, gitDir: record.gitDir, signal };
 	await checkTree(git, { ...options, main: record.main, allowed: record.allows ?? [], tree: "HEAD^{tree}" });
+	const asked = ["grep", "-l", "filter=lfs", "HEAD", "--", ":(glob)**/.gitattributes"];
+	const attributes = tryGit(git, asked, options);
+	const notes = await checkOut(git, options).finally(() => attributes.catch(() => undefined)); // none goes on alone
+	if (await exists(join(record.root, ".gitmodules"))) notes.push("Submodules are not checked out here.");
+	if (await attributes) notes.push("Large files (git-lfs) are pointers here, not their content.");
+	return notes;
+}
+
+async function checkOut(git: Git, options: GitOptions & { gitDir: string }): Promise<string[]> {
 	const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
-	const notes: string[] = [];
 	try {
 		await git(reset, { ...options, config: WITHOUT_LFS });
+		return [];
 	} catch (error) {
 		if (!(error instanceof GitError) || error.isMissing) throw error;
 		await git(reset, { ...options, config: await withoutFilters(git, options) });
-		notes.push("A filter of the repository failed, so some files may be unfiltered here.");
+		return ["A filter of the repository failed, so some files may be unfiltered here."];
 	}
-	if (await exists(join(record.root, ".gitmodules"))) notes.push("Submodules are not checked out here.");
-	const attributes = await tryGit(
-		git,
-		["grep", "-l", "--cached", "filter=lfs", "--", ":(glob)**/.gitattributes"],
-		options,
-	);
-	if (attributes) notes.push("Large files (git-lfs) are pointers here, not their content.");
-	return notes;
 }
 
 /** With the allowed settings of the repository. */
@@ -158,8 +157,7 @@ export async function baseOf(
 	const gitDir = await git(["rev-parse", "--absolute-git-dir"], { cwd: main, signal });
 	try {
 		const { tree } = await snapshotOf({ root: main, main, gitDir, ignores: dir, allowed }, git, signal);
-		if (tree === (await git(["rev-parse", `${head}^{tree}`], { cwd: main, signal })))
-			return { commit: head, base: head, isSnapshot: false };
+		if (await isTreeOf(head, tree, git, { cwd: main, signal })) return { commit: head, base: head, isSnapshot: false };
 		const message = "Uncommitted work when the agent started\n\nCreated by pi-subagents; not part of your history.\n";
 		const commit = await commitTree({ cwd: main, signal }, { tree, parents: [head], message }, git);
 		return { commit, base: commit, isSnapshot: true };
@@ -178,18 +176,21 @@ async function claim(
 	git: Git,
 ): Promise<WorktreeRecord> {
 	const { cwd, dir, id, run, about, sessionCwd, runDir, allowed, now = Date.now() } = options;
-	const owner = await ownIdentity();
+	// A branch `pi-subagents` would conflict with all below that name.
+	const [owner, names] = await Promise.all([
+		ownIdentity(),
+		git(["rev-parse", "--symbolic", "--branches=pi-subagents*"], { cwd: main }),
+		git(LIST_SETTINGS, { cwd: main }), // remembered for what follows
+	]);
+	const taken = new Set(names.split("\n"));
+	const prefix = taken.has("pi-subagents") ? "pi-subagents-" : "pi-subagents/";
 	const inside = relative(main, await realpath(cwd));
 	const isElsewhere = sessionCwd === undefined || !isWithin(await realpath(sessionCwd), main);
-	// A branch of exactly this name would conflict with all that start with it.
-	const isTaken = await tryGit(git, ["rev-parse", "--verify", "--quiet", "refs/heads/pi-subagents"], { cwd: main });
-	const prefix = isTaken === undefined ? "pi-subagents/" : "pi-subagents-";
 	for (let count = 1; ; count++) {
 		const name = count === 1 ? id : `${id}-${count}`;
 		const root = join(place, name);
 		const branch = `${prefix}${name}`;
-		const isKnown = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`], { cwd: main });
-		if (isKnown !== undefined || (await exists(root))) continue;
+		if (taken.has(branch) || (await exists(root))) continue;
 		const record: WorktreeRecord = {
 			format: 1,
 			name,
@@ -240,9 +241,7 @@ async function openAgain(
 		...defined({ runDir }),
 		allows: allowed,
 	};
-	const tip = await tryGit(git, ["rev-parse", "--verify", "--quiet", `refs/heads/${before.branch}`], {
-		cwd: before.main,
-	});
+	const tip = await objectOf(git, `refs/heads/${before.branch}`, { cwd: before.main });
 	const fresh = tip === undefined ? undefined : { commit: tip, base: before.base, isSnapshot: before.isSnapshot };
 	// Remains of an interrupted removal or set-up must not be taken for the agent's work.
 	const isRest = isPreparing || (closed && closed.path === undefined);

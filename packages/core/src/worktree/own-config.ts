@@ -57,9 +57,12 @@ export function markOf({ name, value }: Setting): string {
 	return createHash("sha256").update(`${name}\n${value}`).digest("hex");
 }
 
+/** All settings, each with the file it comes from: the repository's or the user's. */
+export const LIST_SETTINGS: readonly string[] = ["config", "--list", "--null", "--show-scope"];
+
 export async function readSettings(git: Git, options: GitOptions): Promise<Settings> {
 	const { cwd, gitDir, signal, timeoutMs } = options;
-	const listed = await git(["config", "--list", "--null", "--show-scope"], { cwd, gitDir, signal, timeoutMs });
+	const listed = await git(LIST_SETTINGS, { cwd, gitDir, signal, timeoutMs });
 	const fields = listed.split("\0");
 	const own: Setting[] = [];
 	const users = new Map<string, string>();
@@ -71,6 +74,11 @@ export async function readSettings(git: Git, options: GitOptions): Promise<Setti
 		else if (scope === "global" || scope === "system") users.set(name, value);
 	}
 	return { own, users };
+}
+
+/** The value that counts; undefined if nobody sets it. */
+export function settingOf({ own, users }: Settings, name: string): string | undefined {
+	return own.findLast((setting) => setting.name === name)?.value ?? users.get(name);
 }
 
 /** For settings that name a program: the replacement if the user has none. */

@@ -62,16 +62,8 @@ async function linkAll(
 			throw refused(`link: ${quoted(given)} leads out of ${main}`);
 		const to = join(root, path);
 		if (await lookAt(to)) continue; // git has it
-		const isIgnored = await tryGit(
-			git,
-			["check-ignore", "--quiet", "--no-index", found.isDirectory() ? `${path}/` : path],
-			{
-				cwd: root,
-				gitDir,
-				signal,
-			},
-		);
-		if (isIgnored === undefined)
+		const asked = ["check-ignore", "--quiet", "--no-index", found.isDirectory() ? `${path}/` : path];
+		if ((await tryGit(git, asked, { cwd: root, gitDir, signal })) === undefined)
 			throw refused(
 				`link: git does not ignore ${quoted(given)}, so it would be committed; add it to .gitignore and commit that`,
 			);

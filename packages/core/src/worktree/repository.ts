@@ -1,10 +1,9 @@
 /** Finds the repository of a directory, with a clear error for each kind in which no agent can have a checkout. */
-import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { AgentError } from "../base/error.ts";
 import { readPlain } from "../files/plain-file.ts";
-import { allowing, type Git, GitError, type GitOptions, gitWith, tryGit } from "./git.ts";
+import { allowing, type Git, GitError, type GitOptions, gitWith, withTempDir } from "./git.ts";
 import { type Allowed, type Allows, checkFilters, checkObjects } from "./own-config.ts";
 
 export interface Repository {
@@ -50,28 +49,21 @@ export async function checkTree(
 	const { main, allowed, tree, ...where } = options;
 	if (allowed === "*") return;
 	await checkObjects(git, options);
-	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-index-"));
-	try {
+	await withTempDir((dir) => {
 		const own = { ...where, index: join(dir, "index") };
-		await checkFilters(git, { ...own, main, allowed, prepare: () => git(["read-tree", tree], own) });
-	} finally {
-		await rm(dir, { recursive: true, force: true });
-	}
+		return checkFilters(git, { ...own, main, allowed, prepare: () => git(["read-tree", tree], own) });
+	});
 }
 
 export async function findRepository(cwd: string, git: Git, signal?: AbortSignal): Promise<Repository> {
-	const options = { cwd, signal, timeoutMs: LOOK_MS };
-	const [isBare, isInside] = (await look(git, cwd, signal)).split("\n");
+	const [isBare, isInside, main, commonDir, gitDir, head, ...more] = (await look(git, cwd, signal)).split("\n");
 	if (isInside !== "true") {
 		throw refusal(isBare === "true" ? embedded(cwd) : inOwnDirectory(cwd));
 	}
-	const asked = ["--show-toplevel", "--git-common-dir", "--git-dir"];
-	const found = await git(["rev-parse", "--path-format=absolute", ...asked], options);
-	const [main, commonDir, gitDir] = found.split("\n");
-	if (!main || !commonDir || !gitDir) throw refusal(`git does not say where the repository of ${cwd} begins.`);
+	if (!main || !commonDir || !gitDir || more.length > 0)
+		throw refusal(`git does not say where the repository of ${cwd} begins.`);
 	// Older gits accept any directory with the right files as a repository, for example one among a stranger's files.
 	if ((await gitDirOf(main)) !== (await realpath(gitDir))) throw refusal(embedded(gitDir));
-	const head = await tryGit(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], options);
 	if (head === undefined)
 		throw refusal(
 			`The repository ${main} has no commit yet, so there is nothing to begin with. Commit something first.`,
@@ -81,15 +73,15 @@ export async function findRepository(cwd: string, git: Git, signal?: AbortSignal
 
 const LOOK_MS = 30_000;
 
+/** One line for each question, up to the first that has no answer. */
 async function look(git: Git, cwd: string, signal: AbortSignal | undefined): Promise<string> {
+	const places = ["--show-toplevel", "--git-common-dir", "--git-dir"];
+	const asked = ["--is-bare-repository", "--is-inside-work-tree", ...places, "--verify", "--quiet", "HEAD^{commit}"];
 	try {
-		return await git(["rev-parse", "--is-bare-repository", "--is-inside-work-tree"], {
-			cwd,
-			signal,
-			timeoutMs: LOOK_MS,
-		});
+		return await git(["rev-parse", "--path-format=absolute", ...asked], { cwd, signal, timeoutMs: LOOK_MS });
 	} catch (error) {
 		if (!(error instanceof GitError)) throw error;
+		if (error.status !== undefined && error.stdout !== "") return error.stdout.replace(/\n$/, "");
 		if (error.isMissing) throw refusal("git is not installed, or not in PATH.");
 		const bare = /cannot use bare repository '(.*?)'/.exec(error.stderr)?.[1];
 		if (bare !== undefined)
@@ -101,7 +93,7 @@ async function look(git: Git, cwd: string, signal: AbortSignal | undefined): Pro
 }
 
 /** What `.git` in the root of a checkout is or points to. */
-async function gitDirOf(top: string): Promise<string | undefined> {
+export async function gitDirOf(top: string): Promise<string | undefined> {
 	const path = join(top, ".git");
 	const found = await lstat(path).catch(() => undefined); // what cannot be read is not what git found
 	if (!found?.isFile()) return found && realpath(path).catch(() => undefined);

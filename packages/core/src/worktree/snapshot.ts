@@ -2,13 +2,13 @@
  * A checkout's content as a tree and a commit: changed, staged and new files, but no ignored ones. Its index,
  * branches and stash stay as they are.
  */
-import { constants, copyFile, mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { constants, copyFile, readdir, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
 import { codeOf } from "../base/error-code.ts";
-import { type Git, GitError, type GitOptions, tryGit } from "./git.ts";
-import { type Allowed, checkFilters } from "./own-config.ts";
+import { excluding } from "./checkout-state.ts";
+import { type Git, GitError, type GitOptions, tryGit, withTempDir } from "./git.ts";
+import { type Allowed, checkFilters, readSettings, settingOf } from "./own-config.ts";
 
 export interface Checkout {
 	root: string;
@@ -24,6 +24,7 @@ export interface Checkout {
 }
 
 export interface Snapshot {
+	/** As git takes it: its id, or `<commit>^{tree}`. */
 	tree: string;
 	/** What is missing or different. */
 	problems: string[];
@@ -34,53 +35,76 @@ export interface Snapshot {
 const FILTERS_FAILED =
 	"A filter of the repository (`filter.*` in its configuration) failed, so files were taken unfiltered.";
 
-export async function snapshotOf(checkout: Checkout, git: Git, signal?: AbortSignal): Promise<Snapshot> {
-	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-index-"));
-	try {
+export function snapshotOf(checkout: Checkout, git: Git, signal?: AbortSignal): Promise<Snapshot> {
+	return withTempDir(async (dir) => {
 		const index = join(dir, "index");
 		const options = { cwd: checkout.root, gitDir: checkout.gitDir, index, signal };
 		if (!(await copied(join(checkout.gitDir, "index"), index))) await git(["read-tree", "HEAD"], options);
-		else if (checkout.isWhole) await showHidden(git, options);
 		await checkFilters(git, { ...options, main: checkout.main, allowed: checkout.allowed, isOnDisk: true });
-		const { problems, config } = await addAll(checkout, git, options);
+		const [entries, unchanged, isSparse] = await Promise.all([
+			entriesOf(git, options),
+			unchangedCommit(checkout, git, options),
+			isSparseCheckout(git, options),
+		]);
+		const links = pathsOf(entries, LINK);
+		const assumed = checkout.isWhole ? pathsOf(entries, /^[a-z]/) : [];
+		// Except what a sparse checkout leaves out.
+		const skipped = checkout.isWhole ? pathsOf(entries, isSparse ? /^s/ : /^[Ss]/) : [];
+		if (unchanged !== undefined && !isSparse && [...links, ...assumed, ...skipped].length === 0)
+			return { tree: `${unchanged}^{tree}`, problems: [], isWhole: true };
+		await tell("--no-assume-unchanged", assumed, git, options);
+		await tell("--no-skip-worktree", skipped, git, options);
+		const { problems, config } = await addAll(checkout, { links, isSparse }, git, options);
 		const tree = await git(["write-tree"], { ...options, config });
 		return { tree, problems, isWhole: !problems.some((problem) => problem !== FILTERS_FAILED) };
-	} finally {
-		await rm(dir, { recursive: true, force: true });
-	}
+	});
 }
 
 type OwnIndex = GitOptions & { gitDir: string; index: string };
 
-/** Makes git check all files again, except those that a sparse checkout leaves out. */
-async function showHidden(git: Git, options: OwnIndex): Promise<void> {
-	const isSkipped = (await isSparse(git, options)) ? /^s/ : /^[Ss]/;
-	const files = ((await tryGit(git, ["ls-files", "-v", "-z"], options)) ?? "").split("\0");
-	const show = async (option: string, marks: RegExp) => {
-		const paths = files.filter((file) => marks.test(file)).map((file) => `${file.slice(2)}\0`);
-		if (paths.length > 0) await git(["update-index", option, "-z", "--stdin"], { ...options, input: paths.join("") });
-	};
-	await show("--no-assume-unchanged", /^[a-z]/);
-	await show("--no-skip-worktree", isSkipped);
+async function tell(option: string, paths: readonly string[], git: Git, options: OwnIndex): Promise<void> {
+	const input = paths.map((path) => `${path}\0`).join("");
+	if (input !== "") await git(["update-index", option, "-z", "--stdin"], { ...options, input });
 }
 
-async function isSparse(git: Git, options: OwnIndex): Promise<boolean> {
-	return (await tryGit(git, ["config", "--type=bool", "core.sparseCheckout"], options)) === "true";
+/** The commit that is checked out, if git sees no change. What it was told not to look at may have changed. */
+async function unchangedCommit({ root, ignores }: Checkout, git: Git, options: OwnIndex): Promise<string | undefined> {
+	const how = ["--branch", "--no-ahead-behind", "--untracked-files=normal", "--ignore-submodules=dirty"];
+	const args = ["status", "--porcelain=v2", "-z", ...how, "--", ...excluding(root, ignores)];
+	// A cache of new files is not believed.
+	const status = await tryGit(git, args, { ...options, config: { "core.untrackedCache": "false" } });
+	const isChanged = status?.split("\0").some((line) => line !== "" && !line.startsWith("# "));
+	return isChanged ? undefined : /^# branch\.oid ([0-9a-f]{40,})\0/.exec(status ?? "")?.[1];
+}
+
+/** Every file of the index, as git shows it: a mark if changes are ignored, what it is, and its path. */
+async function entriesOf(git: Git, options: GitOptions): Promise<string[]> {
+	return (await git(["ls-files", "--stage", "-v", "-z"], options)).split("\0");
+}
+
+function pathsOf(entries: readonly string[], which: RegExp): string[] {
+	return entries.flatMap((entry) => (which.test(entry) ? [entry.slice(entry.indexOf("\t") + 1)] : []));
+}
+
+/** Nested repositories, such as submodules: the index holds their commits. */
+const LINK = /^. 160000 /;
+
+async function isSparseCheckout(git: Git, options: OwnIndex): Promise<boolean> {
+	const name = "core.sparsecheckout";
+	if (settingOf(await readSettings(git, options), name) === undefined) return false;
+	return (await tryGit(git, ["config", "--type=bool", name], options)) === "true";
 }
 
 /** Returns what had to be done differently, and with which settings. */
 async function addAll(
 	{ root, ignores, isWhole = false }: Checkout,
+	{ links, isSparse }: { links: readonly string[]; isSparse: boolean },
 	git: Git,
 	options: OwnIndex,
 ): Promise<{ problems: string[]; config?: Record<string, string> }> {
-	const inside = relative(root, ignores);
-	const isInside = inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
-	const links = await linksIn(git, options);
-	const left = [...(isInside ? [inside] : []), ...links];
-	const input = [".", ...left.map((path) => `:(exclude,literal)${path}`)].join("\0");
-	const sparse = (await isSparse(git, options)) ? ["--sparse"] : [];
-	const add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", ...sparse];
+	const left = links.map((path) => `:(exclude,literal)${path}`);
+	const input = [".", ...excluding(root, ignores), ...left].join("\0");
+	const add = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", ...(isSparse ? ["--sparse"] : [])];
 	const problems = await takeLinks(links, { isWhole }, git, options);
 	try {
 		await git(add, { ...options, input });
@@ -99,15 +123,6 @@ async function addAll(
 	}
 }
 
-/** Nested repositories, such as submodules: the index holds their commits. */
-async function linksIn(git: Git, options: GitOptions): Promise<string[]> {
-	const listed = (await git(["ls-files", "--stage", "-z"], options)).split("\0");
-	return listed.flatMap((line) => {
-		const path = /^160000 \S+ \d\t(.*)$/s.exec(line)?.[1];
-		return path === undefined ? [] : [path];
-	});
-}
-
 /** Records their current commits. `git add` would run git inside each, with settings that an agent may have written. */
 async function takeLinks(
 	links: readonly string[],
@@ -120,15 +135,13 @@ async function takeLinks(
 	await git(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], { ...options, input });
 	const { cwd } = options;
 	const filled = isWhole ? await filledOf(links, cwd) : [];
-	if (filled.length === 0) return [];
-	return [
-		`Git does not store the files of ${filled.map(sanitize).join(", ")} in ${cwd}; only that directory has them.`,
-	];
+	const names = filled.map(sanitize).join(", ");
+	return names === "" ? [] : [`Git does not store the files of ${names} in ${cwd}; only that directory has them.`];
 }
 
 /** Those that are not empty: git does not report that without running inside them. */
 export async function filledLinks(git: Git, options: GitOptions): Promise<string[]> {
-	return filledOf(await linksIn(git, options), options.cwd);
+	return filledOf(pathsOf(await entriesOf(git, options), LINK), options.cwd);
 }
 
 async function filledOf(links: readonly string[], root: string): Promise<string[]> {
@@ -142,20 +155,10 @@ function isHopeless({ isMissing, stderr }: GitError): boolean {
 }
 
 /** Settings that disable all filters of the repository. */
-export async function withoutFilters(
-	git: Git,
-	options: { cwd: string; gitDir?: string; signal?: AbortSignal | undefined },
-): Promise<Record<string, string>> {
-	const { cwd, gitDir, signal } = options;
-	const found = await tryGit(git, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."], {
-		cwd,
-		gitDir,
-		signal,
-	});
-	const names = new Set([
-		"lfs",
-		...(found ?? "").split("\0").flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? []),
-	]);
+export async function withoutFilters(git: Git, options: GitOptions): Promise<Record<string, string>> {
+	const { own, users } = await readSettings(git, options);
+	const keys = [...own.map(({ name }) => name), ...users.keys()];
+	const names = new Set(["lfs", ...keys.flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? [])]);
 	return Object.fromEntries([...names].flatMap(filterOff));
 }
 
@@ -171,9 +174,15 @@ function filterOff(name: string): [string, string][] {
 	];
 }
 
+/** Whether the snapshot is the content of this commit. */
+export async function isTreeOf(commit: string, tree: string, git: Git, options: GitOptions): Promise<boolean> {
+	const name = `${commit}^{tree}`;
+	return tree === name || tree === (await git(["rev-parse", name], options));
+}
+
 /** Creates a commit of this tree, on no branch. */
 export async function commitTree(
-	options: { cwd: string; gitDir?: string | undefined; signal?: AbortSignal | undefined },
+	options: GitOptions,
 	{ tree, parents, message }: { tree: string; parents: readonly string[]; message: string },
 	git: Git,
 ): Promise<string> {
@@ -182,15 +191,9 @@ export async function commitTree(
 }
 
 /** The committer: the user, or pi-subagents if git does not know them. */
-async function someone(
-	git: Git,
-	options: { cwd: string; gitDir?: string | undefined },
-): Promise<Record<string, string>> {
-	const { cwd, gitDir } = options;
-	const known = await Promise.all(
-		["user.name", "user.email"].map((key) => tryGit(git, ["config", "--get", key], { cwd, gitDir })),
-	);
-	const [name, email] = known.map((value) => value?.trim() ?? "");
+async function someone(git: Git, options: GitOptions): Promise<Record<string, string>> {
+	const settings = await readSettings(git, options);
+	const [name, email] = ["user.name", "user.email"].map((key) => settingOf(settings, key)?.trim());
 	return name && email ? {} : { "user.name": name || "pi-subagents", "user.email": email || "pi-subagents@localhost" };
 }
 

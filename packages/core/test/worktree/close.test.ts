@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { closeWorktree, discardWorktree, openWorktree, type WorktreeRecord } from "../../src/worktree/index.ts";
+import {
+	closeWorktree,
+	discardWorktree,
+	type Git,
+	openWorktree,
+	type WorktreeRecord,
+} from "../../src/worktree/index.ts";
 import { type Repo, repo, withFullDisk } from "./fixture.ts";
 
 const NOTHING = { files: 0, insertions: 0, deletions: 0 };
@@ -190,6 +196,20 @@ describe("an agent that uses git itself", () => {
 			await commit(it, record.root, "one.txt");
 			expect((await closed(it, record)).report).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
 		});
+
+	test("and commits on no branch while its checkout is looked at has that on ours", async () => {
+		const it = await repo();
+		const record = await it.open();
+		await it.run(["checkout", "--quiet", "--detach"], record.root);
+		let looks = 0;
+		const git: Git = async (args, options) => {
+			const found = await it.git(args, options);
+			if (args.includes("HEAD^{commit}") && looks++ === 0) await commit(it, record.root, "late.txt");
+			return found;
+		};
+		expect(await closeWorktree(record, { git })).toMatchObject({ branch: "pi-subagents/a1", files: 1 });
+		expect(await show(it, "pi-subagents/a1:late.txt")).toBe("late.txt");
+	});
 
 	test("and leaves two lines of work has both, on two branches", async () => {
 		const it = await repo();

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Manager, type Outcome, type RunSpec, systemClock } from "../../src/index.ts";
 import { sessionRunner } from "../../src/session/index.ts";
 import { fakeRunner } from "../../src/testing/index.ts";
-import { originOf, worktreeRunner } from "../../src/worktree/index.ts";
+import { checkWorktree, type Git, originOf, worktreeRunner } from "../../src/worktree/index.ts";
 import { spec as anySpec } from "../fixtures/events.ts";
 import { sessionWorld } from "../fixtures/session.ts";
 import { type Repo, repo } from "./fixture.ts";
@@ -47,6 +47,24 @@ test("the outcome says on which branch the changes are", async () => {
 		status: "completed",
 		worktree: { branch: "pi-subagents/a1", files: 1, insertions: 1, deletions: 0, merge: "git merge pi-subagents/a1" },
 	});
+});
+
+test("a run that changes nothing asks git no more than it must: each call takes longer than all that we do", async () => {
+	const it = await repo();
+	const calls: string[] = [];
+	const git: Git = (args, options) => {
+		calls.push(args[0] === "worktree" ? args.slice(0, 2).join(" ") : (args[0] ?? ""));
+		return it.git(args, options);
+	};
+	await checkWorktree(it.main, { git });
+	expect(calls.splice(0)).toEqual(["rev-parse", "config"]);
+	const inner = fakeRunner((run) => void run.answer("Done."));
+	await worktreeRunner(inner, { dir: it.dir, git }).start(specIn(it), () => undefined).settled;
+	expect(calls).toEqual([
+		...["rev-parse", "rev-parse", "config", "update-ref", "worktree add", "config", "grep", "reset"],
+		...["rev-parse", "config", "config", "ls-files", "status", "update-ref", "worktree remove"],
+	]);
+	expect(await it.branches()).toEqual(["main"]);
 });
 
 test("somebody may look at the worktree of a run that ended by itself before it is closed; a stop does not wait", async () => {
