@@ -36,7 +36,7 @@ async function launch(): Promise<void> {
 	const spec = { ...task, runner: "session" as const, model: "any/model", tools: [], limits: {} };
 	const { id } = manager.spawn({ ...spec, origins: {}, warnings: [] }, { isBackground: true });
 	await manager.wait(id);
-	say("launch: the agent has answered, and the process is killed before anybody could read it");
+	say("launch: the agent has answered, and the process is killed before anyone could read it");
 	die();
 }
 
