@@ -14,7 +14,7 @@ const parameters = Type.Object({
 	path: Type.Optional(Type.String({ description: "Script file" })),
 	name: Type.Optional(Type.String({ description: "Saved one" })),
 	args: Type.Optional(Type.Unknown()),
-	resume: Type.Optional(Type.String({ description: "Id of a paused workflow" })),
+	resume: Type.Optional(Type.String({ description: "Paused workflow id" })),
 	background: Type.Optional(Type.Boolean({ description: "Default true" })),
 });
 
