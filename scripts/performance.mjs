@@ -46,9 +46,9 @@ function peersOf({ at, node, rounds, compared }) {
 			.map((each) => cell(each, unit))
 			.join(" | ")} |`;
 	});
-	return `${when(at, node)} At most ${rounds} rounds. \`×\` is ours over theirs: below 1 is for us.
+	return `${when(at, node)} At most ${rounds} rounds. \`×\` is our value divided by the other one: below 1, ours is smaller.
 
-| what | ours | the least that does it | at most | in-process rival | process rival |
+| what | pi-subagents | the least that does it | at most | in-process rival | process rival |
 |---|---|---|---|---|---|
 ${rows.join("\n")}
 `;

@@ -8,7 +8,7 @@ export function tableOf(lines: readonly Compared[]): string {
 	return [
 		...rows.map((cells) => text(cells).trimEnd()),
 		"",
-		"× is ours over theirs: the medians, and the middle half of the rounds.",
+		"× is our value divided by the other one: the medians, and the middle half of the rounds.",
 	].join("\n");
 }
 
