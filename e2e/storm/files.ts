@@ -1,14 +1,15 @@
 /** Files of ours as a storm finds and spoils them. */
 import { type Dirent, existsSync } from "node:fs";
-import { readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import { isRunning, textOf } from "../support/detached.ts";
 import { type Random, randomFrom } from "../support/rounds.ts";
 
-/** The lines of a file that are whole JSON objects. What was cut off or spoiled is none. */
+/** The lines of a file that are whole JSON objects. What was cut off or spoiled is none; a full device never ends. */
 export async function tolerantLinesOf(path: string): Promise<Record<string, unknown>[]> {
-	return ((await textOf(path)) ?? "").split("\n").flatMap((line) => {
+	const isPlain = (await lstat(path).catch(() => undefined))?.isFile() === true;
+	return ((isPlain ? await textOf(path) : undefined) ?? "").split("\n").flatMap((line) => {
 		try {
 			const value: unknown = JSON.parse(line);
 			return typeof value === "object" && value !== null ? [value as Record<string, unknown>] : [];
