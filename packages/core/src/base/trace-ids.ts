@@ -12,7 +12,8 @@ const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[
 /** The trace that `traceparent` names; a trace for the session if that is absent or invalid. */
 export function traceOf(sessionId: string | undefined, traceparent = ""): TraceContext {
 	const [, traceId, parentSpanId] = TRACEPARENT.exec(traceparent) ?? [];
-	if (traceId === undefined || parentSpanId === undefined) return { traceId: traceIdFor(sessionId ?? "") };
+	if (traceId === undefined || parentSpanId === undefined)
+		return { traceId: traceHash(`trace ${sessionId ?? ""}`, 32) };
 	return { traceId, parentSpanId };
 }
 
@@ -29,8 +30,4 @@ export function traceparentOf(runId: string, { traceId }: TraceContext): string 
 /** To all readers ids are random digits; these repeat for the same text. */
 export function traceHash(text: string, digits: 16 | 32): string {
 	return createHash("sha256").update(text).digest("hex").slice(0, digits);
-}
-
-function traceIdFor(sessionId: string): string {
-	return traceHash(`trace ${sessionId}`, 32);
 }

@@ -1,5 +1,6 @@
 /** Creates a file atomically, and only if it does not exist yet. */
-import { link, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { link, rename, unlink, writeFile } from "node:fs/promises";
 import { codeOf } from "../base/error-code.ts";
 
 /** Suffix of a file that is still being written. One left behind may be deleted. */
@@ -29,7 +30,7 @@ async function publish(unfinished: string, path: string): Promise<boolean> {
 		if (!hasNoLinks(error)) throw error;
 	}
 	// Two writers could both succeed here; that is better than no file.
-	if (await unlessGone(() => stat(path))) return false;
+	if (existsSync(path)) return false;
 	await rename(unfinished, path);
 	return true;
 }
@@ -45,15 +46,6 @@ export async function unlessThere(make: () => Promise<unknown>): Promise<void> {
 		await make();
 	} catch (error) {
 		if (codeOf(error) !== "EEXIST") throw error;
-	}
-}
-
-async function unlessGone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-	try {
-		return await work();
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return undefined;
-		throw error;
 	}
 }
 

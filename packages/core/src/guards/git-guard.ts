@@ -9,12 +9,9 @@ export function gitRefusal({ tool, input, cwd }: { tool: string; input: unknown;
 	const { path }: { path?: unknown } = Object(input);
 	if ((tool !== "edit" && tool !== "write") || typeof path !== "string") return undefined;
 	const wanted = pathAsPiReadsIt(path, cwd);
-	if (![wanted, realPathOf(wanted)].some(leadsIntoGit)) return undefined;
+	const names = [wanted, realPathOf(wanted)].flatMap((each) => each.split(/[/\\]/));
+	if (!names.some(isGitName)) return undefined;
 	return `${path} is in a git directory, where agents must not write: git runs programs named there. Use git commands instead.`;
-}
-
-function leadsIntoGit(path: string): boolean {
-	return path.split(/[/\\]/).some(isGitName);
 }
 
 /** Code points that macOS ignores when it compares names. */

@@ -55,7 +55,8 @@ export function reduceWithLine(record: AgentRecord | undefined, event: AgentEven
 		case "agent_asked":
 			return { record: record.status === "queued" ? record : asked(seen, event) };
 		case "agent_answered":
-			return { record: record.status === "waiting" ? answered(seen) : record };
+			if (record.status !== "waiting") return { record };
+			return { record: { ...without(seen, "question", "waitsFor"), status: "running" } };
 		default:
 			return record.status === "queued" ? { record } : observe(seen, event);
 	}
@@ -111,10 +112,6 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 function asked(record: AgentRecord, { question, to, toName: name }: AgentAsked): AgentRecord {
 	const waitsFor = to && { who: to, ...defined({ name }) };
 	return { ...without(record, "waitsFor"), status: "waiting", question, ...defined({ waitsFor }) };
-}
-
-function answered(record: AgentRecord): AgentRecord {
-	return { ...without(record, "question", "waitsFor"), status: "running" };
 }
 
 /** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */

@@ -22,13 +22,10 @@ export function structuredDetails({ outcome, artifacts }: AgentRecord): Structur
 
 /** The data between our tags. It can neither close nor imitate them, and stays the same JSON. */
 export function structuredElement({ data }: Structured, most: number): { text: string; beyond: number } {
-	const json = JSON.stringify(data).replace(/<|[^ -~]/gu, (char) => (isHarmless(char) ? char : inAscii(char)));
+	const harmless = (char: string) => (char !== "<" && sanitizeBlock(char) === char ? char : inAscii(char));
+	const json = JSON.stringify(data).replace(/<|[^ -~]/gu, harmless);
 	const clean = sanitizeBlock(json.slice(0, most)); // the cut may split a character
 	return { text: `<structured-output>\n${clean}\n</structured-output>`, beyond: Math.max(0, json.length - most) };
-}
-
-function isHarmless(char: string): boolean {
-	return char !== "<" && sanitizeBlock(char) === char;
 }
 
 /** As a JSON escape. */

@@ -2,7 +2,7 @@
  * Decides when a child is done: by what it says, not by when its process ends. A child that lingers after its answer
  * must not delay anyone, and one that pauses before a retry must not be cut off. Knows no process.
  */
-import type { AssistantText, ChildEvent } from "@pi-subagents/progress";
+import type { ChildEvent } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 
 /** Something may still follow what looks like the end. */
@@ -45,7 +45,7 @@ export class Completion {
 				this.#enter("idle");
 				break;
 			case "assistant_text":
-				this.#enter(isTerminal(event) ? "answered" : "working");
+				this.#enter((event.stopReason ?? "toolUse") === "toolUse" ? "working" : "answered");
 				break;
 			case "compacting":
 				this.#isCompacting = true;
@@ -90,8 +90,4 @@ export class Completion {
 		this.#enter("done");
 		this.#onDone();
 	}
-}
-
-function isTerminal({ stopReason }: AssistantText): boolean {
-	return stopReason !== undefined && stopReason !== "toolUse";
 }

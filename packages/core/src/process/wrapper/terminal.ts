@@ -21,7 +21,7 @@ export type Print = (text: string) => Promise<void>;
 export function progressTerminal({ agentId, preset, task }: Meta, print: Print): Terminal {
 	const show = (text: string) => print(`${sanitize(text)}\n`);
 	return {
-		begin: () => void show(`Agent ${agentId} (${preset}): ${firstLine(task)}`),
+		begin: () => void show(`Agent ${agentId} (${preset}): ${task.trim().split("\n", 1)[0]}`),
 		line: (text) => void show(text),
 		end: ({ outcome, durationMs = 0 }) => show(endText(outcome, { durationMs })),
 	};
@@ -33,10 +33,6 @@ export function resultTerminal(print: Print): Terminal {
 		line: () => undefined,
 		end: (result) => print(`${JSON.stringify(result)}\n`),
 	};
-}
-
-function firstLine(text: string): string {
-	return text.trim().split("\n", 1)[0] ?? "";
 }
 
 /** Disables Ctrl+S, which would stop the output and with it the run. Does nothing without a terminal or `stty`. */
