@@ -12,6 +12,7 @@ import {
 	rmSync,
 	writeSync,
 } from "node:fs";
+import { basename } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { hasNoLinks, UNFINISHED } from "./create.ts";
@@ -23,6 +24,8 @@ export type FileStep =
 	| { does: "mkdirs"; path: string }
 	/** Also an empty file. Fails if it exists. */
 	| { does: "create"; path: string; text: string }
+	/** The same for a file that never changes: a link to the last one of its name, if it has the same text, costs less. */
+	| { does: "share"; path: string; text: string }
 	| { does: "append"; path: string; text: string }
 	/** As `createWhole`. An existing file is not an error. */
 	| { does: "publish"; path: string; text: string; isDurable: boolean };
@@ -63,12 +66,32 @@ function take(step: FileStep): void {
 		case "create":
 			write(step.path, step.text, false);
 			break;
+		case "share":
+			share(step.path, step.text);
+			break;
 		case "append":
 			appendFileSync(step.path, step.text, { mode: 0o600 });
 			break;
 		case "publish":
 			publish(step);
 	}
+}
+
+/** The last one of each name. */
+const shared = new Map<string, { path: string; text: string }>();
+
+function share(path: string, text: string): void {
+	const last = shared.get(basename(path));
+	try {
+		if (last?.text === text) {
+			linkSync(last.path, path);
+			return;
+		}
+	} catch (error) {
+		if (codeOf(error) === "EEXIST") throw error; // else it is gone, or cannot have more links
+	}
+	write(path, text, false);
+	shared.set(basename(path), { path, text });
 }
 
 function publish({ path, text, isDurable }: Extract<FileStep, { does: "publish" }>): void {

@@ -17,9 +17,7 @@ interface Job {
 }
 
 /** The same, with its steps as they are executed. */
-interface Sent extends Job {
-	steps: readonly FileStep[];
-}
+type Sent = Job & { steps: readonly FileStep[] };
 
 const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
 
@@ -29,6 +27,8 @@ const LOOKS = 4;
 /** The same for an event loop that is busy for more than this share of the time: on few cores the thread slows it down. */
 const BUSY = 0.8;
 const BUSY_LOOKS = 20;
+/** In one message; the next follows its answer. Steps that wait for it are not made yet, so a thousand agents hold little. */
+const MAX_JOBS = 32;
 
 /** Starting takes a moment, so the thread stays while agents come and go. */
 const IDLE_MS = 60_000;
@@ -37,13 +37,15 @@ const YOUNG_MEGABYTES = 4;
 export class FileThread {
 	readonly #program: string | undefined;
 	/** Queued, not sent yet. */
-	#next: Job[] = [];
+	readonly #next: Job[] = [];
 	#sending: NodeJS.Timeout | undefined;
 	#looks = 0;
 	#loop = performance.eventLoopUtilization();
 	#hurried = 0;
-	/** Sent and not answered, one list per message. */
-	readonly #sent: Sent[][] = [];
+	/** Sent and not answered: one message at a time. */
+	#sent: Sent[] = [];
+	/** Not all went in that message. */
+	#isCut = false;
 	#thread: Worker | undefined;
 	/** No thread can be started: this one does the work. */
 	#isAlone = false;
@@ -58,17 +60,14 @@ export class FileThread {
 	take(steps: Steps): Promise<Faults> {
 		return new Promise((done) => {
 			this.#next.push({ steps, done });
-			if (this.#sending) return;
-			this.#looks = 0;
-			this.#loop = performance.eventLoopUtilization();
-			this.#sending = setTimeout(this.#look, this.#hurried > 0 ? 0 : LOOK_MS);
+			this.#gather();
 		});
 	}
 
 	/** Until this work is done, steps are sent immediately. */
 	async hurry<Result>(work: Promise<Result>): Promise<Result> {
 		this.#hurried++;
-		if (this.#next.length > 0) this.#send();
+		if (this.#sent.length === 0 && this.#next.length > 0) this.#send();
 		try {
 			return await work;
 		} finally {
@@ -82,6 +81,13 @@ export class FileThread {
 		await this.#end();
 	}
 
+	#gather(): void {
+		if (this.#sending || this.#sent.length > 0 || this.#next.length === 0) return;
+		this.#looks = 0;
+		this.#loop = performance.eventLoopUtilization();
+		this.#sending = setTimeout(this.#look, this.#hurried > 0 ? 0 : LOOK_MS);
+	}
+
 	/** Starts the thread at the first look: later, the start would hold up the next agents. */
 	readonly #look = (): void => {
 		if (!this.#isAlone) this.#thread ??= this.#start();
@@ -93,18 +99,17 @@ export class FileThread {
 	readonly #send = (): void => {
 		clearTimeout(this.#sending);
 		this.#sending = undefined;
-		const jobs = this.#next.map(({ steps, done }) => ({ steps: typeof steps === "function" ? steps() : steps, done }));
-		this.#next = [];
 		clearTimeout(this.#idle);
 		if (!this.#isAlone) this.#thread ??= this.#start();
 		const thread = this.#thread;
-		if (!thread) {
-			doHere(jobs);
-			return;
-		}
-		this.#sent.push(jobs);
-		thread.ref(); // the process must not end before the files are written
-		thread.postMessage(jobs.map(({ steps }) => steps));
+		const made = ({ steps, done }: Job) => ({ steps: typeof steps === "function" ? steps() : steps, done });
+		const jobs = this.#next.splice(0, thread ? MAX_JOBS : this.#next.length).map(made);
+		if (thread) {
+			this.#sent = jobs;
+			this.#isCut = this.#next.length > 0;
+			thread.ref(); // the process must not end before the files are written
+			thread.postMessage(jobs.map(({ steps }) => steps));
+		} else doHere(jobs);
 	};
 
 	#start(): Worker | undefined {
@@ -125,8 +130,9 @@ export class FileThread {
 	}
 
 	readonly #hear = (answers: readonly Faults[]): void => {
-		const jobs = this.#sent.shift() ?? [];
-		for (const [index, { done }] of jobs.entries()) done(answers[index] ?? []);
+		for (const [index, { done }] of this.#sent.splice(0).entries()) done(answers[index] ?? []);
+		if (this.#isCut) this.#send();
+		else this.#gather();
 		if (this.#sent.length > 0) return;
 		this.#thread?.unref();
 		this.#idle = setTimeout(() => void this.#end(), IDLE_MS);
@@ -146,7 +152,8 @@ export class FileThread {
 		if (this.#thread !== thread) return;
 		this.#thread = undefined;
 		this.#isAlone = true;
-		doHere(this.#sent.splice(0).flat());
+		doHere(this.#sent.splice(0));
+		this.#gather();
 	}
 }
 

@@ -154,16 +154,17 @@ class RecordedRun {
 		const holder = known instanceof Promise ? await known : known;
 		const meta = metaOf(this.#spec, { createdAt, holder, ...defined({ parentSessionId }) });
 		const create = (name: RunFile, text: string): Part => [name, { does: "create", path: this.#path(name), text }];
+		const share = (name: RunFile, text: string): Part => [name, { does: "share", path: this.#path(name), text }];
 		const fault = await this.#write(
 			() => [
-				create("ignore", IGNORE_ALL),
-				create("systemPrompt", meta.systemPrompt ?? ""),
+				share("ignore", IGNORE_ALL),
+				share("systemPrompt", meta.systemPrompt ?? ""),
 				// Nothing reads it as orders, so it need not be durable.
 				["meta", { does: "publish", path: this.#path("meta"), text: jsonText(meta), isDurable: false }],
 				create("events", this.#events.drain()),
 				create("transcript", this.#transcript.drain()),
-				create("stdout", ""),
-				create("stderr", ""),
+				share("stdout", ""),
+				share("stderr", ""),
 			],
 			{ does: "mkdir", path }, // an existing one belongs to another run
 		);

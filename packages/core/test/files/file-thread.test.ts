@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
@@ -126,6 +126,36 @@ test("what is published is there whole, by whoever was first, and leaves nothing
 	expect(await readdir(at.path())).toEqual(["result"]);
 });
 
+test("files of one name that stay as they are share what they hold, as long as it is the same and still there", async () => {
+	await using at = await world();
+	for (const name of ["a", "b", "c", "d"]) await mkdir(at.path(name));
+	const share = (dir: string, text: string): FileStep => ({ does: "share", path: at.path(dir, "prompt"), text });
+	expect(
+		await at.thread.take([share("a", "same"), share("b", "same"), share("b", "same"), share("c", "other")]),
+	).toEqual([undefined, undefined, expect.stringMatching(/^EEXIST/), undefined]);
+	const [a, b, c] = await Promise.all(["a", "b", "c"].map((dir) => stat(at.path(dir, "prompt"))));
+	expect([b?.ino === a?.ino, c?.ino === a?.ino, (b?.mode ?? 0) & 0o777]).toEqual([true, false, 0o600]);
+	await rm(at.path("c"), { recursive: true });
+	expect(await at.thread.take([share("d", "other")])).toEqual([undefined]);
+	expect(await readFile(at.path("d", "prompt"), "utf8")).toBe("other");
+});
+
+test("what does not fit into one message is made when that has been answered, and nothing is forgotten", async () => {
+	await using at = await world();
+	const made: number[] = [];
+	const taken = Array.from({ length: 100 }, (_, index) =>
+		at.thread.take(() => {
+			made.push(index);
+			return [{ does: "append", path: at.path("log"), text: `${index}\n` }];
+		}),
+	);
+	const all = at.thread.hurry(Promise.all(taken));
+	const madeAtOnce = made.length;
+	await all;
+	expect(madeAtOnce).toBeLessThan(100);
+	expect(await readFile(at.path("log"), "utf8")).toBe(Array.from({ length: 100 }, (_, index) => `${index}\n`).join(""));
+});
+
 test("a thread that was closed comes again when it is needed", async () => {
 	await using at = await world();
 	await at.thread.close();
@@ -140,8 +170,9 @@ test("where there can be no thread, the files are written all the same", async (
 	await using at = await world();
 	const thread = new FileThread({ program: at.path("missing.js") });
 	const write = (name: string) => thread.take([{ does: "create", path: at.path(name), text: name }]);
-	expect(await Promise.all([write("one"), write("two")])).toEqual([[undefined], [undefined]]);
-	expect(await write("three")).toEqual([undefined]);
+	const names = Array.from({ length: 100 }, (_, index) => `file-${index + 100}`);
+	expect((await Promise.all(names.map(write))).flat()).toEqual(names.map(() => undefined)); // more than one message
+	expect(await write("last")).toEqual([undefined]);
 	await thread.close();
-	expect((await readdir(at.path())).sort()).toEqual(["one", "three", "two"]);
+	expect((await readdir(at.path())).sort()).toEqual([...names, "last"]);
 });
