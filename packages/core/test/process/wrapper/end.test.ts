@@ -59,7 +59,7 @@ test("lines that are not events are skipped, including broken characters and end
 	const { result } = await world.run();
 	expect(result?.outcome).toEqual({ status: "completed", text: "Grüße 🎉\u2028und mehr" });
 	const notices = (await world.events()).filter(({ type }) => type === "notice");
-	expect(notices).toEqual([expect.objectContaining({ text: expect.stringMatching(/over 8 MB.*50\.0 MB/) })]);
+	expect(notices).toEqual([expect.objectContaining({ text: expect.stringMatching(/of 50\.0 MB.*at most 8 MB/) })]);
 	expect(await world.survivors()).toEqual([]);
 });
 

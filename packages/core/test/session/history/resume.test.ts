@@ -344,7 +344,7 @@ describe("a run whose conversation is compacted first", () => {
 		expect(said(world)[0]).toBe("user: First.");
 		expect(world.reports).toEqual([
 			expect.stringMatching(
-				/^Agent a1: The earlier conversation could not be compacted \(.*out of credit.*\)\. It continues/,
+				/^Agent a1: The earlier conversation could not be compacted \(.*out of credit.*\)\. The agent continues/,
 			),
 		]);
 	});
