@@ -307,7 +307,8 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await first.settled).toEqual(DONE);
 		expect(await third.settled).toEqual(DONE);
 		expect(world.server.requests, "nothing of the stopped one").toHaveLength(4);
-		expect(await waiting()).toBe(0);
+		// The last order may leave the queue a little after its run has settled.
+		await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
 	}, 60_000);
 
 	test("a connection that nobody needs does not keep a process from ending", async () => {
