@@ -7,6 +7,7 @@ import type { Extra } from "./extras.ts";
 import { extraFiles } from "./extras-stage.ts";
 import { stormModel } from "./model.ts";
 import { leftProcesses } from "./oracle.ts";
+import { FAR_ENDING_MS } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import { createRepository } from "./repository.ts";
 import { spy } from "./spy.ts";
@@ -28,9 +29,6 @@ ${more}
 ---
 You are in a storm.
 `;
-
-/** What works on another machine for a pi that is gone may do so for a minute. */
-const AFTER_ALL_MS = 90_000;
 
 export interface StormsOptions {
 	join?: "async" | "smart";
@@ -71,7 +69,7 @@ export async function startStorms({ join = "async", extras = [], pi }: StormsOpt
 					...report.left.map((stack) => `A timer was left: ${stack}`),
 					...report.errors.map((error) => `Nobody caught: ${error}`),
 					...(await repository.changes()),
-					...(await leftProcesses(it.env.root, undefined, AFTER_ALL_MS)),
+					...(await leftProcesses(it.env.root, undefined, FAR_ENDING_MS)),
 				],
 				heapMegabytes: report.heapMegabytes,
 			};

@@ -4,6 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 /** On a machine that does much else at low priority, all waits are as many times longer as `STORM_PATIENCE` says. */
 export const PATIENCE = Math.max(1, Number(process.env.STORM_PATIENCE ?? 1));
 
+/** What works on another machine for a pi that is gone may do so for a minute, and then ends. */
+export const FAR_ENDING_MS = 90_000 * PATIENCE;
+
 const BEHIND_MS = 5_000 * PATIENCE;
 
 /** What is still wrong when everything has had its time. */

@@ -30,7 +30,7 @@ import {
 	unsaid,
 	violationsOf,
 } from "./oracle.ts";
-import { PATIENCE, patiently } from "./patience.ts";
+import { FAR_ENDING_MS, PATIENCE, patiently } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import type { Repository } from "./repository.ts";
 import { lasting } from "./spy.ts";
@@ -132,8 +132,8 @@ export class World {
 		const wasHarmed =
 			wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts || "kill a worker" in acts;
 		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
-		/** What works on another machine for a pi that is gone may do so for a minute. */
-		const patienceMs = wasHarmed && [...plan.agents.values()].some(({ isRemote }) => isRemote) ? 90_000 : undefined;
+		const hasFar = wasHarmed && [...plan.agents.values()].some(({ isRemote }) => isRemote);
+		const patienceMs = hasFar ? FAR_ENDING_MS : undefined;
 		const written = [...this.#model.written].map((key) => `${key}.txt`);
 		return [
 			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
