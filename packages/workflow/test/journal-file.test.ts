@@ -18,7 +18,7 @@ test("what could not be written is there, in order, with the next line that can 
 	journal.close();
 	const lines = (await readFile(path, "utf8")).trim().split("\n");
 	expect(lines.map((line) => JSON.parse(line).text)).toEqual(["one", "two", "three"]);
-	expect(notices).toEqual([expect.stringMatching(/^The journal of a workflow cannot be written\..*ENOENT/)]);
+	expect(notices).toEqual([expect.stringMatching(/^The journal of a workflow cannot be written; .*ENOENT/)]);
 });
 
 test("the last line is written when the workflow ends, if there is room by then", async () => {
