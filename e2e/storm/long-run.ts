@@ -10,6 +10,7 @@ import { extensionDir, type Scene, scene } from "../support/scene.ts";
 import { longModel, WAVE_AGENTS, WAVE_RUNS } from "./long-model.ts";
 import { longWatcher, type Sample } from "./long-watch.ts";
 import { accountOf, violationsOf } from "./oracle.ts";
+import { patiently } from "./patience.ts";
 
 export interface LongRunOptions {
 	/** At least so many. */
@@ -78,11 +79,15 @@ async function waves(it: Scene, say: Say, { agents, samples: count, onSample }: 
 		it.server.forget();
 		if (partOf(wave) > partOf(wave - 1)) await look();
 	}
-	const runs = await readdir(join(it.env.cwd, ".pi", "subagents", "runs"), { withFileTypes: true });
+	const directories = async () => {
+		const found = await readdir(join(it.env.cwd, ".pi", "subagents", "runs"), { withFileTypes: true });
+		return found.filter((entry) => entry.isDirectory()).length;
+	};
+	await patiently(async () => ((await directories()) === samples.at(-1)?.agents ? [] : ["some are still to be made"]));
 	return {
 		samples,
 		violations: await violationsIn((await sessionIn(sessionsOf(it))) ?? ""),
-		runDirectories: runs.filter((entry) => entry.isDirectory()).length,
+		runDirectories: await directories(),
 	};
 }
 

@@ -126,7 +126,7 @@ if (isFullRun)
 			document.dispatchEvent(new Event("visibilitychange"))`);
 			await expect.poll(() => it.readers()).toBe(1);
 			await using other = await openPage(browser, it.link.replace(/#.*/, "#wrong"));
-			await other.page.waitForSelector('.sums:has-text("not valid any more")');
+			await other.page.waitForSelector('.sums:has-text("no longer valid")');
 			expect(await other.page.locator(".row").count()).toBe(0);
 		});
 
