@@ -120,20 +120,22 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(firsts(it)).toHaveLength(1);
 	});
 
-	test("a pi that has the session open, too, continues it when the first is killed, and tells only of the result", async () => {
-		await using it = await twoAgents({ workflows: { autoResume: true } });
-		const first = startRpc({ env: it.env });
-		await first.prompt("Please delegate.");
-		await it.server.nextRequest(isHalfDone);
-		await firstStep(it.env);
-		await using second = startRpc({ env: it.env, args: ["--continue"] });
-		await second.waitFor((event) => /also open in another pi/.test(JSON.stringify(event)));
-		await kill(first);
-		expect(await endIn(it.env)).toMatchObject({ value: RESULT });
-		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
-		expect(await told(it.env, "Interrupted after")).toEqual([]);
-		expect(firsts(it)).toHaveLength(1);
-	});
+	// It takes as long as a pi needs to notice that another is gone; for agents, the gate tries that in two-pis.
+	if (isFullRun)
+		test("a pi that has the session open, too, continues it when the first is killed, and tells only of the result", async () => {
+			await using it = await twoAgents({ workflows: { autoResume: true } });
+			const first = startRpc({ env: it.env });
+			await first.prompt("Please delegate.");
+			await it.server.nextRequest(isHalfDone);
+			await firstStep(it.env);
+			await using second = startRpc({ env: it.env, args: ["--continue"] });
+			await second.waitFor((event) => /also open in another pi/.test(JSON.stringify(event)));
+			await kill(first);
+			expect(await endIn(it.env)).toMatchObject({ value: RESULT });
+			await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
+			expect(await told(it.env, "Interrupted after")).toEqual([]);
+			expect(firsts(it)).toHaveLength(1);
+		});
 
 	if (isFullRun)
 		test("two pis with the same session: one of them continues it, and the result is told once", async () => {
