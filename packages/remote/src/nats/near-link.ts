@@ -116,9 +116,7 @@ export class NatsLink implements Link {
 		if (!near?.engine.isUp) throw new Disconnected(`${name} cannot be reached`);
 		const { engine } = near;
 		const sending = () => engine.request(engine.names.to(key), { does: "control", key, message });
-		await this.#shared.whileNeeded(sending).catch((error: unknown) => {
-			throw error instanceof Refused ? error : new Disconnected(`its worker of ${name} does not answer`);
-		});
+		await this.#shared.whileNeeded(sending).catch(disconnected(`the agent's worker in ${name} does not answer`));
 	}
 
 	onBeat(listener: (isUp: boolean) => void): () => void {
@@ -157,9 +155,7 @@ export class NatsLink implements Link {
 	async #fetch(key: string, id: string, path: string): Promise<void> {
 		await this.#shared.whileNeeded(async () => {
 			const { engine } = await this.#shared.connected();
-			const digest = await getBlob(engine, engine.names.to(key), id, path).catch((error: unknown) => {
-				throw error instanceof Refused ? error : new Disconnected(messageOf(error));
-			});
+			const digest = await getBlob(engine, engine.names.to(key), id, path).catch(disconnected());
 			await bestEffort("clearing up in the engine", this.#options.report, () => removeBlob(engine, digest));
 		});
 	}
@@ -248,3 +244,10 @@ async function textFile(text: string): Promise<string> {
 }
 
 const ignore = (): void => undefined;
+
+/** For a request that failed: unless it was refused, it may succeed once the other side is back. */
+function disconnected(why?: string): (error: unknown) => never {
+	return (error) => {
+		throw error instanceof Refused ? error : new Disconnected(why ?? messageOf(error));
+	};
+}
