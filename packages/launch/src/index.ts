@@ -2,6 +2,7 @@
 
 export { agentDescription } from "./agent-description.ts";
 export { newAgentId } from "./agent-id.ts";
+export { oncePerTurn } from "./coalesce.ts";
 export { type Confirm, createGitTrust, type GitTrust } from "./git-trust.ts";
 export { holdsJobs, noteSession, prepareProjectDir } from "./jobs/directory.ts";
 export { type KeptCall, keptCall, parseCall, type ScheduledCall, workflowJob } from "./jobs/job-payload.ts";

@@ -8,7 +8,7 @@ import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
 import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
 import { checkArguments } from "@pi-subagents/progress";
-import { coalesce } from "./coalesce.ts";
+import { coalesce, oncePerTurn } from "./coalesce.ts";
 import { askLaunchHook, narrowed, onlyModel } from "./launch-hook.ts";
 import type { LaunchParams } from "./launch-params.ts";
 import type { LauncherHost, LaunchHost, SessionContext } from "./ports.ts";
@@ -57,8 +57,8 @@ interface Parent<Context> {
 }
 
 /**
- * A launcher for one program. `onSettings` is called whenever the settings are read, which is before every launch: they
- * may have been edited.
+ * A launcher for one program. `onSettings` is called when the settings are read for the first time, and when they have
+ * changed: they are read before every launch.
  *
  * @example
  * ```ts
@@ -102,8 +102,13 @@ export function createLauncher<Context extends SessionContext>(
 		(cwd) => cwd,
 	);
 	let latest = defaultSettings();
+	const readNow = oncePerTurn(
+		(cwd: string) => readConfig({ cwd, trust: host.storedTrust(cwd) }),
+		(cwd) => cwd,
+	);
 	const configFor = ({ cwd }: SessionContext): Config => {
-		const config = readConfig({ cwd, trust: host.storedTrust(cwd) });
+		const config = readNow(cwd);
+		if (config.settings === latest) return config;
 		latest = config.settings;
 		onSettings(latest);
 		return config;

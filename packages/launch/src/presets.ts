@@ -52,15 +52,16 @@ const MAX_UNREAD = 3;
 const MAX_MATCHES = 8;
 
 export function createPresets({ agentDir, manifests, registered, warn }: PresetsOptions): Presets {
-	const catalogues = new Map<string, Pick<Catalogue, "read">>();
+	/** Settings that have not changed are the same object. */
+	let catalogues = new WeakMap<Config, Pick<Catalogue, "read">>();
+	let known: { list: PresetList; config: Config; notices: readonly string[] } | undefined;
 	const acknowledged = new Set<string>();
 	let version = 0;
 	const read = async (cwd: string, config: Config): Promise<PresetList> => {
 		const library = await loadPresets();
 		const runtime = registered();
-		if (runtime.version !== version) catalogues.clear();
+		if (runtime.version !== version) catalogues = new WeakMap();
 		version = runtime.version;
-		const key = JSON.stringify([cwd, config.trust, config.settings]);
 		const create = () => {
 			const catalogue = library.createCatalogue({
 				cwd,
@@ -69,10 +70,12 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 			});
 			return { read: coalesce(() => catalogue.read()) };
 		};
-		const catalogue = catalogues.get(key) ?? create();
-		catalogues.set(key, catalogue);
+		const catalogue = catalogues.get(config) ?? create();
+		catalogues.set(config, catalogue);
 		const list = await catalogue.read();
-		for (const notice of noticesFor(list, config, acknowledged)) warn(notice);
+		if (known?.list !== list || known.config !== config)
+			known = { list, config, notices: noticesFor(list, config, acknowledged) };
+		for (const notice of known.notices) warn(notice);
 		return list;
 	};
 	const exclusiveNote = () =>
@@ -80,7 +83,10 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 			? " Preset files are not used: another extension registered its presets as the only ones."
 			: "";
 	return {
-		acknowledge: (path) => acknowledged.add(path),
+		acknowledge(path) {
+			acknowledged.add(path);
+			known = undefined;
+		},
 		async list(cwd, config) {
 			const library = await loadPresets();
 			const { presets } = await read(cwd, config);

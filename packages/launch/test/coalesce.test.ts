@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { coalesce } from "../src/coalesce.ts";
+import { coalesce, oncePerTurn } from "../src/coalesce.ts";
 
 /** Work that is done when the test says so, and remembers when it was begun. */
 function held() {
@@ -65,4 +65,30 @@ test("other keys do not wait", () => {
 	void ask("a");
 	void ask("b");
 	expect(begun.map(({ args }) => args)).toEqual(["a", "b"]);
+});
+
+test("what is read once per turn is shared in it, for each key, and read again in the next", async () => {
+	const read: string[] = [];
+	const ask = oncePerTurn(
+		(key: string) => `${key}${read.push(key)}`,
+		(key) => key,
+	);
+	expect([ask("a"), ask("b"), ask("a")]).toEqual(["a1", "b2", "a1"]);
+	await Promise.resolve();
+	expect(ask("b")).toBe("b2");
+	await turn();
+	expect([ask("a"), ask("a")]).toEqual(["a3", "a3"]);
+});
+
+test("a failure is not remembered", () => {
+	let times = 0;
+	const ask = oncePerTurn(
+		() => {
+			if (++times === 1) throw new Error("no");
+			return "yes";
+		},
+		() => "",
+	);
+	expect(ask).toThrow("no");
+	expect(ask()).toBe("yes");
 });

@@ -73,6 +73,7 @@ export async function createChildSession(
 		customTools,
 		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
 	});
+	skipUnheardEvents(session);
 	guardSession(session, guard, cwd);
 	const child = announced(host, session, own.hasExtensions);
 	try {
@@ -96,6 +97,21 @@ function findModel(runtime: ModelRuntime, name: string) {
 
 /** Thrown before anything of the child exists. */
 export class UnavailableModel extends Error {}
+
+/**
+ * For each event, every token included, pi makes a context for the handlers of extensions; for each request it copies
+ * the whole conversation for them. Most children have no handlers.
+ */
+function skipUnheardEvents({ extensionRunner: runner }: AgentSession): void {
+	const { emit, emitContext } = runner;
+	runner.emit = (event) =>
+		(runner.hasHandlers(event.type) ? emit.call(runner, event) : NOTHING) as ReturnType<typeof emit<typeof event>>;
+	runner.emitContext = async (messages) =>
+		CONTEXT_EVENTS.some((type) => runner.hasHandlers(type)) ? emitContext.call(runner, messages) : messages;
+}
+
+const NOTHING = Promise.resolve(undefined);
+const CONTEXT_EVENTS = ["context", "context_with_system"];
 
 /** Announced on the bus before other extensions run in the session, so that listeners can judge it from the start. */
 function announced(host: SessionHost, session: AgentSession, hasExtensions: boolean): Child {

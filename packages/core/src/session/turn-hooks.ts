@@ -22,10 +22,11 @@ export interface TurnHooks {
 
 /** Call before the session is prompted. Returns a function that stops listening. */
 export function hookTurns(session: AgentSession, rules: TurnHooks): () => void {
-	const state: LoopState = { wantsMore: false, isRetry: false };
-	const unsubscribe = session.subscribe((event) => follow(state, event));
 	const { agent } = session;
 	const { finishTurn, prepareRequest, streamFunction, onResponse } = agent;
+	if (!finishTurn) throw new Error("Agents need pi 0.87 or newer: an older one cannot be made to obey limits.");
+	const state: LoopState = { wantsMore: false, isRetry: false };
+	const unsubscribe = session.subscribe((event) => follow(state, event));
 	agent.onResponse = (response, model) => {
 		rules.onResponse(response);
 		return onResponse?.(response, model);
@@ -39,8 +40,6 @@ export function hookTurns(session: AgentSession, rules: TurnHooks): () => void {
 			streamFunction(model, context, { ...options, headers, ...own }),
 		);
 	};
-	// Before 0.87 pi had no such hook; then only the end of a turn is seen, and nothing can wait.
-	if (!finishTurn) return both(unsubscribe, watchTurns(session, state, rules));
 	agent.finishTurn = async (turn, signal) => {
 		const decision = (await finishTurn(turn, signal)) ?? undefined;
 		const wantsMore = state.wantsMore || decision?.action === "continue";
@@ -72,22 +71,6 @@ function follow(state: LoopState, event: AgentSessionEvent): void {
 	if (event.type === "auto_retry_start") state.isRetry = true;
 }
 
-function watchTurns(session: AgentSession, state: LoopState, rules: TurnHooks): () => void {
-	return session.subscribe((event) => {
-		if (event.type !== "turn_end" || isFailed(event.message)) return;
-		rules.count();
-		if (!state.wantsMore && !session.agent.hasQueuedMessages()) return;
-		void rules.afterTurn().then((word) => (word === "end" ? session.abort() : undefined));
-	});
-}
-
 function isFailed(message: { role: string; stopReason?: string }): boolean {
 	return message.stopReason === "error" || message.stopReason === "aborted";
-}
-
-function both(one: () => void, other: () => void): () => void {
-	return () => {
-		one();
-		other();
-	};
 }

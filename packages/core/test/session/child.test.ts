@@ -1,7 +1,12 @@
 import { join } from "node:path";
+import type { AgentSession } from "@earendil-works/pi-coding-agent";
 import { createGate, otherwise, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { sessionWorld } from "../fixtures/session.ts";
+import { createChildSession } from "../../src/session/create-child-session.ts";
+import { openConversation } from "../../src/session/history/conversation.ts";
+import { SharedResources } from "../../src/session/resources/resources.ts";
+import { hookTurns } from "../../src/session/turn-hooks.ts";
+import { type SessionWorld, sessionWorld } from "../fixtures/session.ts";
 import { put, runToEnd, start, userWorld } from "./user-fixture.ts";
 
 describe("skills of a child", () => {
@@ -88,4 +93,65 @@ describe("the parent's bus", () => {
 		expect(await runToEnd(world, { host })).toEqual({ status: "completed", text: "ok" });
 		expect(new Set(reports)).toEqual(new Set(["announcing an agent's session: bus is down"]));
 	});
+});
+
+async function openChild({ host, spec }: SessionWorld, extensions: string[] | false): Promise<AgentSession> {
+	const asked = { ...spec, extensions };
+	const child = await createChildSession(
+		{
+			host,
+			resources: new SharedResources(),
+			conversation: openConversation(host, asked),
+			askedAt: performance.now(),
+			signal: new AbortController().signal,
+		},
+		asked,
+	);
+	if (!child) throw new Error("it was not opened");
+	return child.session;
+}
+
+describe("events that no extension handles", () => {
+	test("cost a child nothing: no context is made for them, and no request copies the conversation", async () => {
+		await using world = await sessionWorld(otherwise(say("ok")));
+		const { extensionRunner: runner } = await openChild(world, false);
+		let contexts = 0;
+		const { createContext } = runner;
+		runner.createContext = () => {
+			contexts++;
+			return createContext.call(runner);
+		};
+		const messages = [{ role: "user" as const, content: "hello", timestamp: 0 }];
+		expect(await runner.emitContext(messages)).toBe(messages);
+		expect(await runner.emit({ type: "turn_start", turnIndex: 0, timestamp: 0 })).toBeUndefined();
+		expect(contexts).toBe(0);
+	});
+
+	test.each(["context", "context_with_system"])(
+		"are no others: a handler of %s changes what the model reads",
+		async (type) => {
+			await using world = await userWorld();
+			const code = `export default (pi) => {
+			pi.on("${type}", ({ messages }) => ({ messages: [...messages, { role: "user", content: "Be brief.", timestamp: 0 }] }));
+		};`;
+			await put(join(world.host.agentDir, "extensions", "brief.ts"), code);
+			await runToEnd(world, { spec: { extensions: ["brief"] } });
+			expect(world.model.requests.map(({ lastUserText }) => lastUserText)).toEqual(["Be brief."]);
+		},
+	);
+});
+
+test("a pi that is too old to be made to wait between turns is refused, since limits would not hold", async () => {
+	await using world = await sessionWorld(otherwise(say("ok")));
+	const session = await openChild(world, false);
+	Reflect.set(session.agent, "finishTurn", undefined);
+	const rules = {
+		count: () => undefined,
+		afterTurn: async () => "go" as const,
+		beforeRetry: async () => undefined,
+		isOver: () => false,
+		whileAsking: <T>(_request: unknown, ask: (options: object) => T) => ask({}),
+		onResponse: () => undefined,
+	};
+	expect(() => hookTurns(session, rules)).toThrow("Agents need pi 0.87 or newer");
 });

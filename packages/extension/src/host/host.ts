@@ -22,7 +22,7 @@ import {
 	sessionTools,
 	toolExtension,
 } from "@pi-subagents/core/session";
-import type { LaunchHost, StoredTrust } from "@pi-subagents/launch";
+import { type LaunchHost, oncePerTurn, type StoredTrust } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 
 export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
@@ -51,7 +51,7 @@ export function createHost(pi: ExtensionAPI): Host {
 	pi.on("session_shutdown", () => {
 		session = undefined; // every use of it would throw from now on
 	});
-	const storedTrust = trustReader(agentDir);
+	const storedTrust = oncePerTurn(trustReader(agentDir), (cwd) => cwd);
 	/**
 	 * The session's own answer covers its directory; any other needs the user's stored yes. Where nothing asked for trust
 	 * when the session began, pi says yes without having asked: that covers nothing that lies deeper or came later.
@@ -90,13 +90,16 @@ export function createHost(pi: ExtensionAPI): Host {
 			model: ctx.model && { provider: ctx.model.provider, id: ctx.model.id },
 			thinking: pi.getThinkingLevel(),
 		}),
-		facts: async (ctx, cwd) => ({
-			models: modelFacts(ctx),
-			tools: toolFacts(pi, extensions),
-			mcp: mcpFacts(pi),
-			cwd: cwdFact(ctx.cwd, cwd),
-			isProjectTrusted: storedTrust(ctx.cwd) === "yes",
-		}),
+		facts: oncePerTurn(
+			async (ctx: ExtensionContext, cwd?: string) => ({
+				models: modelFacts(ctx),
+				tools: toolFacts(pi, extensions),
+				mcp: mcpFacts(pi),
+				cwd: cwdFact(ctx.cwd, cwd),
+				isProjectTrusted: storedTrust(ctx.cwd) === "yes",
+			}),
+			(ctx, cwd) => JSON.stringify([ctx.cwd, cwd]),
+		),
 		packageManifests(cwd) {
 			const known = manifests.get(cwd) ?? manifestsOf(cwd, agentDir, isProjectTrusted(cwd));
 			manifests.set(cwd, known);
@@ -164,16 +167,13 @@ function trustReader(agentDir: string): (cwd: string) => StoredTrust {
 		const stamp = `${file.mtimeMs} ${file.size} ${file.ino}`;
 		if (stamp !== readAt) known.clear();
 		readAt = stamp;
-		const answer = known.get(cwd) ?? ANSWERS.get(new ProjectTrustStore(agentDir).get(cwd)) ?? "unasked";
+		const answer = known.get(cwd) ?? trustOf(new ProjectTrustStore(agentDir).get(cwd));
 		known.set(cwd, answer);
 		return answer;
 	};
 }
 
-const ANSWERS = new Map<boolean | null, StoredTrust>([
-	[true, "yes"],
-	[false, "no"],
-]);
+const trustOf = (stored: boolean | null): StoredTrust => (stored === null ? "unasked" : stored ? "yes" : "no");
 
 /** The registry's runtime is private, but it alone knows the providers and keys of this session. */
 async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<ModelRuntime> {
