@@ -7,3 +7,11 @@ export function codeOf(error: unknown): string | undefined {
 export function isMissing(error: unknown): boolean {
 	return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
+
+/** For `catch`: the value where something is missing. Any other error is thrown again. */
+export function ifMissing<Value>(value: Value): (error: unknown) => Value {
+	return (error) => {
+		if (isMissing(error)) return value;
+		throw error;
+	};
+}

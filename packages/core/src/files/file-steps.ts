@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import {
 	appendFileSync,
 	closeSync,
+	constants,
+	copyFileSync,
 	existsSync,
 	fsyncSync,
 	linkSync,
@@ -12,10 +14,11 @@ import {
 	rmSync,
 	writeSync,
 } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { hasNoLinks, UNFINISHED } from "./create.ts";
+import { newestFile } from "./newest-file.ts";
 
 export type FileStep =
 	/** Fails if it exists. */
@@ -26,6 +29,8 @@ export type FileStep =
 	| { does: "create"; path: string; text: string }
 	/** The same for a file that never changes: a link to the last one of its name, if it has the same text, costs less. */
 	| { does: "share"; path: string; text: string }
+	/** Another name for the newest file of a directory; a copy, where that cannot be. Nothing if there is none. */
+	| { does: "share_newest"; dir: string; path: string }
 	| { does: "append"; path: string; text: string }
 	/** As `createWhole`. An existing file is not an error. */
 	| { does: "publish"; path: string; text: string; isDurable: boolean };
@@ -69,6 +74,9 @@ function take(step: FileStep): void {
 		case "share":
 			share(step.path, step.text);
 			break;
+		case "share_newest":
+			shareNewest(step.dir, step.path);
+			break;
 		case "append":
 			appendFileSync(step.path, step.text, { mode: 0o600 });
 			break;
@@ -92,6 +100,16 @@ function share(path: string, text: string): void {
 	}
 	write(path, text, false);
 	shared.set(basename(path), { path, text });
+}
+
+function shareNewest(dir: string, path: string): void {
+	const name = newestFile(dir);
+	if (!name) return;
+	try {
+		linkSync(join(dir, name), path); // then it has what is appended later, too
+	} catch {
+		copyFileSync(join(dir, name), path, constants.COPYFILE_EXCL); // fails again unless only links were the problem
+	}
 }
 
 function publish({ path, text, isDurable }: Extract<FileStep, { does: "publish" }>): void {

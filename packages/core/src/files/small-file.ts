@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, type Stats, statSync } from "node:fs";
 import { access, mkdir, open, readdir, readFile, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isMissing } from "../base/error-code.ts";
+import { ifMissing, isMissing } from "../base/error-code.ts";
 
 const MAX_BYTES = 256 * 1024;
 
@@ -123,21 +123,10 @@ function textOf(bytes: Uint8Array): string {
 }
 
 export async function isThere(path: string): Promise<boolean> {
-	try {
-		await stat(path);
-		return true;
-	} catch (error) {
-		if (isMissing(error)) return false;
-		throw error;
-	}
+	return stat(path).then(() => true, ifMissing(false));
 }
 
 /** The names in a directory; none if it does not exist. */
 export async function namesIn(dir: string): Promise<string[]> {
-	try {
-		return await readdir(dir);
-	} catch (error) {
-		if (isMissing(error)) return [];
-		throw error;
-	}
+	return readdir(dir).catch(ifMissing([]));
 }

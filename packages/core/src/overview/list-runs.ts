@@ -3,7 +3,7 @@ import { lstat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { checkArguments, type WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
-import { isMissing } from "../base/error-code.ts";
+import { ifMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import { namesIn } from "../files/small-file.ts";
 import { RUNS_PATH } from "../guards/runs-path.ts";
@@ -134,13 +134,8 @@ async function newestIn(dir: string): Promise<string[]> {
 	const names = (await namesIn(dir)).filter((name) => /^[\w-][\w.-]*$/.test(name)).slice(0, MAX_NAMES);
 	const dated = await inBatches(names, async (name) => {
 		const path = join(dir, name);
-		try {
-			const found = await lstat(path);
-			return found.isDirectory() ? { path, at: found.mtimeMs } : undefined;
-		} catch (error) {
-			if (isMissing(error)) return undefined; // deleted meanwhile
-			throw error;
-		}
+		const found = await lstat(path).catch(ifMissing(undefined)); // deleted meanwhile
+		return found?.isDirectory() ? { path, at: found.mtimeMs } : undefined;
 	});
 	const runs = dated.filter((each) => each !== undefined);
 	return runs.toSorted((one, other) => other.at - one.at).map(({ path }) => path);

@@ -9,7 +9,7 @@ import { lstat, mkdir, realpath, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
-import { codeOf, isMissing } from "../base/error-code.ts";
+import { codeOf, ifMissing, isMissing } from "../base/error-code.ts";
 import { createWhole } from "../files/create.ts";
 import { openPlain, readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
@@ -58,12 +58,7 @@ async function forgetOldest(index: string): Promise<void> {
 }
 
 async function changedAt(path: string): Promise<number> {
-	try {
-		return (await stat(path)).mtimeMs;
-	} catch (error) {
-		if (isMissing(error)) return 0;
-		throw error;
-	}
+	return stat(path).then(({ mtimeMs }) => mtimeMs, ifMissing(0));
 }
 
 /**

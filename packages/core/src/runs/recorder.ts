@@ -158,7 +158,7 @@ class RecordedRun {
 		const fault = await this.#write(
 			() => [
 				share("ignore", IGNORE_ALL),
-				create("systemPrompt", meta.systemPrompt ?? ""),
+				share("systemPrompt", meta.systemPrompt ?? ""),
 				// Nothing reads it as orders, so it need not be durable.
 				["meta", { does: "publish", path: this.#path("meta"), text: jsonText(meta), isDurable: false }],
 				create("events", this.#events.drain()),

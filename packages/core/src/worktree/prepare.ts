@@ -8,7 +8,7 @@ import { constants, copyFile, lstat, mkdir, readdir, realpath, symlink } from "n
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { AgentError, quoted } from "../base/error.ts";
-import { isMissing } from "../base/error-code.ts";
+import { ifMissing } from "../base/error-code.ts";
 import { commandText, runCommand } from "../commands/run-command.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { isWithin } from "../files/within.ts";
@@ -115,10 +115,7 @@ async function copyAll(
 
 async function patternsIn({ main }: WorktreeRecord, { readsIncludeFile }: WorktreeSetup): Promise<string[]> {
 	if (!readsIncludeFile) return [];
-	const bytes = await readPlain(join(main, INCLUDE_FILE), MAX_INCLUDE_BYTES).catch((error: unknown) => {
-		if (isMissing(error)) return undefined;
-		throw error;
-	});
+	const bytes = await readPlain(join(main, INCLUDE_FILE), MAX_INCLUDE_BYTES).catch(ifMissing(undefined));
 	const lines = (bytes?.toString("utf8") ?? "").split("\n").map((line) => line.trim());
 	return lines.filter((line) => line !== "" && !line.startsWith("#"));
 }
@@ -156,12 +153,7 @@ async function mkdirInside(root: string, dir: string): Promise<void> {
 
 /** Undefined if nothing is there; rejects if that is unknown. */
 export async function lookAt(path: string): Promise<Stats | undefined> {
-	try {
-		return await lstat(path);
-	} catch (error) {
-		if (isMissing(error)) return undefined;
-		throw error;
-	}
+	return lstat(path).catch(ifMissing(undefined));
 }
 
 function refused(why: string): AgentError {

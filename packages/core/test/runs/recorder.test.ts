@@ -133,6 +133,23 @@ describe("a run inside this process", () => {
 		expect(at.reports).toEqual([]);
 	});
 
+	test("shares the file of its prompt with the run before, if that has the same", async () => {
+		await using at = await world();
+		for (const text of ["You are a scout.", "You are a scout.", "You are a judge."])
+			at.spawn({ systemPrompt: { mode: "append", text } });
+		await at.recorder.flush();
+		const ids = ["a1", "a2", "a3"];
+		expect(await Promise.all(ids.map((id) => at.read(id, "systemPrompt")))).toEqual([
+			"You are a scout.",
+			"You are a scout.",
+			"You are a judge.",
+		]);
+		const files = await Promise.all(ids.map((id) => stat(join(at.runsDir, id, RUN_FILES.systemPrompt))));
+		const [first, second, third] = files.map(({ ino }) => ino);
+		expect(second).toBe(first);
+		expect(third).not.toBe(first);
+	});
+
 	test("knows who launched it, in which call, and what was decided about it", async () => {
 		await using at = await world({}, { audience: { sessionCanAnswer: () => false, userCanAnswer: () => true } });
 		const root = at.spawn({ subagents: "*" }, { launchedBy: "user", name: "Ada" });

@@ -1,12 +1,13 @@
 /** Where a child's conversation is stored: in memory, or in a pi session file that a later run continues. */
-import { existsSync, linkSync, mkdirSync, readdirSync } from "node:fs";
-import { constants, copyFile, mkdir } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "../../base/best-effort.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { isMissing } from "../../base/error-code.ts";
 import { createWhole } from "../../files/create.ts";
+import { fileThread } from "../../files/file-thread.ts";
+import { newestFile } from "../../files/newest-file.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 import type { SessionHost } from "../resources/host.ts";
 import { conversationsWritten, keepIn, unsavedMessage } from "./conversation-file.ts";
@@ -74,17 +75,6 @@ export function conversationDir(sessionDir: string, agentId: string): string {
 	return join(sessionDir, agentId);
 }
 
-/** The newest session file in the directory; "" if there is none, undefined if the directory does not exist. */
-export function newestFile(dir: string): string | undefined {
-	try {
-		const files = readdirSync(dir).filter((name) => name.endsWith(".jsonl"));
-		return files.sort().at(-1) ?? ""; // pi's names begin with the time
-	} catch (error) {
-		if (isMissing(error)) return undefined;
-		throw error;
-	}
-}
-
 /**
  * Makes the conversation of a newly launched agent available under another, unused path: as a link if possible, which
  * then includes later messages. Does nothing if no conversation is stored.
@@ -98,24 +88,15 @@ export function conversationOf({
 	sessionDir,
 }: Pick<SessionHost, "sessionDir">): (agentId: string) => (path: string) => Promise<void> {
 	return (agentId) => {
-		const dir = sessionDir?.(); // at the end of the run another session may be open
+		const parent = sessionDir?.(); // at the end of the run another session may be open
 		return async (path) => {
-			if (dir !== undefined) await shareConversation(conversationDir(dir, agentId), path);
+			if (parent === undefined) return;
+			const dir = conversationDir(parent, agentId);
+			await conversationsWritten(dir);
+			const [fault] = await fileThread.take([{ does: "share_newest", dir, path }]);
+			if (fault !== undefined) throw new Error(fault);
 		};
 	};
-}
-
-/** Synchronous if possible: two small steps are faster than other threads. */
-async function shareConversation(dir: string, path: string): Promise<void> {
-	await conversationsWritten(dir);
-	const name = newestFile(dir);
-	if (!name) return;
-	const file = join(dir, name);
-	try {
-		linkSync(file, path);
-	} catch {
-		await copyFile(file, path, constants.COPYFILE_EXCL); // fails again unless only links were the problem
-	}
 }
 
 export function goneMessage(agentId: string): string {

@@ -4,11 +4,12 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_LINE_BYTES } from "@pi-subagents/progress";
 import { bestEffort, type Report } from "../../base/best-effort.ts";
-import { isMissing } from "../../base/error-code.ts";
+import { ifMissing } from "../../base/error-code.ts";
 import { defined, isObject } from "../../base/values.ts";
+import { newestFile } from "../../files/newest-file.ts";
 import { openPlain } from "../../files/plain-file.ts";
 import type { Transcript, TranscriptEntry } from "../../model/transcript.ts";
-import { conversationDir, newestFile } from "./conversation.ts";
+import { conversationDir } from "./conversation.ts";
 import { LineIndex, type LineSpan } from "./line-index.ts";
 
 export interface TranscriptFile {
@@ -137,13 +138,7 @@ class SessionFileTranscript implements FileTranscript {
 
 	async #open(): Promise<FileHandle | undefined> {
 		const path = await this.path();
-		if (path === undefined) return undefined;
-		try {
-			return await openPlain(path);
-		} catch (error) {
-			if (isMissing(error)) return undefined;
-			throw error;
-		}
+		return path === undefined ? undefined : openPlain(path).catch(ifMissing(undefined));
 	}
 
 	/** The directory, since the file may not exist yet. If that is missing, too, it is tried again with the file. */
