@@ -2,6 +2,7 @@
  * `npm run bench:peers [--rounds N] [word]`: does the same work with ours, with the published packages of others and with
  * the least that could do it, prints one table of ratios, and writes it as JSON. `word` picks lines by their names.
  */
+import "./place.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Compared, compare } from "./peers/comparison.ts";

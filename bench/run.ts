@@ -2,6 +2,7 @@
  * `npm run bench [word]`: measures every entry whose name holds the word, prints a table and writes it as JSON.
  * Fails when a ratio misses its target, or has nothing to be compared with.
  */
+import "./place.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { detached } from "./entries/detached.ts";
 import { liveScreen } from "./entries/live-screen.ts";

@@ -1,16 +1,23 @@
 /** Agents that are asked by one message of the parent, until the parent has all their answers. */
 import { converse, lastUserSays, type Rule, say, when } from "@pi-subagents-dev/testkit";
+import { median } from "../measure.ts";
 import type { Comparison, Work } from "./comparison.ts";
 import { type Contender, forEach } from "./contenders.ts";
 import { onStage } from "./stage.ts";
 
-const COUNTS = [1, 10, 50, 100] as const;
+/** How many are asked at once, and how often: the fewer, the more a single time is up to chance. The median counts. */
+const COUNTS = [
+	{ count: 1, rounds: 9 },
+	{ count: 10, rounds: 5 },
+	{ count: 50, rounds: 3 },
+	{ count: 100, rounds: 3 },
+] as const;
 const TASK = "Look around.";
 const floor = "bare sessions";
 
 export const spawn: Comparison = {
 	lines: [
-		...COUNTS.map((count) => ({
+		...COUNTS.map(({ count }) => ({
 			name: `${count} at once: from the call to all answers`,
 			unit: "ms",
 			floor,
@@ -34,20 +41,36 @@ interface Times {
 	answered: number;
 }
 
+/** In milliseconds: until all answers, until the first question, and from the last question on. */
+interface Asked {
+	took: number;
+	first: number;
+	told: number;
+}
+
 function asking(contender: Contender): Work {
 	return async () => {
 		const times: Times = { called: 0, asked: [], answered: 0 };
 		return onStage([contender.extension], rulesFor(contender, times), async ({ rpc }) => {
 			const pi = rpc();
-			const ask = async (count: number) => {
+			const ask = async (count: number): Promise<Asked> => {
 				await pi.prompt(`Begin ${count}.`);
 				if (times.asked.length < count) throw new Error(`only ${times.asked.length} of ${count} were at work`);
 				const { called, asked, answered } = times;
 				return { took: answered - called, first: Math.min(...asked) - called, told: answered - Math.max(...asked) };
 			};
 			await ask(1); // the first loads what is loaded late
-			const measured: Awaited<ReturnType<typeof ask>>[] = [];
-			for (const count of COUNTS) measured.push(await ask(count));
+			const measured: Asked[] = [];
+			for (const { count, rounds } of COUNTS) {
+				const asked: Asked[] = [];
+				for (let round = 0; round < rounds; round++) asked.push(await ask(count));
+				const middle = (of: (one: Asked) => number) => median(asked.map(of));
+				measured.push({
+					took: middle(({ took }) => took),
+					first: middle(({ first }) => first),
+					told: middle(({ told }) => told),
+				});
+			}
 			const [one, hundred] = [measured[0], measured.at(-1)];
 			return [...measured.map(({ took }) => took), ...[hundred?.first, one?.told, hundred?.told].map(Number)];
 		});

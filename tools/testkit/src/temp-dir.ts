@@ -11,7 +11,10 @@ export interface TempDir extends AsyncDisposable {
 
 export async function createTempDir(prefix = "pi-subagents-"): Promise<TempDir> {
 	const path = await mkdtemp(join(await realpath(tmpdir()), prefix));
-	// Retries: a process that was just killed may still be writing its last file.
-	const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+	const remove = async () => {
+		if (process.env.KEEP_TEMP_DIRS === "1") return; // its caller removes what they are in
+		// Retries: a process that was just killed may still be writing its last file.
+		await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+	};
 	return { path, remove, [Symbol.asyncDispose]: remove };
 }
