@@ -2,8 +2,8 @@
  * The far side of a link: takes orders, starts the usual wrapper for each in a directory of its own, and lets the near
  * side follow and control it. Knows no transport. Uses this machine's pi and this machine's credentials.
  */
-import { mkdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
 	endRun,
@@ -51,6 +51,7 @@ export type FetchBlob = (id: string, path: string) => Promise<void>;
 
 /** Unfinished deliveries are kept this long. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
+const NOTED_MS = 24 * 60 * 60_000;
 const LOOK_MS = 1_000;
 
 interface Kept {
@@ -155,14 +156,21 @@ export class Worker {
 		return isOver(join(this.#runsDir, key));
 	}
 
-	/** Removes runs that were not fetched for a long time. */
+	/**
+	 * Removes runs that were not fetched for a long time. Not as soon as they look old: the clock may have been set, or this
+	 * process may have been started to fetch them. So one that looks old is noted, and removed a day later.
+	 */
 	async prune(): Promise<void> {
-		const { clock, report } = this.#options;
+		const { clock, report, home } = this.#options;
 		await bestEffort("removing old runs", report, async () => {
 			for (const key of await namesIn(this.#runsDir)) {
 				const dir = join(this.#runsDir, key);
-				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS;
-				if (isOld && (await isOver(dir))) await this.#forget(key);
+				const note = join(home, "old", key);
+				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS && (await isOver(dir));
+				const notedAt = Number(await readFile(note, "utf8").catch(() => Number.NaN));
+				if (!isOld) await rm(note, { force: true });
+				else if (clock.now() - notedAt > NOTED_MS) await this.#forget(key);
+				else if (!(notedAt <= clock.now())) await writeNote(note, clock.now());
 			}
 		});
 	}
@@ -260,9 +268,14 @@ export class Worker {
 	async #forget(key: string): Promise<void> {
 		this.unfollow(key);
 		this.#kept.delete(key);
-		for (const name of ["runs", "work", "out", "checkouts"])
+		for (const name of ["runs", "work", "out", "checkouts", "old"])
 			await rm(join(this.#options.home, name, key), { recursive: true, force: true, maxRetries: 3 });
 	}
+}
+
+async function writeNote(path: string, at: number): Promise<void> {
+	await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+	await writeFile(path, String(at), { mode: 0o600 });
 }
 
 function inDirectory<Spec extends RunSpec>(spec: Spec, dir: string): Spec {

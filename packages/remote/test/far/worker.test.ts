@@ -1,19 +1,19 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@pi-subagents/core";
+import { type Clock, systemClock } from "@pi-subagents/core";
 import { identityOf, RUN_FILES } from "@pi-subagents/core/runs";
-import { sampleSpec } from "@pi-subagents/core/testing";
+import { handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { Worker } from "../../src/far/worker.ts";
 import { buildOrder } from "../../src/link/order.ts";
 
-async function idle() {
+async function idle({ clock = systemClock }: { clock?: Clock } = {}) {
 	const home = await mkdtemp(join(tmpdir(), "worker-"));
 	onTestFinished(() => rm(home, { recursive: true, force: true }));
 	const pi = { command: "false", args: [] };
 	const files = { wrapper: "none", childEntry: "none" };
-	const rest = { trustsProjects: false, leaseMs: 0, clock: systemClock, report: () => undefined };
+	const rest = { trustsProjects: false, leaseMs: 0, clock, report: () => undefined };
 	return { home, worker: new Worker({ home, agentDir: home, pi, ...files, ...rest }) };
 }
 
@@ -48,4 +48,23 @@ test("control lines that come again, from a worker that was asleep, change nothi
 	await say(0, "one\n");
 	await say(99, "too far\n");
 	expect(await readFile(join(dir, RUN_FILES.control), "utf8")).toBe("one\ntwo\n");
+});
+
+test("a run that nobody fetched is removed a day after it first looks old, and not because the clock was set", async () => {
+	const clock = handClock(Date.now());
+	const { home, worker } = await idle({ clock });
+	const day = 24 * 60 * 60_000;
+	const places = ["runs", "checkouts"];
+	for (const name of places) await mkdir(join(home, name, key), { recursive: true });
+	const leftAfter = async (ms: number) => {
+		clock.set(ms);
+		await worker.prune();
+		return (await Promise.all(places.map((name) => readdir(join(home, name))))).flat();
+	};
+	expect(await leftAfter(40 * day)).toEqual([key, key]);
+	expect(await leftAfter(-40 * day)).toEqual([key, key]); // the date was wrong
+	expect(await leftAfter(42 * day)).toEqual([key, key]); // and now it is right: the session may be about to fetch it
+	expect(await leftAfter(day / 2)).toEqual([key, key]);
+	expect(await leftAfter(day)).toEqual([]);
+	expect(await readdir(join(home, "old"))).toEqual([]);
 });
