@@ -24,6 +24,7 @@ import {
 	readMeta,
 	readResult,
 	readWrapper,
+	releaseRun,
 } from "@pi-subagents/core/runs";
 import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
 import { openRepository } from "../git/far-repository.ts";
@@ -126,6 +127,7 @@ export class Worker {
 	 * by another worker; after the lease they are stopped. Resolves when nothing is left to keep.
 	 */
 	async leave(): Promise<void> {
+		await Promise.allSettled(this.#accepting.values()); // one that is just starting is kept, too
 		for (const key of [...this.#following.keys()]) this.unfollow(key);
 		await Promise.all([...this.#kept.keys()].map((key) => this.release(key)));
 	}
@@ -135,9 +137,12 @@ export class Worker {
 	 * whether it continues alone.
 	 */
 	async release(key: string, leaseMs = this.#options.leaseMs): Promise<boolean> {
-		const meta = await readMeta(join(this.#runsDir, key));
+		const dir = join(this.#runsDir, key);
+		const meta = await readMeta(dir);
 		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
 		const kept = this.#kept.get(key);
+		// Its launch made us its watcher, and the near side may have gone before it followed the run.
+		await bestEffort("releasing a run", this.#options.report, () => releaseRun(dir));
 		if (kept && !outlives) await this.#keepFor(key, kept, leaseMs);
 		if (kept) kept.isHeard = false; // no one listens from now on
 		kept?.started.letGo(); // its wrapper sees the end of its input and stops, unless the run outlives its session

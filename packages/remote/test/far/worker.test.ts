@@ -2,18 +2,18 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { identityOf, RUN_FILES } from "@pi-subagents/core/runs";
+import { identityOf, isWatched, RUN_FILES } from "@pi-subagents/core/runs";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { Worker } from "../../src/far/worker.ts";
 import { buildOrder } from "../../src/link/order.ts";
 
-async function idle({ clock = systemClock }: { clock?: Clock } = {}) {
+async function idle({ clock = systemClock, wrapper = "none" }: { clock?: Clock; wrapper?: string } = {}) {
 	const home = await mkdtemp(join(tmpdir(), "worker-"));
 	onTestFinished(() => rm(home, { recursive: true, force: true }));
 	const pi = { command: "false", args: [] };
-	const files = { wrapper: "none", childEntry: "none" };
-	const rest = { trustsProjects: false, leaseMs: 0, clock, report: () => undefined };
+	const files = { wrapper, childEntry: "none" };
+	const rest = { trustsProjects: false, leaseMs: 5_000, clock, report: () => undefined };
 	return { home, worker: new Worker({ home, agentDir: home, pi, ...files, ...rest }) };
 }
 
@@ -67,4 +67,55 @@ test("a run that nobody fetched is removed a day after it first looks old, and n
 	expect(await leftAfter(day / 2)).toEqual([key, key]);
 	expect(await leftAfter(day)).toEqual([]);
 	expect(await readdir(join(home, "old"))).toEqual([]);
+});
+
+/** A worker whose wrappers do nothing, and end with it. */
+async function busy() {
+	const clock = handClock(Date.now());
+	const dir = await mkdtemp(join(tmpdir(), "wrapper-"));
+	onTestFinished(() => rm(dir, { recursive: true, force: true }));
+	const wrapper = join(dir, "wrapper.mjs");
+	await writeFile(wrapper, 'process.stdin.resume().on("end", () => process.exit());\n');
+	const { home, worker } = await idle({ clock, wrapper });
+	/** Whether it has left by the time that its runs may go on alone. */
+	const leaves = async () => {
+		let hasLeft = false;
+		const leaving = worker.leave().then(() => {
+			hasLeft = true;
+		});
+		const look = () => {
+			clock.advance(1_000);
+			return hasLeft;
+		};
+		await expect.poll(look, { timeout: 10_000 }).toBe(true);
+		await leaving;
+	};
+	return { home, worker, leaves };
+}
+
+test("a run that was started, and that the near side was gone too early to follow, ends with its lease", async () => {
+	const { home, worker, leaves } = await busy();
+	await worker.accept(order, noBlob);
+	const dir = join(home, "runs", key);
+	expect(await isWatched(dir)).toBe(true);
+	await leaves();
+	expect(await isWatched(dir)).toBe(false);
+});
+
+test("a run that is just being started when the near side goes is released as well", async () => {
+	const { home, worker, leaves } = await busy();
+	const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+	const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+	const withConversation = buildOrder(spec, { key, isTrusted: false, aliases: ["/project"], conversation: "talk" });
+	const accepted = worker.accept(withConversation, async (_id, path) => {
+		ask();
+		await arrived;
+		await writeFile(path, `${JSON.stringify({ type: "session", cwd: "/project" })}\n`);
+	});
+	await asked;
+	const left = leaves();
+	arrive();
+	await accepted;
+	await left;
+	expect(await isWatched(join(home, "runs", key))).toBe(false);
 });
