@@ -1,11 +1,20 @@
 /** A workflow whose pi is killed: opened again, the session continues it, asks no finished agent twice, and tells the result once. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { callTool, createGate, isFullRun, say, startRpc, systemPromptSays, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { inLanes } from "../../support/rounds.ts";
 import { parentSays, scene, scoutSays } from "../../support/scene.ts";
-import { command, fuseVariables, type JournalLine, journal, offering, script, told } from "../../support/workflows.ts";
+import {
+	command,
+	fuseVariables,
+	type JournalLine,
+	journal,
+	offering,
+	runs,
+	script,
+	told,
+} from "../../support/workflows.ts";
 
 const scout = '{ agentType: "repo-scout" }';
 const CALLS = isFullRun ? 30 : 6;
@@ -22,6 +31,9 @@ const rules = (seed: number) => [
 	parentSays(callTool("workflow", { script: script(bodyFor(seed)) }), say("Started.")),
 	scoutSays(({ lastUserText }) => say(`did ${/(Look at|Check) n\d+\./.exec(lastUserText)?.[0]}`)),
 ];
+
+const apart = "---\nname: apart\ndescription: Works apart\nmodel: fake/fake-1\nrunner: process\n---\nYou work apart.\n";
+const isApart = systemPromptSays("You work apart.");
 
 /** A pi that kills itself after so many entries of its journal; then the session is opened again. */
 async function killedAfter(entries: number, { autoResume, seed }: { autoResume: boolean; seed: number }) {
@@ -86,9 +98,6 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 	test("an agent in its own process keeps working meanwhile, and the workflow rejoins it", async () => {
 		const gate = createGate();
 		const body = `return [await agent("First.", ${scout}), await agent("Long work.", { agentType: "apart" })].join(" ")`;
-		const apart =
-			"---\nname: apart\ndescription: Works apart\nmodel: fake/fake-1\nrunner: process\n---\nYou work apart.\n";
-		const isApart = systemPromptSays("You work apart.");
 		const it = await scene(
 			[
 				parentSays(callTool("workflow", { script: script(body) }), say("Started.")),
@@ -109,6 +118,38 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 		const RESULTS = "did First did the long work";
 		await expect.poll(async () => (await told(it.env, RESULTS)).length, { timeout: 60_000 }).toBe(1);
 		expect(it.server.requests.filter(isApart)).toHaveLength(1);
+	});
+
+	test("a /reload does the same to a workflow that a call waits for, and the bus says how its agent ended", async () => {
+		const gate = createGate();
+		const listener = `import { appendFileSync } from "node:fs";
+export default (pi) => {
+	pi.registerCommand("again", { handler: (_args, ctx) => ctx.reload() });
+	for (const what of ["started", "completed", "failed"])
+		pi.events.on("subagents:" + what, ({ type }) => appendFileSync(process.env.HOME + "/bus", type + " " + what + "\\n"));
+};`;
+		await using it = await scene(
+			[
+				parentSays(runs('return await agent("Long work.", { agentType: "apart" })'), say("So be it.")),
+				when(isApart, { ...say("did the long work"), gate }),
+			],
+			{
+				files: { "listener.ts": listener },
+				agentFiles: { ...offering({ workflows: { autoResume: true } }), "subagents/apart.md": apart },
+			},
+		);
+		await using rpc = startRpc({ env: it.env, extensions: ["listener.ts"] });
+		await rpc.send({ type: "prompt", message: "Please delegate." });
+		await it.server.nextRequest(isApart);
+		await rpc.send({ type: "prompt", message: "/again" });
+		const launches = async () => (await journal(it.env)).filter(({ type }) => type === "launched").length;
+		await expect.poll(launches, { timeout: 60_000, message: "it was not rejoined" }).toBe(2);
+		gate.open();
+		await expect.poll(async () => (await told(it.env, "did the long work")).length, { timeout: 60_000 }).toBe(1);
+		expect(it.server.requests.filter(isApart)).toHaveLength(1);
+		const news = (await readFile(join(it.env.home, "bus"), "utf8")).trim().split("\n");
+		const ofAgent = news.filter((line) => line.startsWith("apart"));
+		expect(ofAgent).toEqual(["apart started", "apart completed"]);
 	});
 
 	if (isFullRun)

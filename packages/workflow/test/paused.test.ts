@@ -1,6 +1,7 @@
 /** Workflows whose process has ended, when their session is opened again. */
 import { join } from "node:path";
-import { type AgentEvent, Manager, systemClock } from "@pi-subagents/core";
+import { type AgentEvent, Manager, type Outcome, type Runner, type Stop, systemClock } from "@pi-subagents/core";
+import { sampleSpec } from "@pi-subagents/core/testing";
 import { fileJournal, runWorkflow } from "@pi-subagents/workflow";
 import { createWorkflows, openPaused } from "@pi-subagents/workflow/session";
 import { createTempDir } from "@pi-subagents-dev/testkit";
@@ -49,6 +50,59 @@ async function opened(runsDir: string, autoResume: boolean) {
 	});
 	return { manager, workflows, notices, silenced, ctx };
 }
+
+/** A manager with a workflow whose only agent never ends. */
+async function running(runsDir: string, isBackground: boolean) {
+	const endless: Runner = {
+		start: () => {
+			const { promise: settled, resolve } = Promise.withResolvers<Outcome>();
+			const abort = (stop: Stop) => resolve({ status: "aborted", ...stop });
+			return { settled, abort, steer: () => undefined, wrapUp: () => undefined };
+		},
+	};
+	const ids = ["w1", "a1"];
+	const manager: Manager = new Manager({
+		runners: { session: endless, workflow: { start: (...run) => workflows.runner.start(...run) } },
+		clock: systemClock,
+		newId: () => ids.shift() ?? "",
+	});
+	const ctx = { cwd: runsDir };
+	const workflows = createWorkflows({
+		manager,
+		launcher: {
+			settings: async () => ({ workflows: { budgetTokens: 0 } }),
+			placeFor: async () => runsDir,
+			resolve: async () => ({ spec: { ...sampleSpec, runner: "session" } }),
+		} as never,
+		host: {
+			...{ agentDir: runsDir, storedTrust: () => false, packageManifests: () => [], warn: () => undefined },
+			...{ parent: () => ({}), session: () => ctx },
+		} as never,
+	});
+	const { promise: hasAgent, resolve: go } = Promise.withResolvers<void>();
+	manager.store.subscribe(({ event }) => event.agentId === "a1" && event.type === "agent_started" && go());
+	await workflows.start({ script: `${META}return await agent("Look.")` }, ctx as never, {
+		...{ isBackground, launchedBy: "model" },
+	});
+	await hasAgent;
+	return manager;
+}
+
+test.each(["shutdown", "user"] as const)(
+	"one that a call waits for and that ends by %s is for the opened session to continue only if the process ended",
+	async (by) => {
+		await using dir = await createTempDir();
+		const manager = await running(dir.path, false);
+		const seen: string[] = [];
+		manager.store.follow("w1", ({ event, record }) => seen.push(`${event.type} ${record.isBackground}`));
+		if (by === "shutdown") await manager.shutdown({ reason: "reload" });
+		else manager.abort("w1", { by });
+		expect(seen).toEqual(
+			by === "shutdown" ? ["moved_to_background true", "agent_settled true"] : ["agent_settled false"],
+		);
+		expect(await manager.wait("w1")).toMatchObject({ status: "aborted", by });
+	},
+);
 
 async function finished(runsDir: string): Promise<void> {
 	const journal = fileJournal(join(runsDir, "w1.workflow.jsonl"), () => undefined);

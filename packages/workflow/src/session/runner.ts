@@ -27,6 +27,8 @@ export interface WorkflowRunnerDeps {
 	/** Workflows that run here, by agent. */
 	live: Map<string, WorkflowRun>;
 	onEvent(event: JournalEvent, state: WorkflowState, agentId: string): void;
+	/** The process ends before the workflow does: it is paused. Called before it settles. */
+	onLeft(agentId: string): void;
 	warn(notice: string): void;
 	limits?: Partial<WorkflowLimits>;
 }
@@ -61,6 +63,7 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 		settled,
 		abort(stop) {
 			stopped ??= stop;
+			if (stop.by === "shutdown") deps.onLeft(agentId);
 			run.end(stop.by === "shutdown" ? "left" : "stopped");
 		},
 		steer: () => undefined, // a script cannot be talked to

@@ -142,6 +142,11 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		live,
 		portsFor,
 		warn: host.warn,
+		// The call that waited for it ends with the process, so what becomes of it is for the opened session to say.
+		onLeft(id) {
+			const { isBackground, parentAgentId } = manager.store.record(id) ?? {};
+			if (isBackground === false && parentAgentId === undefined) manager.moveToBackground(id);
+		},
 		onEvent(event, state, id) {
 			if (event.type === "diverged")
 				host.warn(
