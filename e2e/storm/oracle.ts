@@ -19,6 +19,8 @@ interface Launch {
 	runner: string;
 	isBackground: boolean;
 	artifacts?: string;
+	/** Who launched it, in entries about agents of agents. */
+	parentAgentId?: string;
 }
 
 interface Settled {
@@ -38,7 +40,7 @@ export interface Account {
 	launched: ReadonlyMap<string, Launch>;
 	/** Runs whose launch is not on the session's branch, since an entry between is lost: they are told when the user goes there. */
 	stray: ReadonlySet<string>;
-	/** Agents that outlive the session. */
+	/** Agents that outlive the session, also those of workflows. */
 	detached: ReadonlySet<string>;
 	/** Runs that were launched to be waited for and then went on in the background. */
 	left: ReadonlySet<string>;
@@ -56,6 +58,7 @@ export function accountOf(entries: readonly Record<string, unknown>[]): Account 
 	const isOnBranch = branchOf(entries);
 	const stray = new Set<string>();
 	const detached = new Set<string>();
+	const workflows = new Set<string>();
 	const left = new Set<string>();
 	const settled = new Map<string, Settled[]>();
 	const told = new Map<string, number>();
@@ -69,12 +72,15 @@ export function accountOf(entries: readonly Record<string, unknown>[]): Account 
 		if (customType === "subagent-notification") {
 			for (const runId of details?.runIds ?? []) told.set(runId, (told.get(runId) ?? 0) + 1);
 		}
+		if (customType === "subagents:nested" && data?.type === "launched")
+			if (data.runner !== "session" && workflows.has(data.parentAgentId ?? "")) detached.add(data.agentId);
 		if (!data || !/^(subagents:record|pi-subagents:bg-)/.test(customType ?? "")) continue;
 		if (data.type === "launched") {
 			if (launched.has(data.runId)) left.add(data.runId);
 			launched.set(data.runId, data);
 			if (!isOnBranch.has(entry.id)) stray.add(data.runId);
 			if (customType === "pi-subagents:bg-run") detached.add(data.agentId);
+			if (data.runner === "workflow") workflows.add(data.agentId);
 		}
 		if (data.type === "settled") settled.set(data.runId, [...(settled.get(data.runId) ?? []), data]);
 		if (data.type === "closed") closed.add(data.runId);
@@ -125,7 +131,7 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 			found.push(`${runId} was stopped by a limit (${end.by}) that it cannot have reached.`);
 		const isWhole = artifacts !== undefined && !spoiled.has(artifacts);
 		if (isWhole && end && run === 1)
-			for (const difference of await differences(artifacts, end, wasKilled))
+			for (const difference of await differences(artifacts, end, { mayLack: wasKilled, isApart: runner !== "session" }))
 				found.push(`${difference} (${description}, ${runner}, ${end.status} ${end.by ?? ""} ${end.reason ?? ""})`);
 	}
 	found.push(...(await cutAnswers(account, spoiled)));
@@ -235,21 +241,32 @@ function keptBy(pi: number | undefined, all: readonly Named[]): Set<number> {
 	return new Set([...(server ? [server] : []), ...workers].map(({ pid }) => pid));
 }
 
-/** The events that a run kept give what the session remembers of it. */
+/**
+ * The events that a run kept give what the session remembers of it. A stop settles a run at once, also one in its own
+ * process, which may do something before it hears of the stop: then the session remembers a beginning of its log.
+ */
 async function differences(
 	artifacts: string,
-	{ runId, turns, toolUses, by }: Settled,
-	mayLack: boolean,
+	{ runId, turns, toolUses, status, by = "" }: Settled,
+	{ mayLack, isApart }: { mayLack: boolean; isApart: boolean },
 ): Promise<string[]> {
 	if ((await textOf(join(artifacts, "events.jsonl"))) === undefined) return [];
-	const events = await tolerantLinesOf(join(artifacts, "events.jsonl"));
-	const count = (type: string) => events.filter((event) => event.type === type).length;
-	const kept = { turns: count("turn"), toolUses: count("tool_call") };
+	const kept = { turns: 0, toolUses: 0 };
+	let wasSame = turns === 0 && toolUses === 0;
+	for (const { type } of await tolerantLinesOf(join(artifacts, "events.jsonl"))) {
+		if (type === "turn") kept.turns++;
+		if (type === "tool_call") kept.toolUses++;
+		wasSame ||= kept.turns === turns && kept.toolUses === toolUses;
+	}
 	const isSame = kept.turns === turns && kept.toolUses === toolUses;
 	if (isSame || (mayLack && kept.turns <= turns && kept.toolUses <= toolUses)) return [];
+	if (wasSame && isApart && status === "aborted" && STOPS.includes(by)) return [];
 	if (mayLack && by === "shutdown") return []; // a pi that ends does not wait for the last lines of a process that it stops
 	return [`${runId} kept ${JSON.stringify(kept)}, but the session says ${JSON.stringify({ turns, toolUses })}.`];
 }
+
+/** Who stops a run from outside of its process. */
+const STOPS = ["user", "parent", "shutdown"];
 
 /** A job is due once: whoever was told that it is kept may rely on its agent, and on one only. */
 export function jobViolations(news: readonly Record<string, unknown>[], mayLack: boolean): string[] {

@@ -1,11 +1,11 @@
 /** The oracle of storms itself: what it lets pass, and what not. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPiEnv, startModelServer } from "@pi-subagents-dev/testkit";
+import { createPiEnv, createTempDir, startModelServer } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { journalViolations, verifyViolations } from "../../storm/extras-oracle.ts";
 import { ownFiles } from "../../storm/files.ts";
-import { accountOf, unbalanced, unsaid } from "../../storm/oracle.ts";
+import { accountOf, unbalanced, unsaid, violationsOf } from "../../storm/oracle.ts";
 import { type AgentPlan, planStorm } from "../../storm/plan.ts";
 import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
 
@@ -36,6 +36,38 @@ test("an agent that began ends, and no more often than it began", () => {
 	expect(unbalanced(said("created", "started"), account, new Set())).toEqual(["a began and never ended."]);
 	expect(unbalanced(said("created", "failed", "failed"), account, new Set())).toEqual(["a ended once more: failed."]);
 	expect(unbalanced(said("created", "started", "completed"), account, new Set())).toEqual([]);
+});
+
+test("an agent of a workflow may end while no session is open only if it has its own process", () => {
+	const workflow = { ...launch(1), runId: "w", agentId: "w", runner: "workflow" };
+	const below = (runner: string, parentAgentId: string) => ({
+		...{ id: "y", customType: "subagents:nested" },
+		data: { ...launch(1), runner, parentAgentId },
+	});
+	const detached = (runner: string, parentAgentId: string) =>
+		[...accountOf([entry(workflow), below(runner, parentAgentId)]).detached].join();
+	expect([detached("process", "w"), detached("remote", "w")]).toEqual(["a", "a"]);
+	expect([detached("session", "w"), detached("process", "other")]).toEqual(["", ""]);
+});
+
+test("the log of a run is what the session remembers; one in its own process that was stopped may have more", async () => {
+	await using dir = await createTempDir();
+	const [turn, call] = [{ type: "turn" }, { type: "tool_call" }].map((line) => `${JSON.stringify(line)}\n`);
+	await writeFile(join(dir.path, "events.jsonl"), [call, turn, call].join(""));
+	const judge = async (runner: string, end: object) => {
+		const account = accountOf([{ ...launch(1), runner, artifacts: dir.path }, settled("a", end)].map(entry));
+		const harm = { spoiled: new Set<string>(), wasKilled: false, hasLostEntries: false };
+		return (await violationsOf(account, harm)).filter((found) => found.includes("kept"));
+	};
+	const before = { turns: 1, toolUses: 1 };
+	const wrong = [expect.stringContaining('a kept {"turns":1,"toolUses":2}, but the session says')];
+	expect(await judge("process", { by: "lost", turns: 1, toolUses: 2 })).toEqual([]);
+	for (const by of ["user", "parent", "shutdown"]) expect(await judge("process", { by, ...before })).toEqual([]);
+	expect(await judge("process", { by: "lost", ...before })).toEqual(wrong);
+	expect(await judge("process", { status: "completed", ...before })).toEqual(wrong);
+	expect(await judge("session", { by: "user", ...before })).toEqual(wrong);
+	expect(await judge("process", { by: "user", turns: 1, toolUses: 0 }), "it never was so").toEqual(wrong);
+	expect(await judge("process", { by: "user", turns: 1, toolUses: 3 }), "more than the log").toEqual(wrong);
 });
 
 test("what could not be kept of a run has to be said: to the user, as its failure, or that the run is lost", async () => {
