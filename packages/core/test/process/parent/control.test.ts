@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
@@ -133,6 +134,25 @@ test("a run that took its time while we could not hear it is judged by its wrapp
 	await dir.log(read, answer, idle);
 	await dir.result({ status: "completed", text: "All done." });
 	expect(await manager.wait("a1")).toEqual({ status: "completed", text: "All done." });
+});
+
+test("a stop settles a run at once: what the child does before it hears of it is in its log, and not in its record", async () => {
+	const dir = await runDir();
+	await dir.wrappedBy((await liveProcess()).identity);
+	await dir.log(looking, reading);
+	const { manager } = adopt(dir, { limits: {} });
+	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
+	appendFileSync(dir.file("events"), `${JSON.stringify(read)}\n${JSON.stringify(reading)}\n`);
+	manager.abort("a1", { by: "user" });
+	const settled = manager.store.record("a1");
+	expect(settled).toMatchObject({
+		status: "aborted",
+		outcome: { by: "user", partialText: "I look first." },
+		toolUses: 1,
+	});
+	await dir.result({ status: "aborted", by: "user" }, { toolUses: 2 });
+	await manager.shutdown(); // until its wrapper has ended
+	expect(manager.store.record("a1")).toBe(settled);
 });
 
 describe("a budget that was extended", () => {
