@@ -1,12 +1,13 @@
 /** An agent that its workflow had launched before, when the workflow is resumed. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { prepareRunsDir, recordRuns } from "@pi-subagents/core/runs";
+import { isWatched, prepareRunsDir, recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { agentPort } from "../src/session/agent-port.ts";
+import { rejoin } from "../src/session/earlier.ts";
 
 test("one that was stopped in this moment continues, though its files were still to be written", async () => {
 	await using dir = await createTempDir();
@@ -39,4 +40,18 @@ test("one that was stopped in this moment continues, though its files were still
 		["a1", 1, "Look around"],
 		["a1", 2, "Your work on this task was interrupted"],
 	]);
+});
+
+test("one that still runs is not kept from others by a session that ends while it is rejoined", async () => {
+	await using dir = await createTempDir();
+	const artifacts = join(dir.path, "a1");
+	await mkdir(artifacts);
+	const manager = new Manager({ runners: { process: fakeRunner() }, clock: systemClock, newId: () => "unused" });
+	await manager.shutdown();
+	const meta = { agentId: "a1", run: 1, createdAt: 1, spec: { ...sampleSpec, runner: "process", outlives: true } };
+	const fate = { kind: "running" as const, meta: meta as never, artifacts };
+	const placing = { parentAgentId: "w1", depth: 2, isBackground: true };
+	await expect(rejoin(manager, fate, placing, "s1")).rejects.toThrow("The session is ending");
+	expect(await readdir(artifacts)).toEqual(["owner-1.json", "owner-2.json"]);
+	expect(await isWatched(artifacts)).toBe(false);
 });

@@ -4,7 +4,7 @@
  * has the session open too: then they are left to it for as long as it lives.
  */
 import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
-import { claimRun, isRunDir, type Meta, readMeta } from "@pi-subagents/core/runs";
+import { claimRun, isRunDir, type Meta, readMeta, releaseRun } from "@pi-subagents/core/runs";
 import type { LaunchEntry } from "../journal/entries.ts";
 import { launcherIn } from "../journal/entry-content.ts";
 import type { LoggedRun, LoggedRuns, RunJournal } from "../journal/journal.ts";
@@ -64,7 +64,10 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 			return true;
 		}
 		const { artifacts } = meta;
-		const claim = await claimRun(artifacts, { sessionId: sessionId() });
+		const us = { sessionId: sessionId() };
+		const claim = await claimRun(artifacts, us);
+		// Closed meanwhile: the run must not wait for answers of a session that does not follow it.
+		if (!isOpen && claim.isOurs) releaseRun(artifacts, us);
 		if (!isOpen || !claim.isOurs) return false;
 		const queuedAt = run.launch.startedAt;
 		const startedAt = meta.createdAt;

@@ -14,6 +14,7 @@ import {
 	readInterrupted,
 	readMeta,
 	readResult,
+	releaseRun,
 } from "@pi-subagents/core/runs";
 import type { LaunchedAgent } from "../engine/ports.ts";
 
@@ -72,8 +73,13 @@ export async function rejoin(
 ): Promise<boolean> {
 	const { agentId: id, run, createdAt, spec } = meta;
 	if (!(await claimRun(artifacts, { sessionId })).isOurs) return false;
-	manager.adopt({ id, run, spec, ...placing, queuedAt: createdAt, startedAt: createdAt, artifacts });
-	return true;
+	try {
+		manager.adopt({ id, run, spec, ...placing, queuedAt: createdAt, startedAt: createdAt, artifacts });
+		return true;
+	} catch (error) {
+		releaseRun(artifacts, { sessionId }); // the session is ending: the run must not wait for its answers
+		throw error;
+	}
 }
 
 /** Puts an interrupted agent into the store, so that it can be resumed. */
