@@ -52,7 +52,7 @@ async function opened(runsDir: string, autoResume: boolean) {
 }
 
 /** A manager with a workflow whose only agent never ends. */
-async function running(runsDir: string, isBackground: boolean) {
+async function running(root: string, isBackground: boolean) {
 	const endless: Runner = {
 		start: () => {
 			const { promise: settled, resolve } = Promise.withResolvers<Outcome>();
@@ -66,16 +66,16 @@ async function running(runsDir: string, isBackground: boolean) {
 		clock: systemClock,
 		newId: () => ids.shift() ?? "",
 	});
-	const ctx = { cwd: runsDir };
+	const ctx = { cwd: root };
 	const workflows = createWorkflows({
 		manager,
 		launcher: {
 			settings: async () => ({ workflows: { budgetTokens: 0 } }),
-			placeFor: async () => runsDir,
+			placeFor: async () => join(root, ".pi", "subagents", "runs"),
 			resolve: async () => ({ spec: { ...sampleSpec, runner: "session" } }),
 		} as never,
 		host: {
-			...{ agentDir: runsDir, storedTrust: () => false, packageManifests: () => [], warn: () => undefined },
+			...{ agentDir: root, storedTrust: () => false, packageManifests: () => [], warn: () => undefined },
 			...{ parent: () => ({}), session: () => ctx },
 		} as never,
 	});
