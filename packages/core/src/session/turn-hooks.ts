@@ -24,7 +24,7 @@ export interface TurnHooks {
 export function hookTurns(session: AgentSession, rules: TurnHooks): () => void {
 	const { agent } = session;
 	const { finishTurn, prepareRequest, streamFunction, onResponse } = agent;
-	if (!finishTurn) throw new Error("Agents need pi 0.87 or newer to obey their limits.");
+	if (!finishTurn) throw new Error("Agents need pi 0.87 or newer to obey limits.");
 	const state: LoopState = { wantsMore: false, isRetry: false };
 	const unsubscribe = session.subscribe((event) => follow(state, event));
 	agent.onResponse = (response, model) => {
