@@ -24,7 +24,11 @@ import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts"
 const TIMEOUT = 120_000;
 const PIS = await gatePis();
 const page = await readFile(fileURLToPath(new URL("../../../docs/sandboxes.md", import.meta.url)), "utf8");
-const recipe = /```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+const workspace = fileURLToPath(new URL("../../../", import.meta.url));
+/** With what the page says to add where Node and pi lie in a place that the recipe hides, as in a clone below /tmp. */
+const recipe = (/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "").replace('"--tmpfs", "{agentDir}",', (hidden) =>
+	workspace.startsWith("/tmp/") ? `${hidden} "--ro-bind", "${workspace}", "${workspace}",` : hidden,
+);
 const forwarder = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 
 const SECRET = "moonstone";
