@@ -96,11 +96,11 @@ function branchOf(entries: readonly Record<string, unknown>[]): Set<unknown> {
 	return branch;
 }
 
-/** Whether nothing is left to happen. */
+/** Whether nothing is left to happen. What was told has ended, even if the entry that says so is lost. */
 export function isOver({ launched, stray, settled, told, closed }: Account): boolean {
 	const isTold = (runId: string) => told.has(runId) || closed.has(runId) || stray.has(runId);
 	return [...launched.values()].every(
-		({ runId, isBackground }) => settled.has(runId) && (!isBackground || isTold(runId)),
+		({ runId, isBackground }) => (settled.has(runId) || told.has(runId)) && (!isBackground || isTold(runId)),
 	);
 }
 
@@ -120,8 +120,10 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 	const found: string[] = [];
 	for (const { runId, isBackground, artifacts, run, runner, description } of launched.values()) {
 		const ends = settled.get(runId) ?? [];
-		if (ends.length !== 1) found.push(`${runId} has settled ${ends.length} times.`);
 		const times = told.get(runId) ?? 0;
+		// pi 0.x holds an entry that it cannot write in its memory, so the next pi has only the message that followed it.
+		const mayLackEnd = hasLostEntries && times > 0;
+		if (ends.length > 1 || (ends.length === 0 && !mayLackEnd)) found.push(`${runId} has settled ${ends.length} times.`);
 		if (times > 1) found.push(`${runId} was told ${times} times.`);
 		const mayBeUntold = hasLostEntries && stray.has(runId);
 		if (isBackground && times === 0 && !closed.has(runId) && !mayBeUntold) found.push(`${runId} was never told.`);

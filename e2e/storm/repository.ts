@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../support/detached.ts";
 import { filesBelow } from "./files.ts";
-import { PATIENCE } from "./patience.ts";
+import { PATIENCE, patiently } from "./patience.ts";
 
 export interface Repository {
 	/** What is different from before the storms, as sentences. */
@@ -112,7 +112,11 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 		async reset() {
 			await rm(checkouts, { recursive: true, force: true });
 			await git("worktree", "prune");
-			for (const ref of (await branches()).filter(isAgents)) await git("update-ref", "-d", ref);
+			await patiently(async () => {
+				const refs = (await branches()).filter(isAgents);
+				const gone = await Promise.allSettled(refs.map((ref) => git("update-ref", "-d", ref)));
+				return gone.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : [])); // an agent's git is ending
+			});
 		},
 	};
 }

@@ -267,9 +267,10 @@ export class World {
 	}
 
 	async #neverEnded(): Promise<string[]> {
-		const { launched, settled, told, closed } = await this.#account();
+		const { launched, settled, told, closed, stray } = await this.#account();
 		const open = [...launched.values()].filter(
-			({ runId, isBackground }) => !settled.has(runId) || (isBackground && !(told.has(runId) || closed.has(runId))),
+			({ runId, isBackground }) =>
+				!stray.has(runId) && (!settled.has(runId) || (isBackground && !(told.has(runId) || closed.has(runId)))),
 		);
 		const live = (await this.#pi.records()).filter(
 			({ status }) => !["completed", "failed", "aborted"].includes(String(status)),

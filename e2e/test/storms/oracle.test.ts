@@ -5,7 +5,7 @@ import { createPiEnv, createTempDir, startModelServer } from "@pi-subagents-dev/
 import { expect, test } from "vitest";
 import { journalViolations, verifyViolations } from "../../storm/extras-oracle.ts";
 import { ownFiles } from "../../storm/files.ts";
-import { accountOf, unbalanced, unsaid, violationsOf } from "../../storm/oracle.ts";
+import { accountOf, isOver, unbalanced, unsaid, violationsOf } from "../../storm/oracle.ts";
 import { type AgentPlan, planStorm } from "../../storm/plan.ts";
 import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
 
@@ -36,6 +36,17 @@ test("an agent that began ends, and no more often than it began", () => {
 	expect(unbalanced(said("created", "started"), account, new Set())).toEqual(["a began and never ended."]);
 	expect(unbalanced(said("created", "failed", "failed"), account, new Set())).toEqual(["a ended once more: failed."]);
 	expect(unbalanced(said("created", "started", "completed"), account, new Set())).toEqual([]);
+});
+
+test("a run may lack the entry of its end only if its message is there and the session lost entries", async () => {
+	const message = { id: "m", customType: "subagent-notification", details: { runIds: ["a"] } };
+	const judge = async (hasLostEntries: boolean, ...entries: Record<string, unknown>[]) =>
+		violationsOf(accountOf(entries), { spoiled: new Set(), wasKilled: true, hasLostEntries });
+	expect(isOver(accountOf([entry(launch(1)), message]))).toBe(true);
+	expect(isOver(accountOf([entry(launch(1))]))).toBe(false);
+	expect(await judge(true, entry(launch(1)), message)).toEqual([]);
+	expect(await judge(false, entry(launch(1)), message)).toEqual(["a has settled 0 times."]);
+	expect(await judge(true, entry(launch(1)))).toContain("a has settled 0 times.");
 });
 
 test("an agent of a workflow may end while no session is open only if it has its own process", () => {
