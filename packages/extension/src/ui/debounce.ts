@@ -4,7 +4,7 @@ import { bestEffort, type Report, systemClock } from "@pi-subagents/core";
 /** Calls `show` once, a while after the first of any number of calls. */
 export interface Debounced {
 	(): void;
-	/** For a session that ends. */
+	/** For a session that ends: nothing is shown any more, whatever its agents do in their last moment. */
 	cancel(): void;
 }
 
@@ -22,7 +22,7 @@ export function debounce(label: string, report: Report, show: () => void, pauseM
 	};
 	const cancel = () => {
 		cancelDue?.();
-		cancelDue = undefined;
+		cancelDue = () => undefined;
 	};
 	return Object.assign(ask, { cancel });
 }
