@@ -112,11 +112,12 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 		async reset() {
 			await rm(checkouts, { recursive: true, force: true });
 			await git("worktree", "prune");
-			await patiently(async () => {
+			const left = await patiently(async () => {
 				const refs = (await branches()).filter(isAgents);
 				const gone = await Promise.allSettled(refs.map((ref) => git("update-ref", "-d", ref)));
 				return gone.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : [])); // an agent's git is ending
 			});
+			if (left.length > 0) throw new Error(left.join("\n"));
 		},
 	};
 }
