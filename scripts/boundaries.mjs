@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Checks that the packages follow the architecture: which package may import which, only through declared entries,
- * no cycles of files or folders, no crowded folders, and entries that must load without pi or Node do.
+ * no cycles of files or folders, and entries that must load without pi or Node do.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -72,9 +72,6 @@ const RULES = {
 	},
 };
 
-/** A folder with more files than this is several folders. */
-const MAX_FILES = 15;
-
 const complaints = [];
 const allFiles = new Map();
 
@@ -93,9 +90,6 @@ for (const name of readdirSync(join(root, "packages"))) {
 		complaints.push(`cycle: ${cycle.map((file) => relative(root, file)).join(" → ")}`);
 	for (const cycle of cycles(folderGraph(graph)))
 		complaints.push(`cycle of folders: ${cycle.map((folder) => relative(root, folder)).join(" → ")}`);
-	for (const [folder, { length }] of Map.groupBy(files, dirname)) {
-		if (length > MAX_FILES) complaints.push(`${relative(root, folder)} has ${length} files, more than ${MAX_FILES}`);
-	}
 	for (const entry of rule.pure ?? [])
 		checkReach(join(source, entry), graph, {
 			isAllowed: (target) => !target.startsWith("node:") && !PI.includes(target),
