@@ -128,7 +128,7 @@ export async function cutLastLine(path: string, chance: number): Promise<void> {
 	await truncate(path, start + Math.floor(chance * (bytes.length - start)));
 }
 
-/** From now on whoever opens it finds a device that is always full: the system's own "no space left". */
+/** From now on it cannot be written: what is in its place is a link, and leads to a device that is always full. */
 export async function replaceByFullDevice(path: string): Promise<void> {
 	await rm(path, { force: true });
 	await symlink("/dev/full", path);

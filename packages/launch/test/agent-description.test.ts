@@ -125,10 +125,10 @@ describe("which file counts", () => {
 		const empty = await world({ project: " \n", global: "Mine." });
 		expect(empty.look("yes")).toMatchObject({ text: "Mine.", problems: [`${empty.own}: not used: it is empty`] });
 		const large = await world({ global: "x".repeat(300_000) });
-		expect(large.look("yes")).toEqual({ problems: [`${large.users}: not used: larger than 256 KB`] });
+		expect(large.look("yes")).toEqual({ problems: [`${large.users}: not used: it is larger than 256 KB`] });
 		const dir = await world({});
 		await mkdir(dir.users);
-		expect(dir.look("yes")).toEqual({ problems: [`${dir.users}: not used: not a regular file`] });
+		expect(dir.look("yes")).toEqual({ problems: [`${dir.users}: not used: it is not a regular file`] });
 	});
 
 	test("not what a link of a trusted project leads to elsewhere", async () => {

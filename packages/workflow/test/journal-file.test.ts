@@ -2,8 +2,8 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileJournal } from "@pi-subagents/workflow";
-import { createTempDir } from "@pi-subagents-dev/testkit";
-import { expect, test } from "vitest";
+import { createTempDir, putStrange, STRANGE_KINDS } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
 
 const log = (text: string) => ({ type: "log", path: "1", text, at: 1 }) as const;
 
@@ -40,4 +40,28 @@ test("half a line of a killed process does not spoil the next one", async () => 
 	for (const text of ["two", "three"]) journal.append(log(text));
 	journal.close();
 	expect(journal.read()).toEqual(["one", "two", "three"].map(log));
+});
+
+describe.skipIf(process.platform === "win32").each(STRANGE_KINDS)("where %s is in its place", (kind) => {
+	test("the journal is not read, and the error says why and what to do", async () => {
+		await using dir = await createTempDir();
+		const path = join(dir.path, "w1.workflow.jsonl");
+		await using strange = await putStrange(kind, path, "read");
+		expect(() => fileJournal(path, () => undefined).read()).toThrow(
+			/^The journal .*w1\.workflow\.jsonl cannot be read: .*(link|regular|directory|larger).* start the workflow again/,
+		);
+		await strange.assertUntouched();
+	});
+
+	test.skipIf(kind === "a file of a terabyte")("nothing is written to it, and the user hears of it once", async () => {
+		await using dir = await createTempDir();
+		const path = join(dir.path, "w1.workflow.jsonl");
+		await using strange = await putStrange(kind, path, "append");
+		const notices: string[] = [];
+		const journal = fileJournal(path, (notice) => void notices.push(notice));
+		for (const text of ["one", "two"]) journal.append(log(text));
+		journal.close();
+		expect(notices).toEqual([expect.stringMatching(/cannot be written; .*(link|regular|directory)/)]);
+		await strange.assertUntouched();
+	});
 });

@@ -66,6 +66,7 @@ export {
 	type ServedRequest,
 	startModelServer,
 } from "./server/model-server.ts";
+export { putStrange, STRANGE_KINDS, type StrangeFile, type StrangeKind } from "./strange-files.ts";
 export { createTempDir, type TempDir } from "./temp-dir.ts";
 export { createGate, type Gate } from "./wait.ts";
 export { workspaceCache } from "./workspace-cache.ts";

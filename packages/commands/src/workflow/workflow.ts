@@ -82,7 +82,7 @@ function runRow(record: AgentRecord, workflows: Workflows<ExtensionContext>): Ro
 	return {
 		lead: [{ text: id }, { text: description, tone: "accent" }, stateCell(record, workflows)],
 		body: [
-			{ text: progressText(workflows.state(record)) },
+			{ text: progressLine(record, workflows) },
 			...(outcome && !isPaused(record) ? [{ text: endText(outcome), tone: "muted" as const }] : []),
 		],
 	};
@@ -90,13 +90,22 @@ function runRow(record: AgentRecord, workflows: Workflows<ExtensionContext>): Ro
 
 /** The word for its status; `paused` where a resume continues it. */
 function stateCell(record: AgentRecord, workflows: Workflows<ExtensionContext>): Cell {
-	const isHeld = !record.outcome && workflows.state(record)?.isPaused === true;
+	const isHeld = !record.outcome && workflows.state(record)?.isPaused === true; // it runs, so its state is known
 	return isHeld || isPaused(record) ? { text: "paused", tone: "warn" } : statusCell(record.status);
 }
 
 /** It ended with its session, and can be resumed. */
 function isPaused({ outcome }: AgentRecord): boolean {
 	return outcome?.status === "aborted" && (outcome.by === "shutdown" || outcome.by === "lost");
+}
+
+/** One whose journal cannot be read must not hide the others. */
+function progressLine(record: AgentRecord, workflows: Workflows<ExtensionContext>): string {
+	try {
+		return progressText(workflows.state(record));
+	} catch (error) {
+		return messageOf(error);
+	}
 }
 
 function progressText(state: WorkflowState | undefined): string {

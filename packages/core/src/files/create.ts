@@ -1,23 +1,61 @@
-/** Creates a file atomically, and only if it does not exist yet. */
-import { existsSync } from "node:fs";
+/** Creates and replaces files. Nothing that is in their place is followed: it stays, or it is replaced itself. */
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { link, rename, unlink, writeFile } from "node:fs/promises";
 import { codeOf } from "../base/error-code.ts";
 
 /** Suffix of a file that is still being written. One left behind may be deleted. */
 export const UNFINISHED = ".tmp";
 
+/** For the user alone. Fails with `EEXIST` if anything is there, even a link to nothing. */
+export async function createFile(path: string, content: string | Uint8Array): Promise<void> {
+	await writeFile(path, content, NEW);
+}
+
+export function createFileSync(path: string, content: string): void {
+	writeFileSync(path, content, NEW);
+}
+
+const NEW = { flag: "wx", mode: 0o600 } as const;
+
 /**
- * Returns false if the file already exists; it stays as it is. Without `isDurable`, the file may be empty after a
- * machine crash.
+ * Atomically, and only if it does not exist yet. Returns false if it does; it stays as it is. Without
+ * `isDurable`, the file may be empty after a machine crash.
  */
 export async function createWhole(path: string, text: string, { isDurable = true } = {}): Promise<boolean> {
-	const unfinished = `${path}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
+	const unfinished = unfinishedOf(path);
 	try {
-		await writeFile(unfinished, text, { flag: "wx", mode: 0o600, flush: isDurable });
+		await writeFile(unfinished, text, { ...NEW, flush: isDurable });
 		return await publish(unfinished, path);
 	} finally {
 		await unlink(unfinished).catch(() => undefined); // the original error matters more
 	}
+}
+
+/** Atomically: readers see the old text or the new one. A link is replaced, not what it leads to. */
+export async function replaceWhole(path: string, text: string, { isDurable = true } = {}): Promise<void> {
+	const unfinished = unfinishedOf(path);
+	try {
+		await writeFile(unfinished, text, { ...NEW, flush: isDurable });
+		await rename(unfinished, path);
+	} catch (error) {
+		await unlink(unfinished).catch(() => undefined);
+		throw error;
+	}
+}
+
+export function replaceWholeSync(path: string, text: string): void {
+	const unfinished = unfinishedOf(path);
+	try {
+		writeFileSync(unfinished, text, NEW);
+		renameSync(unfinished, path);
+	} catch (error) {
+		rmSync(unfinished, { force: true });
+		throw error;
+	}
+}
+
+function unfinishedOf(path: string): string {
+	return `${path}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
 }
 
 /** Unlike a rename, a link never replaces an existing file. */

@@ -3,8 +3,6 @@ import { randomUUID } from "node:crypto";
 import {
 	appendFileSync,
 	closeSync,
-	constants,
-	copyFileSync,
 	existsSync,
 	fsyncSync,
 	linkSync,
@@ -19,6 +17,7 @@ import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { hasNoLinks, UNFINISHED } from "./create.ts";
 import { newestFile } from "./newest-file.ts";
+import { openPlainSync, readPlainSync } from "./plain-file.ts";
 
 export type FileStep =
 	/** Fails if it exists. */
@@ -78,10 +77,19 @@ function take(step: FileStep): void {
 			shareNewest(step.dir, step.path);
 			break;
 		case "append":
-			appendFileSync(step.path, step.text, { mode: 0o600 });
+			append(step.path, step.text);
 			break;
 		case "publish":
 			publish(step);
+	}
+}
+
+function append(path: string, text: string): void {
+	const file = openPlainSync(path, { use: "append" });
+	try {
+		appendFileSync(file, text);
+	} finally {
+		closeSync(file);
 	}
 }
 
@@ -102,13 +110,17 @@ function share(path: string, text: string): void {
 	shared.set(basename(path), { path, text });
 }
 
+/** The largest conversation that is copied where it cannot be linked. */
+const MAX_COPIED_BYTES = 512 * 1024 * 1024;
+
 function shareNewest(dir: string, path: string): void {
 	const name = newestFile(dir);
 	if (!name) return;
 	try {
 		linkSync(join(dir, name), path); // then it has what is appended later, too
-	} catch {
-		copyFileSync(join(dir, name), path, constants.COPYFILE_EXCL); // fails again unless only links were the problem
+	} catch (error) {
+		if (!hasNoLinks(error) && codeOf(error) !== "EXDEV") throw error;
+		write(path, readPlainSync(join(dir, name), MAX_COPIED_BYTES), false);
 	}
 }
 
@@ -126,10 +138,10 @@ function publish({ path, text, isDurable }: Extract<FileStep, { does: "publish" 
 	}
 }
 
-function write(path: string, text: string, isDurable: boolean): void {
+function write(path: string, content: string | Buffer, isDurable: boolean): void {
 	const file = openSync(path, "wx", 0o600);
 	try {
-		const bytes = Buffer.from(text);
+		const bytes = Buffer.from(content);
 		let written = 0;
 		while (written < bytes.length) written += writeSync(file, bytes, written); // a full disk writes a part, then fails
 		if (isDurable) fsyncSync(file);

@@ -2,9 +2,10 @@
  * A file that a run appends to. If it cannot be written, that is reported once and nothing else fails. Synchronous,
  * so that other processes see a line before anything follows from it.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { messageOf, type Report } from "../base/best-effort.ts";
+import { openPlainSync } from "./plain-file.ts";
 
 export interface GrowingFileOptions {
 	path: string;
@@ -36,7 +37,7 @@ export class GrowingFile {
 			return false;
 		}
 		try {
-			this.#descriptor ??= openSync(path, "a", 0o600);
+			this.#descriptor ??= openPlainSync(path, { use: "append" });
 			this.#write(this.#descriptor, this.#isTorn ? Buffer.concat([LF, bytes]) : bytes);
 			return true;
 		} catch (error) {

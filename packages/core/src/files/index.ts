@@ -1,7 +1,7 @@
 export { codeOf, isMissing } from "../base/error-code.ts";
 export { leadsInto } from "../guards/path-guard.ts";
-export { createWhole, jsonText } from "./create.ts";
-export { openPlain, readPlain } from "./plain-file.ts";
+export { createFile, createWhole, jsonText, replaceWhole } from "./create.ts";
+export { openPlain, openPlainSync, readPlain, readPlainSync } from "./plain-file.ts";
 export { editSmallFile, isThere, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";
 export { isWithin } from "./within.ts";
 export { workerFile } from "./worker-file.ts";

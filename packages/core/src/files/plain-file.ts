@@ -1,30 +1,85 @@
 /**
- * Opens files that anyone may have replaced with a link, a pipe or a device. Only regular files are read or written,
- * and nothing here waits for another process.
+ * The one way to open a file that others may have replaced: by a link, a pipe, a socket, a device, a directory, or a
+ * file without end. Only regular files are read or written, at most as much of them as the caller can use, and nothing
+ * here waits for another process. What a path leads to is asked of the open file, never before: between a look and an
+ * open it could be replaced. `scripts/file-access.mjs` keeps the other ways out of the packages.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { type FileHandle, lstat, open } from "node:fs/promises";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { type FileHandle, lstat, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf } from "../base/error-code.ts";
+import { codeOf, ifMissing } from "../base/error-code.ts";
+
+export interface PlainOptions {
+	/** `append` and `write` create the file if it is missing, for the user alone. Default `read`. */
+	use?: "read" | "append" | "write";
+	/**
+	 * Opens what a link leads to, and files in linked directories. For files that people keep and link themselves, such as
+	 * settings; never for those of runs.
+	 */
+	followsLinks?: boolean;
+}
+
+/** No run writes this much into one file. What is longer was made to keep its reader busy. */
+export const MAX_GROWING_BYTES = 1024 * 1024 * 1024;
 
 /** Opening a pipe without a writer would block one of the few threads that serve all file access. */
-const CAREFULLY = constants.O_NONBLOCK | constants.O_NOFOLLOW;
+const WITHOUT_WAITING = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const USES = {
+	read: constants.O_RDONLY,
+	append: constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+	write: constants.O_WRONLY | constants.O_CREAT,
+} as const;
+const OWN_MODE = 0o600;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Opens a file for reading. Rejects if it does not exist or is not a regular file; links, and files in linked
- * directories, are refused.
+ * Rejects if it does not exist (when it is to be read) or is not a regular file; links, and files in linked directories,
+ * are refused.
  */
-export async function openPlain(path: string): Promise<FileHandle> {
-	await assertReal(dirname(path));
-	return checked(await open(path, constants.O_RDONLY | CAREFULLY));
+export async function openPlain(path: string, options: PlainOptions = {}): Promise<FileHandle> {
+	const dir = options.followsLinks ? undefined : dirname(path);
+	// Before, so that nothing is created elsewhere and no device is opened; and again after, since it may be another by then.
+	if (dir !== undefined) requireReal(dir, await lstat(dir));
+	if (options.followsLinks) requireRegular(await stat(path).catch(ifMissing(undefined)));
+	const file = await open(path, flagsOf(options), OWN_MODE).catch((error: unknown) => {
+		throw inPlainWords(error);
+	});
+	try {
+		const [found, place] = await Promise.all([file.stat(), dir === undefined ? undefined : lstat(dir)]);
+		requireRegular(found);
+		if (dir !== undefined && place) requireReal(dir, place);
+		return file;
+	} catch (error) {
+		await file.close();
+		throw error;
+	}
+}
+
+/** The same, synchronous: for lines that must be written before anything follows from them, and for a process that ends. */
+export function openPlainSync(path: string, options: PlainOptions = {}): number {
+	const dir = options.followsLinks ? undefined : dirname(path);
+	if (dir !== undefined) requireReal(dir, lstatSync(dir));
+	if (options.followsLinks) requireRegular(statSync(path, { throwIfNoEntry: false }));
+	const descriptor = opened(path, options);
+	try {
+		requireRegular(fstatSync(descriptor));
+		if (dir !== undefined) requireReal(dir, lstatSync(dir));
+		return descriptor;
+	} catch (error) {
+		closeSync(descriptor);
+		throw error;
+	}
 }
 
 /** The whole file; undefined if it does not exist. Rejects if it is larger or not a regular file. */
-export async function readPlain(path: string, maxBytes: number): Promise<Buffer | undefined> {
+export async function readPlain(
+	path: string,
+	maxBytes: number,
+	options: Pick<PlainOptions, "followsLinks"> = {},
+): Promise<Buffer | undefined> {
 	let file: FileHandle;
 	try {
-		file = await openPlain(path);
+		file = await openPlain(path, options);
 	} catch (error) {
 		if (codeOf(error) === "ENOENT") return undefined;
 		throw error;
@@ -41,14 +96,20 @@ export async function readPlain(path: string, maxBytes: number): Promise<Buffer 
 	}
 }
 
-/** Synchronous, for a process that is about to end. */
-export function readPlainSync(path: string, maxBytes: number): Buffer {
-	const descriptor = openSync(path, constants.O_RDONLY | CAREFULLY);
+/** The same, synchronous; throws if the file does not exist. */
+export function readPlainSync(
+	path: string,
+	maxBytes: number,
+	options: Pick<PlainOptions, "followsLinks"> = {},
+): Buffer {
+	const descriptor = openPlainSync(path, options);
 	try {
-		const found = fstatSync(descriptor);
-		if (!found.isFile()) throw notPlain();
-		const bytes = bufferFor(found.size, maxBytes);
-		return bytes.subarray(0, readSync(descriptor, bytes));
+		const bytes = bufferFor(fstatSync(descriptor).size, maxBytes);
+		let length = 0;
+		for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+			read = readSync(descriptor, bytes, length, bytes.length - length, length);
+		}
+		return bytes.subarray(0, length);
 	} finally {
 		closeSync(descriptor);
 	}
@@ -56,9 +117,7 @@ export function readPlainSync(path: string, maxBytes: number): Buffer {
 
 /** Appends to a file that only the user may read. Rejects if it is not a regular file. */
 export async function appendPlain(path: string, text: string): Promise<void> {
-	await assertReal(dirname(path));
-	const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
-	const file = await checked(await open(path, flags, 0o600));
+	const file = await openPlain(path, { use: "append" });
 	try {
 		await file.appendFile(text);
 	} finally {
@@ -66,23 +125,78 @@ export async function appendPlain(path: string, text: string): Promise<void> {
 	}
 }
 
-async function assertReal(dir: string): Promise<void> {
-	if ((await lstat(dir)).isSymbolicLink()) throw withCode("EINVAL", `${dir} is a link`);
+/**
+ * Copies a regular file to a path that must be free, with its permissions. Returns how it was found. Rejects, and leaves
+ * nothing, if it is larger.
+ */
+export async function copyPlain(
+	from: string,
+	to: string,
+	{ maxBytes, ...options }: Pick<PlainOptions, "followsLinks"> & { maxBytes: number },
+): Promise<{ size: number; mtimeMs: number }> {
+	const source = await openPlain(from, options);
+	try {
+		const { size, mode, mtimeMs } = await source.stat();
+		if (size > maxBytes) throw tooLarge(maxBytes);
+		const target = await open(to, "wx", mode & 0o777);
+		try {
+			const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(size, MEGABYTE)));
+			for (let at = 0; at < size; ) {
+				const { bytesRead } = await source.read(chunk, 0, Math.min(chunk.length, size - at), at);
+				if (bytesRead === 0) break; // it was truncated
+				for (let written = 0; written < bytesRead; )
+					written += (await target.write(chunk, written, bytesRead - written, at + written)).bytesWritten;
+				at += bytesRead;
+			}
+		} catch (error) {
+			await rm(to, { force: true });
+			throw error;
+		} finally {
+			await target.close();
+		}
+		return { size, mtimeMs };
+	} finally {
+		await source.close();
+	}
 }
 
-async function checked(file: FileHandle): Promise<FileHandle> {
-	if ((await file.stat()).isFile()) return file;
-	await file.close();
-	throw notPlain();
+function opened(path: string, options: PlainOptions): number {
+	try {
+		return openSync(path, flagsOf(options), OWN_MODE);
+	} catch (error) {
+		throw inPlainWords(error);
+	}
+}
+
+/** The system's words for a link, a pipe or a socket say nothing to people. The code stays. */
+function inPlainWords(error: unknown): unknown {
+	const code = codeOf(error) ?? "";
+	if (code === "ELOOP") return withCode(code, "it is a link");
+	return ["ENXIO", "EOPNOTSUPP"].includes(code) ? withCode(code, NOT_REGULAR) : error;
+}
+
+const NOT_REGULAR = "it is not a regular file";
+
+function flagsOf({ use = "read", followsLinks = false }: PlainOptions): number {
+	return USES[use] | WITHOUT_WAITING | (followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0));
+}
+
+function requireReal(dir: string, found: { isSymbolicLink(): boolean }): void {
+	if (found.isSymbolicLink()) throw withCode("EINVAL", `${dir} is a link`);
+}
+
+function requireRegular(found: { isFile(): boolean } | undefined): void {
+	if (found && !found.isFile()) throw withCode("EINVAL", NOT_REGULAR);
 }
 
 function bufferFor(size: number, maxBytes: number): Buffer {
 	if (size <= maxBytes) return Buffer.allocUnsafe(size);
-	throw withCode("EFBIG", `it is larger than ${maxBytes / MEGABYTE} MB`);
+	throw tooLarge(maxBytes);
 }
 
-function notPlain(): Error {
-	return withCode("EINVAL", "it is not a regular file");
+function tooLarge(maxBytes: number): Error {
+	const limit = maxBytes >= MEGABYTE ? `${Math.round(maxBytes / MEGABYTE)} MB` : `${Math.ceil(maxBytes / 1024)} KB`;
+	return withCode("EFBIG", `it is larger than ${limit}`);
 }
 
 function withCode(code: string, message: string): Error {

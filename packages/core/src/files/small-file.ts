@@ -1,49 +1,33 @@
 /** Small text files that people edit: size-limited reads, atomic replacement. */
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, type Stats, statSync } from "node:fs";
-import { access, mkdir, open, readdir, readFile, readlink, realpath, rm, stat } from "node:fs/promises";
+import { constants, renameSync } from "node:fs";
+import { access, mkdir, open, readdir, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ifMissing, isMissing } from "../base/error-code.ts";
+import { readPlain, readPlainSync } from "./plain-file.ts";
 
 const MAX_BYTES = 256 * 1024;
 
 /** Each failed attempt means that another process wrote the file; this many in a row are no coincidence. */
 const MAX_ATTEMPTS = 50;
 
+/** People link their settings to where they keep them. */
+const LINKED = { followsLinks: true } as const;
+
 /** `undefined` if it does not exist. Throws if it is not a regular file: opening a pipe or a device could hang. */
 export async function readSmallFile(path: string): Promise<string | undefined> {
-	try {
-		requireSmall(await stat(path));
-		return textOf(await readFile(path));
-	} catch (error) {
-		if (isMissing(error)) return undefined;
-		throw error;
-	}
+	const bytes = await readPlain(path, MAX_BYTES, LINKED).catch(ifMissing(undefined));
+	return bytes && textOf(bytes);
 }
 
 /** Synchronous, for what pi's start waits for: reading a small file is faster than going through another thread. */
 export function readSmallFileSync(path: string): string | undefined {
 	try {
-		requireSmall(statSync(path));
-		const file = openSync(path, WITHOUT_WAITING);
-		try {
-			requireSmall(fstatSync(file)); // it may have been replaced since `stat`
-			return textOf(readFileSync(file));
-		} finally {
-			closeSync(file);
-		}
+		return textOf(readPlainSync(path, MAX_BYTES, LINKED));
 	} catch (error) {
 		if (isMissing(error)) return undefined;
 		throw error;
 	}
-}
-
-/** Otherwise opening a pipe that replaced the file would block. No effect on regular files. */
-const WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
-function requireSmall(file: Stats): void {
-	if (!file.isFile()) throw new Error("not a regular file");
-	if (file.size > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES / 1024} KB`);
 }
 
 /**
@@ -75,7 +59,7 @@ async function replace(target: string, before: string | undefined, after: string
 			await file.close();
 		}
 		// Check and rename are synchronous, so that no other save of this process comes between them.
-		if (currentText(target) !== before) return false;
+		if (readSmallFileSync(target) !== before) return false;
 		renameSync(temporary, target);
 		return true;
 	} finally {
@@ -87,15 +71,6 @@ async function replace(target: string, before: string | undefined, after: string
 async function writableMode(path: string): Promise<number> {
 	await access(path, constants.W_OK);
 	return (await stat(path)).mode & 0o7777;
-}
-
-function currentText(path: string): string | undefined {
-	try {
-		return textOf(readFileSync(path));
-	} catch (error) {
-		if (isMissing(error)) return undefined;
-		throw error;
-	}
 }
 
 /** Also follows links to files that do not exist yet. */

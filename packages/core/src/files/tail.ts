@@ -6,7 +6,7 @@ import { createLineSplitter } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
 import type { Clock } from "../base/clock.ts";
 import { codeOf } from "../base/error-code.ts";
-import { openPlain } from "./plain-file.ts";
+import { MAX_GROWING_BYTES, openPlain } from "./plain-file.ts";
 
 export interface FollowOptions {
 	clock: Clock;
@@ -17,6 +17,8 @@ export interface FollowOptions {
 	startsOver?: boolean;
 	/** Called after each look, when all existing lines were delivered. */
 	onQuiet?: () => void;
+	/** Nothing behind this is read. Default 1 GB: more than any run writes. */
+	maxBytes?: number;
 }
 
 export interface LineFollower {
@@ -139,7 +141,11 @@ class Follower implements LineFollower {
 
 	/** Up to the present end: a file that grows faster than it is read would never finish. */
 	async #readOn(file: FileHandle): Promise<void> {
-		const { size } = await file.stat();
+		const { maxBytes = MAX_GROWING_BYTES } = this.#options;
+		const { size: length } = await file.stat();
+		if (length > maxBytes)
+			this.#complain(`it is larger than ${Math.round(maxBytes / 1024 / 1024)} MB; the rest is not read`);
+		const size = Math.min(length, maxBytes);
 		if (size < this.#position) this.#skipTo(size);
 		while (!this.#isClosed && this.#position < size) {
 			const length = Math.min(CHUNK_BYTES, size - this.#position);

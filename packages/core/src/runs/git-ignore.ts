@@ -1,7 +1,7 @@
 /** Hides a directory from git, whatever a repository brought there. */
-import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UNFINISHED } from "../files/create.ts";
+import { replaceWholeSync } from "../files/create.ts";
+import { readPlainSync } from "../files/plain-file.ts";
 import { RUN_FILES } from "./format/layout.ts";
 
 /** The whole directory, including this file. */
@@ -21,22 +21,17 @@ const MAX_BYTES = 64 * 1024;
  */
 export function hideFromGit(dir: string): void {
 	const path = join(dir, RUN_FILES.ignore);
-	if (hidesAll(path)) return;
-	const unfinished = `${path}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
-	try {
-		writeFileSync(unfinished, IGNORE_ALL, { flag: "wx", mode: 0o600 });
-		renameSync(unfinished, path);
-	} finally {
-		rmSync(unfinished, { force: true });
-	}
+	if (!hidesAll(path)) replaceWholeSync(path, IGNORE_ALL);
 }
 
 /** Only `*` and comments: another line could undo it. */
 function hidesAll(path: string): boolean {
-	const found = lstatSync(path, { throwIfNoEntry: false });
-	if (!found?.isFile() || found.size > MAX_BYTES) return false;
-	const lines = readFileSync(path, "utf8")
-		.split(/\r?\n/)
-		.filter((line) => line !== "" && !line.startsWith("#"));
+	let text: string;
+	try {
+		text = readPlainSync(path, MAX_BYTES).toString("utf8");
+	} catch {
+		return false; // missing, too long, a link or something else: it is replaced
+	}
+	const lines = text.split(/\r?\n/).filter((line) => line !== "" && !line.startsWith("#"));
 	return lines.length > 0 && lines.every((line) => line === "*");
 }

@@ -2,12 +2,12 @@
  * Which process watches a run: one at a time. Each owner is a file with the next number, so taking over from a dead
  * one means creating a file, which only one of several can do.
  */
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
-import { createWhole } from "../files/create.ts";
+import { createFileSync, createWhole } from "../files/create.ts";
 import { readPlain, readPlainSync } from "../files/plain-file.ts";
 import type { OwnerFile, ProcessIdentity } from "./format/layout.ts";
 import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
@@ -62,7 +62,7 @@ export function releaseRun(dir: string, { sessionId }: Claimant = {}): void {
 	if (owner?.type !== "owned" || owner.pid !== process.pid || !isSameSession(owner, sessionId)) return;
 	const released: OwnerFile = { type: "released", at: Date.now() };
 	try {
-		writeFileSync(ownerPath(dir, last + 1), JSON.stringify(released), { flag: "wx", mode: 0o600 });
+		createFileSync(ownerPath(dir, last + 1), JSON.stringify(released));
 	} catch (error) {
 		if (codeOf(error) !== "EEXIST") throw error; // a new owner exists already
 	}

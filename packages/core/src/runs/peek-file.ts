@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { createLineSplitter, formatCount, sanitize } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { isMissing } from "../base/error-code.ts";
-import { openPlain } from "../files/plain-file.ts";
+import { MAX_GROWING_BYTES, openPlain } from "../files/plain-file.ts";
 
 interface Wanted {
 	/** Start after this line. When absent, the end of the file. */
@@ -61,7 +61,7 @@ interface LineStart {
 
 /** The number of complete lines, the end of the last one, and the start of the range. */
 async function measure(file: FileHandle, { after, bytes }: Wanted, signal: AbortSignal | undefined) {
-	const { size } = await file.stat(); // later lines come with the next look
+	const size = Math.min((await file.stat()).size, MAX_GROWING_BYTES); // later lines come with the next look
 	let total = 0;
 	let end = 0;
 	let lastOffset = 0;

@@ -2,11 +2,12 @@
  * Limits what agents leave on disk, by age and size, oldest first. Deletes only files that we made, by name, and
  * nothing that may be in use. In small steps, so that nothing has to wait for it.
  */
-import { lstat, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { UNFINISHED } from "../files/create.ts";
+import { readPlain } from "../files/plain-file.ts";
 import { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 import { isAlive } from "./identity.ts";
 import { parseJson, readWrapper } from "./read.ts";
@@ -198,9 +199,8 @@ const RUNS: Kind = {
 	},
 	async isOurs({ id, path, files }) {
 		if (!files.includes(RUN_FILES.meta) || !(await isClosedToOthers(path))) return false;
-		const meta = join(path, RUN_FILES.meta);
-		if ((await lstat(meta)).size > MAX_META_BYTES) return false;
-		const said = parseJson(await readFile(meta, "utf8"));
+		const meta = await readPlain(join(path, RUN_FILES.meta), MAX_META_BYTES).catch(() => undefined);
+		const said = meta && parseJson(meta.toString("utf8"));
 		if (typeof said !== "object" || said === null || !("createdBy" in said) || !("runId" in said)) return false;
 		const ours = [said.runId, basename(betweenAttempts(String(said.runId)))]; // a renamed copy belongs to the user
 		return said.createdBy === "pi-subagents" && ours.includes(id);

@@ -11,7 +11,6 @@ import {
 	realpathSync,
 	statfsSync,
 	statSync,
-	writeFileSync,
 } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
@@ -19,6 +18,7 @@ import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
+import { createFileSync } from "../files/create.ts";
 import { isWithin } from "../files/within.ts";
 import { fallbackName, isFallbackName, RUNS_PATH } from "../guards/runs-path.ts";
 import { RUN_FILES } from "./format/layout.ts";
@@ -121,7 +121,7 @@ function withinProject(root: string): string {
 	assertWritable(dir);
 	// One that came with the project may say something else and stays: each run has its own, too.
 	const ignore = join(dir, RUN_FILES.ignore);
-	if (!isThere(ignore)) unlessThere(() => writeFileSync(ignore, IGNORE_ALL, { flag: "wx", mode: 0o600 }));
+	if (!isThere(ignore)) unlessThere(() => createFileSync(ignore, IGNORE_ALL));
 	return dir;
 }
 

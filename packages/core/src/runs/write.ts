@@ -1,8 +1,8 @@
 /** Writes `meta.json` before a run starts and `result.json` when it is over. */
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defined } from "../base/values.ts";
-import { createWhole, jsonText } from "../files/create.ts";
+import { createFile, createWhole, jsonText } from "../files/create.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
@@ -50,8 +50,8 @@ type Launch = NonNullable<RunIdentity["launchInfo"]>;
 
 /** The directory must exist and be empty. */
 export async function writeMeta(dir: string, meta: Meta): Promise<void> {
-	await writeFile(join(dir, RUN_FILES.ignore), IGNORE_ALL, { flag: "wx", mode: 0o600 });
-	await writeFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "", { flag: "wx", mode: 0o600 });
+	await createFile(join(dir, RUN_FILES.ignore), IGNORE_ALL);
+	await createFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "");
 	await createWhole(join(dir, RUN_FILES.meta), jsonText(meta));
 }
 

@@ -2,8 +2,8 @@
  * Keeps an agent in its own checkout: its file tools are refused elsewhere, and after each shell command the
  * checkouts it must not touch are compared. Not a sandbox; it warns an agent that goes astray, and its user.
  */
-import { appendFile } from "node:fs/promises";
 import { sanitize } from "@pi-subagents/progress";
+import { appendPlain } from "../files/plain-file.ts";
 import { gitRefusal } from "../guards/git-guard.ts";
 import { leadsInto, pathAsPiReadsIt } from "../guards/path-guard.ts";
 import type { Confinement } from "../model/runner.ts";
@@ -37,7 +37,7 @@ export function createGuard(
 ): Guard {
 	const { root, watches } = checkout;
 	const running = new Map<string, { command: string; states: (CheckoutState | undefined)[] }>();
-	const flag = (text: string) => appendFile(flagsFile(checkout), `${text}\n`, { mode: 0o600 });
+	const flag = (text: string) => appendPlain(flagsFile(checkout), `${text}\n`);
 	/** One timeout is enough: all commands of the agent wait for this. */
 	const unwatched = new Set<string>();
 	const lookAt = async (path: string): Promise<CheckoutState | undefined> => {

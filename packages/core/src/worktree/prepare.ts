@@ -4,13 +4,13 @@
  * checkout, and removing the new one removes the links alone.
  */
 import type { Stats } from "node:fs";
-import { constants, copyFile, lstat, mkdir, readdir, realpath, symlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, symlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { AgentError, quoted } from "../base/error.ts";
 import { ifMissing } from "../base/error-code.ts";
 import { commandText, runCommand } from "../commands/run-command.ts";
-import { readPlain } from "../files/plain-file.ts";
+import { copyPlain, readPlain } from "../files/plain-file.ts";
 import { isWithin } from "../files/within.ts";
 import { leadsInto } from "../guards/path-guard.ts";
 import type { WorktreeSetup } from "../model/runner.ts";
@@ -104,10 +104,9 @@ async function copyAll(
 		const found = await lookAt(join(main, path));
 		const to = join(root, insidePath(path, "include"));
 		if (!found?.isFile() || (await lookAt(to))) continue; // links and sockets are not copied
-		bytes += found.size;
-		if (bytes > MAX_BYTES) throw refused("include: the files are larger than 500 MB together");
+		if (bytes + found.size > MAX_BYTES) throw refused("include: the files are larger than 500 MB together");
 		await mkdirInside(root, dirname(to));
-		await copyFile(join(main, path), to, constants.COPYFILE_EXCL);
+		bytes += (await copyPlain(join(main, path), to, { maxBytes: MAX_BYTES - bytes })).size;
 		count++;
 	}
 	return count;

@@ -2,10 +2,11 @@
  * A checkout's content as a tree and a commit: changed, staged and new files, but no ignored ones. Its index,
  * branches and stash stay as they are.
  */
-import { constants, copyFile, readdir, stat, utimes } from "node:fs/promises";
+import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
 import { codeOf } from "../base/error-code.ts";
+import { copyPlain } from "../files/plain-file.ts";
 import { excluding } from "./checkout-state.ts";
 import { type Git, GitError, type GitOptions, tryGit, withTempDir } from "./git.ts";
 import { type Allowed, checkFilters, readSettings, settingOf } from "./own-config.ts";
@@ -197,10 +198,12 @@ async function someone(git: Git, options: GitOptions): Promise<Record<string, st
 	return name && email ? {} : { "user.name": name || "pi-subagents", "user.email": email || "pi-subagents@localhost" };
 }
 
+/** That of a checkout with a million files has a tenth of this. */
+const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
+
 async function copied(from: string, to: string): Promise<boolean> {
 	try {
-		const { mtimeMs } = await stat(from);
-		await copyFile(from, to, constants.COPYFILE_EXCL);
+		const { mtimeMs } = await copyPlain(from, to, { maxBytes: MAX_INDEX_BYTES, followsLinks: true });
 		// A file written at the same time as the index may have changed since: git compares it with the index's age.
 		const writtenAt = Math.floor(mtimeMs / 1_000);
 		await utimes(to, writtenAt, writtenAt);

@@ -3,13 +3,13 @@
  * checkout is, and nothing of ours is among the agent's files.
  */
 
-import { realpath, rename, rm, writeFile } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
 import { once } from "../base/values.ts";
-import { createWhole, jsonText, UNFINISHED } from "../files/create.ts";
+import { createWhole, jsonText, replaceWhole } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
 import { objectOf } from "../runs/format/kinds.ts";
@@ -133,14 +133,7 @@ export async function claimWorktree(record: WorktreeRecord): Promise<boolean> {
 }
 
 export async function writeWorktreeRecord(record: WorktreeRecord): Promise<void> {
-	const file = fileOf(record);
-	const unfinished = `${file}.${process.pid}-${crypto.randomUUID()}${UNFINISHED}`;
-	try {
-		await writeFile(unfinished, jsonText(record), { flag: "wx", mode: 0o600, flush: true });
-		await rename(unfinished, file);
-	} finally {
-		await rm(unfinished, { force: true });
-	}
+	await replaceWhole(fileOf(record), jsonText(record));
 }
 
 export async function deleteWorktreeRecord(record: WorktreeRecord): Promise<void> {

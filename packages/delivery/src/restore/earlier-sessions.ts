@@ -2,10 +2,10 @@
  * The agents that earlier sessions of a directory remember, from the newest session files. Only reads: what happens in
  * another process is not touched, and a run without a recorded end is not taken for dead.
  */
-import { type FileHandle, open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, type AgentRecord, reduce } from "@pi-subagents/core";
-import { isMissing } from "@pi-subagents/core/files";
+import { isMissing, readPlain } from "@pi-subagents/core/files";
 import { readRuns } from "../journal/journal.ts";
 import { parseSessionLines } from "../session/session-entry.ts";
 import { eventsOf, recordedEndOf, withOwnFiles } from "./run-ends.ts";
@@ -63,16 +63,11 @@ async function namesOfFiles(dir: string): Promise<string[]> {
 
 /** Nothing of a file that is larger, or that cannot be read: the others still say something. */
 async function readAtMost(path: string, most: number): Promise<string> {
-	let file: FileHandle | undefined;
 	try {
-		file = await open(path);
-		const { size } = await file.stat();
-		return size > most ? "" : await file.readFile("utf8");
+		return (await readPlain(path, most))?.toString("utf8") ?? "";
 	} catch (error) {
-		if (error instanceof Error && "code" in error) return ""; // deleted, or not ours to read
+		if (error instanceof Error && "code" in error) return ""; // too large, replaced, or not ours to read
 		throw error;
-	} finally {
-		await file?.close();
 	}
 }
 

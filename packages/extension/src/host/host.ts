@@ -1,5 +1,5 @@
 /** What pi gives us and our children, read again for each launch: the user may switch models at any time. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import {
 	DefaultPackageManager,
@@ -12,7 +12,7 @@ import {
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
 import { type CwdFact, defined, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
-import { isWithin } from "@pi-subagents/core/files";
+import { codeOf, isMissing, isWithin, readPlainSync } from "@pi-subagents/core/files";
 import type { ProcessHost } from "@pi-subagents/core/process";
 import {
 	inheritConversation,
@@ -224,12 +224,22 @@ function modelFacts({ modelRegistry, scopedModels }: ExtensionContext): Facts["m
 /** pi locks its settings to read them, which takes longer than all the rest of a start; so first a look whether it is worth it. */
 function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): string[] {
 	const files = [join(agentDir, "settings.json"), ...(projectTrusted ? [join(cwd, ".pi", "settings.json")] : [])];
-	const mentionsPackages = files.some((file) => existsSync(file) && readFileSync(file, "utf8").includes('"packages"'));
-	if (!mentionsPackages) return [];
+	if (!files.some(mentionsPackages)) return [];
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted });
 	const packages = new DefaultPackageManager({ cwd, agentDir, settingsManager }).listConfiguredPackages();
 	return packages.flatMap(({ installedPath }) => (installedPath ? [join(installedPath, "package.json")] : []));
 }
+
+/** False if it is missing. One that cannot be read is left to pi, which says why. */
+function mentionsPackages(settingsFile: string): boolean {
+	try {
+		return readPlainSync(settingsFile, MAX_SETTINGS_BYTES, { followsLinks: true }).includes('"packages"');
+	} catch (error) {
+		return !isMissing(error) && !["EINVAL", "EFBIG"].includes(codeOf(error) ?? "");
+	}
+}
+
+const MAX_SETTINGS_BYTES = 16 * 1024 * 1024;
 
 /** An absolute path is meant; a relative one that leads elsewhere, by dots or by a link, is a mistake or a trick. */
 function cwdFact(base: string, asked: string | undefined): CwdFact {

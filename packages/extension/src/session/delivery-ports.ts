@@ -1,9 +1,8 @@
 /** The ports of delivery over pi: its session file, its messages and its session events. */
-import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
-import { codeOf } from "@pi-subagents/core/files";
+import { codeOf, openPlainSync, readPlain } from "@pi-subagents/core/files";
 import {
 	type Messenger,
 	NOTIFICATION,
@@ -52,19 +51,40 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 		branchIds: () => (manager()?.getBranch() ?? []).map(({ id }) => id),
 		async reread() {
 			const file = manager()?.getSessionFile();
-			return file === undefined ? [] : parseSessionLines(await readFile(file, "utf8"));
+			const bytes = file === undefined ? undefined : await readPlain(file, MAX_SESSION_BYTES, SESSION);
+			return bytes === undefined ? [] : parseSessionLines(bytes.toString("utf8"));
 		},
 	};
 }
 
+/** A text cannot be much longer; pi reads it whole, too. */
+const MAX_SESSION_BYTES = 500 * 1024 * 1024;
+/** The user may have named a link with `--session`. */
+const SESSION = { followsLinks: true } as const;
+
 /** If a full disk took half a line, pi would append the next entry to it and could read neither. */
 function endLine(file: string | undefined): void {
-	if (file === undefined || !existsSync(file)) return;
-	const descriptor = openSync(file, "a+");
+	if (file === undefined || !isTorn(file)) return;
+	const descriptor = openPlainSync(file, { ...SESSION, use: "append" });
+	try {
+		writeSync(descriptor, "\n");
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+function isTorn(file: string): boolean {
+	let descriptor: number;
+	try {
+		descriptor = openPlainSync(file, SESSION);
+	} catch (error) {
+		if (codeOf(error) === "ENOENT") return false; // pi has not written it yet
+		throw error;
+	}
 	try {
 		const last = Buffer.from("\n");
 		readSync(descriptor, last, { position: Math.max(0, fstatSync(descriptor).size - 1) });
-		if (last.toString() !== "\n") writeSync(descriptor, "\n");
+		return last.toString() !== "\n";
 	} finally {
 		closeSync(descriptor);
 	}

@@ -1,8 +1,8 @@
 /** The directories that hold jobs, of a project or of a session. Does not load the scheduler. */
-import { chmod, mkdir, open, readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError } from "@pi-subagents/core";
-import { isMissing } from "@pi-subagents/core/files";
+import { isMissing, replaceWhole } from "@pi-subagents/core/files";
 import { hideFromGit } from "@pi-subagents/core/runs";
 
 /** Whether the scheduler needs to be loaded. */
@@ -33,13 +33,7 @@ export const SESSION_FILE = ".session";
 /** So that the jobs can be deleted with the session. */
 export async function noteSession(dir: string, sessionFile: string | undefined): Promise<void> {
 	await makeOwnDir(dir);
-	const file = await open(join(dir, SESSION_FILE), "w", 0o600);
-	try {
-		await file.chmod(0o600); // in case the file existed
-		await file.writeFile(`${sessionFile ?? ""}\n`);
-	} finally {
-		await file.close();
-	}
+	await replaceWhole(join(dir, SESSION_FILE), `${sessionFile ?? ""}\n`, { isDurable: false });
 }
 
 /** Private: other users must not read the user's jobs. */

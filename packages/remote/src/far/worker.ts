@@ -2,7 +2,7 @@
  * The far side of a link: takes orders, starts the usual wrapper for each in a directory of its own, and lets the near
  * side follow and control it. Knows no transport. Uses this machine's pi and this machine's credentials.
  */
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
@@ -14,7 +14,7 @@ import {
 	startDetached,
 	withCwd,
 } from "@pi-subagents/core/detached";
-import { isThere, namesIn } from "@pi-subagents/core/files";
+import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/files";
 import {
 	claimRun,
 	isAlive,
@@ -54,6 +54,8 @@ export type FetchBlob = (id: string, path: string) => Promise<void>;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const NOTED_MS = 24 * 60 * 60_000;
 const LOOK_MS = 1_000;
+const MAX_NOTE_BYTES = 100;
+const MAX_CONVERSATION_BYTES = 256 * 1024 * 1024;
 
 interface Kept {
 	started: StartedWrapper;
@@ -172,7 +174,9 @@ export class Worker {
 				const dir = join(this.#runsDir, key);
 				const note = join(home, "old", key);
 				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS && (await isOver(dir));
-				const notedAt = Number(await readFile(note, "utf8").catch(() => Number.NaN));
+				const notedAt = Number(
+					(await readPlain(note, MAX_NOTE_BYTES).catch(() => undefined))?.toString("utf8") ?? "none",
+				);
 				if (!isOld) await rm(note, { force: true });
 				else if (clock.now() - notedAt > NOTED_MS) await this.#forget(key);
 				else if (!(notedAt <= clock.now())) await writeNote(note, clock.now());
@@ -248,7 +252,8 @@ export class Worker {
 
 	async #conversation({ key, conversation = "" }: Order, spec: RunSpec, fetch: FetchBlob): Promise<Buffer> {
 		await fetch(conversation, "conversation");
-		const text = await readFile(join(this.#options.home, "in", key, "conversation"), "utf8");
+		const path = join(this.#options.home, "in", key, "conversation");
+		const text = (await readPlain(path, MAX_CONVERSATION_BYTES))?.toString("utf8") ?? "";
 		const root = spec.confinedTo?.root ?? spec.cwd;
 		const found = withCwd(Buffer.from(pathsMoved(text, [WORKSPACE], root)), spec.cwd);
 		if (!found) throw new Refused("The conversation that it should start with is broken");
@@ -280,7 +285,7 @@ export class Worker {
 
 async function writeNote(path: string, at: number): Promise<void> {
 	await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-	await writeFile(path, String(at), { mode: 0o600 });
+	await replaceWhole(path, String(at), { isDurable: false });
 }
 
 function inDirectory<Spec extends RunSpec>(spec: Spec, dir: string): Spec {

@@ -3,12 +3,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { isObject } from "@pi-subagents/core";
-import { createWhole, readPlain } from "@pi-subagents/core/files";
+import { createFile, createWhole, readPlain, replaceWhole } from "@pi-subagents/core/files";
 import { parseJson } from "@pi-subagents/core/runs";
 
 export interface EngineProcess {
@@ -27,6 +27,7 @@ const PLACES = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew
 const START_MS = 15_000;
 const STOP_MS = 5_000;
 const LOOK_MS = 50;
+const MAX_TOKEN_BYTES = 1_000;
 
 export const HOW_TO_INSTALL = `nats-server is not installed. Install it, then run this again:
 
@@ -53,7 +54,8 @@ export async function startEngine(program: string, dir: string, { stays = false 
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	const tokenFile = join(dir, "token");
 	await createWhole(tokenFile, `${randomBytes(24).toString("hex")}\n`);
-	const token = (await readFile(tokenFile, "utf8")).trim();
+	const token = (await readPlain(tokenFile, MAX_TOKEN_BYTES))?.toString("utf8").trim() ?? "";
+	if (!/^[\w.~+/=-]{16,}$/.test(token)) throw new Error(`${tokenFile} is broken: delete it, and start the fleet again`);
 	const { stdout } = await promisify(execFile)(program, ["--version"]);
 	const version = /(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? "of unknown version";
 	const known = Number((await readPlain(join(dir, "port"), 100))?.toString("utf8") ?? "");
@@ -62,7 +64,7 @@ export async function startEngine(program: string, dir: string, { stays = false 
 	const started = isTaken && !stays ? await attempt(program, dir, -1, token) : first;
 	if (typeof started === "string") throw new Error(`nats-server could not be started: ${started}`);
 	const { child, failed, port } = started;
-	await writeFile(join(dir, "port"), String(port), { mode: 0o600 });
+	await replaceWhole(join(dir, "port"), String(port));
 	const moved = isTaken ? { movedFrom: known } : {};
 	return { url: `nats://127.0.0.1:${port}`, tokenFile, version, ...moved, failed, stop: () => stop(child) };
 }
@@ -85,7 +87,7 @@ async function attempt(program: string, dir: string, port: number, token: string
 		`ports_file_dir: ${JSON.stringify(portsDir)}`,
 	];
 	await rm(config, { force: true });
-	await writeFile(config, `${lines.join("\n")}\n`, { mode: 0o600 });
+	await createFile(config, `${lines.join("\n")}\n`);
 	// Its own group: Ctrl+C must reach the workers first.
 	const child = spawn(program, ["-c", config], { stdio: ["ignore", "ignore", "pipe"], detached: true });
 	let said = "";

@@ -4,9 +4,10 @@
  * `repos/<base>` keeps what many runs begin with, so a later order brings only what changed since. `checkouts/<key>`
  * is a repository of one run, which borrows those objects; it goes when the near side has everything.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunIdentity, RunSpec } from "@pi-subagents/core";
+import { replaceWhole } from "@pi-subagents/core/files";
 import { type Git, gitWith, openWorktree, tryGit, type WorktreeRecord } from "@pi-subagents/core/worktree";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { Refused, type Work } from "../link/link.ts";
@@ -38,7 +39,7 @@ export async function openRepository(options: FarRepositoryOptions): Promise<Wor
 	}
 	const main = join(home, "checkouts", key, "main");
 	await init(git, main);
-	await writeFile(join(main, ".git", "objects", "info", "alternates"), `${join(cache, ".git", "objects")}\n`);
+	await replaceWhole(join(main, ".git", "objects", "info", "alternates"), `${join(cache, ".git", "objects")}\n`);
 	if (commit !== base.commit) {
 		await fetch(blob, "work");
 		await git(["bundle", "unbundle", incoming("work")], { cwd: main });

@@ -3,11 +3,11 @@
  * checkout, index, stash and branches stay as they are; the result is the new branch `pi/<run>`.
  */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path, { join, type PlatformPath } from "node:path";
 import { AgentError, isObject, messageOf, type RunIdentity, type RunSpec, runIdOf } from "@pi-subagents/core";
-import { editSmallFile, isWithin } from "@pi-subagents/core/files";
+import { editSmallFile, isWithin, readPlain } from "@pi-subagents/core/files";
 import { identityOf, parseJson } from "@pi-subagents/core/runs";
 import {
 	type Allows,
@@ -170,8 +170,10 @@ async function sharedBase(
 	return head;
 }
 
+const MAX_BASE_BYTES = 1_000;
+
 async function readBase(path: string): Promise<string | undefined> {
-	const value = parseJson(await readFile(path, "utf8").catch(() => ""));
+	const value = parseJson((await readPlain(path, MAX_BASE_BYTES).catch(() => undefined))?.toString("utf8") ?? "");
 	return isObject(value) && typeof value.base === "string" && /^[0-9a-f]{40,64}$/.test(value.base)
 		? value.base
 		: undefined;

@@ -1,11 +1,10 @@
 /** How to reach the engine of a fleet: its address, and files with secrets that only their owner may read. */
 import { createHmac } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { checkServerIdentity } from "node:tls";
-import { isMissing } from "@pi-subagents/core/files";
+import { codeOf, isMissing, openPlain } from "@pi-subagents/core/files";
 import { Refused } from "../link/link.ts";
 
 /** As a user writes it in the settings, and as the worker gets it in its arguments. */
@@ -97,15 +96,22 @@ async function readSecret(given: string, what: string): Promise<string> {
 
 async function readNamed(given: string, what: string, { isSecret = false } = {}): Promise<string> {
 	const path = expanded(given);
+	const noSmallFile = () => new Refused(`${path} should hold ${what}, and is no small file.`);
 	try {
-		const found = await stat(path);
-		if (!found.isFile() || found.size > MAX_BYTES)
-			throw new Refused(`${path} should hold ${what}, and is no small file.`);
-		if (isSecret && process.platform !== "win32" && (found.mode & 0o077) !== 0)
-			throw new Refused(`${path} holds ${what}, and others may read it. Run: chmod 600 ${path}`);
-		return await readFile(path, "utf8");
+		const file = await openPlain(path, { followsLinks: true });
+		try {
+			const { size, mode } = await file.stat();
+			if (size > MAX_BYTES) throw noSmallFile();
+			if (isSecret && process.platform !== "win32" && (mode & 0o077) !== 0)
+				throw new Refused(`${path} holds ${what}, and others may read it. Run: chmod 600 ${path}`);
+			const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+			return buffer.toString("utf8", 0, bytesRead);
+		} finally {
+			await file.close();
+		}
 	} catch (error) {
 		if (isMissing(error)) throw new Refused(`${path} does not exist; it should hold ${what}.`);
+		if (codeOf(error) === "EINVAL" || codeOf(error) === "ENXIO") throw noSmallFile();
 		throw error;
 	}
 }

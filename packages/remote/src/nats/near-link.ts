@@ -4,10 +4,11 @@
  * connection is there, has lost its runs.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
+import { createFile } from "@pi-subagents/core/files";
 import {
 	type Blobs,
 	type ControlMessage,
@@ -239,7 +240,7 @@ export class NatsLink implements Link {
 
 async function textFile(text: string): Promise<string> {
 	const path = join(await mkdtemp(join(tmpdir(), "pi-subagents-order-")), "order");
-	await writeFile(path, text, { mode: 0o600 });
+	await createFile(path, text);
 	return path;
 }
 

@@ -4,7 +4,7 @@
  * One beat for all runs shows that the worker is alive.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
@@ -49,6 +49,8 @@ export interface ServeNatsOptions {
 /** How long an order may stay with a worker that died before it claimed it. */
 const CLAIM_NS = 10 * 1e9;
 const PULL_MS = 5_000;
+/** An order is long only because of the texts in it. */
+const MAX_ORDER_BYTES = 64 * 1024 * 1024;
 /** A queue that no worker pulls from is removed. */
 const UNUSED_NS = 60 * 60 * 1e9;
 /** When this process is asked to end, its runs may say how they ended for this long. */
@@ -271,7 +273,7 @@ export class FleetWorker {
 		if (blob === undefined) return keyed(order, key);
 		try {
 			await fetch(blob, path);
-			return keyed(parseJson(await readFile(path, "utf8")), key);
+			return keyed(parseJson((await readPlain(path, MAX_ORDER_BYTES))?.toString("utf8") ?? ""), key);
 		} finally {
 			await rm(path, { force: true });
 		}
@@ -289,8 +291,11 @@ export class FleetWorker {
 
 	async #keptOrders(): Promise<OrderMessage[]> {
 		const dir = join(this.#options.home, "orders");
-		const texts = (await namesIn(dir)).map((name) => readFile(join(dir, name), "utf8"));
-		return (await Promise.all(texts)).map(parseJson).filter((value) => Check(orderSchema, value));
+		const found = await Promise.all(
+			(await namesIn(dir)).map((name) => readPlain(join(dir, name), MAX_ORDER_BYTES).catch(() => undefined)),
+		);
+		const orders = found.map((bytes) => parseJson(bytes?.toString("utf8") ?? ""));
+		return orders.filter((value) => Check(orderSchema, value));
 	}
 
 	#hold(key: string, near: string | undefined): HeldRun {

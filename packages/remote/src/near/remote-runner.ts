@@ -1,6 +1,6 @@
 /** Runs agents on other machines: sends the order, mirrors the run's directory, and takes the agent's commits back. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -25,7 +25,7 @@ import {
 	type LaunchLookups,
 	type StartedWrapper,
 } from "@pi-subagents/core/detached";
-import { createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
+import { createFile, createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
 import { parseJson, parseResult, RUN_FILES } from "@pi-subagents/core/runs";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
@@ -213,7 +213,7 @@ class Near {
 		const id = `conversation-${key}`;
 		const withdraw = link.blobs.offer(id, async () => {
 			const path = join(await mkdtemp(join(tmpdir(), "pi-subagents-conversation-")), "conversation");
-			await writeFile(path, text, { mode: 0o600 });
+			await createFile(path, text);
 			return path;
 		});
 		return { id, withdraw };

@@ -1,5 +1,6 @@
 /** What the two ends of a pipe or an ssh connection say to each other. Both ends check what they receive. */
 import { type FileHandle, open } from "node:fs/promises";
+import { openPlain } from "@pi-subagents/core/files";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 import { type ControlMessage, GROWING, type Marks, type Piece, Refused } from "../link/link.ts";
@@ -68,7 +69,7 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** A part of a file, as an answer to `readSchema`. */
 export async function readChunk(path: string, at: number): Promise<{ data: string; isLast: boolean }> {
-	const handle = await open(path, "r");
+	const handle = await openPlain(path);
 	try {
 		const bytes = Buffer.allocUnsafe(CHUNK_BYTES);
 		const { bytesRead } = await handle.read(bytes, 0, CHUNK_BYTES, at);

@@ -1,8 +1,8 @@
 /** Writes reports and traces to files that only the user can read. */
 
-import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { replaceWhole } from "@pi-subagents/core/files";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 import { chromeTrace } from "../trace/chrome.ts";
@@ -44,13 +44,6 @@ export async function writeTrace(
 async function writeWhole(path: string, text: string): Promise<string> {
 	const target = resolve(path);
 	await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-	const unfinished = `${target}.${randomUUID()}.tmp`;
-	try {
-		await writeFile(unfinished, text, { flag: "wx", mode: 0o600 });
-		await rename(unfinished, target);
-	} catch (error) {
-		await rm(unfinished, { force: true });
-		throw error;
-	}
+	await replaceWhole(target, text, { isDurable: false });
 	return target;
 }

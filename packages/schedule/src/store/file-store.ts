@@ -4,7 +4,7 @@
  * an entry, after which nothing in it counts; the next journal starts with the current jobs.
  */
 import type { FSWatcher } from "node:fs";
-import { constants, copyFile, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { applyEntry, idOf, type JobEntry, type StoredJob } from "../jobs/job-reducer.ts";
 import {
@@ -275,7 +275,7 @@ class FileJobStore implements JobStore {
 	async #backUp({ file }: Current): Promise<void> {
 		const aside = join(this.#dir, `journal-${file.generation}.corrupt`);
 		try {
-			await copyFile(file.path, aside, constants.COPYFILE_EXCL);
+			await file.copyTo(aside);
 			this.#onProblem(`Some lines of ${file.path} could not be read. A copy of the file is in ${aside}.`);
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -77,6 +77,23 @@ export class Journal {
 		}
 	}
 
+	/** Copies the file that is open, whatever its path leads to by now. Fails if the other path is taken. */
+	async copyTo(path: string): Promise<void> {
+		const { size } = await this.#handle.stat();
+		const copy = await open(path, "wx", 0o600);
+		try {
+			const buffer = Buffer.allocUnsafe(CHUNK);
+			for (let at = 0; at < size; ) {
+				const { bytesRead } = await this.#handle.read(buffer, 0, Math.min(CHUNK, size - at), at);
+				if (bytesRead === 0) break;
+				await copy.writeFile(buffer.subarray(0, bytesRead));
+				at += bytesRead;
+			}
+		} finally {
+			await copy.close();
+		}
+	}
+
 	/** Whether the last line has no end: its writer was killed, or is still writing. */
 	get hasPartialLine(): boolean {
 		return this.#rest.length > 0;

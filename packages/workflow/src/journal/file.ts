@@ -1,13 +1,13 @@
 /** The journal as a file beside the runs: read whole when a workflow is resumed, then only appended to. */
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
-import { isMissing } from "@pi-subagents/core/files";
+import { isMissing, openPlainSync, readPlainSync } from "@pi-subagents/core/files";
 import { type JournalEvent, parseJournal } from "./events.ts";
 
 /** Where the engine records what happened. */
 export interface Journal {
-	/** What an earlier process wrote. */
+	/** What an earlier process wrote. Throws if it cannot be read. */
 	read(): JournalEvent[];
 	/** On disk when this returns: another process may have to continue from here. */
 	append(event: JournalEvent): void;
@@ -19,7 +19,11 @@ export function journalPath(runsDir: string, id: string): string {
 	return join(runsDir, `${id}.workflow.jsonl`);
 }
 
+/** It holds every answer, and a text cannot be much longer. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
 /**
+ * The agents of a workflow can write beside it, so only a regular file is read or appended to, never through a link.
  * Written synchronously: nothing may follow from a line that a killed process did not write. A failure is reported once,
  * and the workflow continues, but cannot be resumed until the missing lines are written. That is tried with each line: a
  * gap would let a finished agent run again.
@@ -33,7 +37,7 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 	const unwritten: Buffer[] = [];
 	const write = () => {
 		try {
-			file ??= openSync(path, "a", 0o600);
+			file ??= openPlainSync(path, { use: "append" });
 			for (let line = unwritten[0]; line; line = unwritten[0]) {
 				const rest = line.subarray(writeSync(file, line));
 				unwritten.splice(0, 1, ...(rest.length > 0 ? [rest] : []));
@@ -41,7 +45,7 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 		} catch (error) {
 			if (!hasWarned)
 				warn(
-					`The journal of a workflow cannot be written; until it can, the workflow cannot be resumed: ${messageOf(error)}`,
+					`The journal of a workflow cannot be written; until it can, the workflow cannot be resumed: ${path}: ${messageOf(error)}`,
 				);
 			hasWarned = true;
 		}
@@ -72,9 +76,11 @@ export function memoryJournal(events: JournalEvent[] = []): Journal {
 
 function textOf(path: string): string {
 	try {
-		return readFileSync(path, "utf8");
+		return readPlainSync(path, MAX_BYTES).toString("utf8");
 	} catch (error) {
 		if (isMissing(error)) return "";
-		throw error;
+		throw new Error(
+			`The journal ${path} cannot be read: ${messageOf(error)}. Put the file back, or start the workflow again.`,
+		);
 	}
 }

@@ -1,7 +1,7 @@
 /** When a session is opened: paused workflows continue or are reported, and the file given with a flag is run. */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type AgentRecord, bestEffort, type Manager, type Outcome } from "@pi-subagents/core";
+import { type AgentRecord, bestEffort, type Manager, messageOf, type Outcome } from "@pi-subagents/core";
+import { readSmallFile } from "@pi-subagents/core/files";
 import type { SessionContext } from "@pi-subagents/launch";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Workflows } from "./workflows.ts";
@@ -51,7 +51,11 @@ export async function runFile<Context extends SessionContext>(
 	{ workflows, manager }: { workflows: Workflows<Context>; manager: Manager },
 	ctx: Context,
 ): Promise<(Extract<Outcome, { status: "completed" }> & { id: string }) | undefined> {
-	const script = await readFile(resolve(ctx.cwd, file), "utf8");
+	const path = resolve(ctx.cwd, file);
+	const script = await readSmallFile(path).catch((error: unknown) => {
+		throw new Error(`${path} cannot be run: ${messageOf(error)}`);
+	});
+	if (script === undefined) throw new Error(`There is no file ${path}.`);
 	const { id } = await workflows.start({ script }, ctx, { isBackground: !isBrief, launchedBy: "user" });
 	if (!isBrief) return undefined;
 	const outcome = await manager.wait(id);

@@ -1,12 +1,13 @@
 /** Creates a run's directory, writes its meta file, and starts the wrapper in it. */
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AlertRules, alertVariables } from "../../alert/alert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
+import { createFile } from "../../files/create.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/format/layout.ts";
@@ -89,8 +90,7 @@ export async function launchRun(
 	const { env = process.env, wrapper = builtFile("wrapper.js") } = options;
 	const outer = outerProgram(spec, { ...options, runDir });
 	const conversation = await options.conversation(runDir, spec);
-	if (conversation !== undefined)
-		await writeFile(join(runDir, RUN_FILES.session), conversation, { flag: "wx", mode: 0o600 });
+	if (conversation !== undefined) await createFile(join(runDir, RUN_FILES.session), conversation);
 	await describeRun(options, spec, runDir, {
 		...(await piLaunch(options, launcher, spec, runDir)),
 		...defined({ around: outer?.command }),

@@ -2,10 +2,11 @@
  * `live.jsonl`: what the child is writing, for an owner that asked for it. The file starts over when it gets long and
  * is deleted with the last watch. Nothing depends on it, so an error only ends the watch.
  */
-import { closeSync, constants, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { LiveText } from "../../conversation/live-text.ts";
+import { openPlainSync } from "../../files/plain-file.ts";
 import type { LivePiece } from "../../model/live-piece.ts";
 import { type LiveLine, RUN_FILES } from "../../runs/format/layout.ts";
 
@@ -18,7 +19,6 @@ export interface LiveFileOptions {
 }
 
 const MAX_BYTES = 256 * 1024;
-const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND | constants.O_NOFOLLOW;
 
 export class LiveFile {
 	readonly #options: LiveFileOptions;
@@ -59,7 +59,7 @@ export class LiveFile {
 	}
 
 	#startOver(): void {
-		this.#descriptor ??= openSync(this.#path, FLAGS, 0o600);
+		this.#descriptor ??= openPlainSync(this.#path, { use: "append" });
 		ftruncateSync(this.#descriptor, 0);
 		this.#bytes = 0;
 	}

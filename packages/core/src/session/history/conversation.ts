@@ -1,5 +1,5 @@
 /** Where a child's conversation is stored: in memory, or in a pi session file that a later run continues. */
-import { existsSync, mkdirSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { createWhole } from "../../files/create.ts";
 import { fileThread } from "../../files/file-thread.ts";
 import { newestFile } from "../../files/newest-file.ts";
+import { openPlainSync } from "../../files/plain-file.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 import type { SessionHost } from "../resources/host.ts";
 import { conversationsWritten, keepIn, unsavedMessage } from "./conversation-file.ts";
@@ -36,7 +37,10 @@ export async function openConversation(
 		// With the parent directory: its own is created in the background, and pi would create it immediately.
 		return keepIn(SessionManager.open(path, parent, cwd), { ...keeping, path, isThere: false });
 	};
-	const goOn = (path: string) => keepIn(SessionManager.open(path, dir, cwd), { ...keeping, path, isThere: true });
+	const goOn = (path: string) => {
+		requirePlain(path);
+		return keepIn(SessionManager.open(path, dir, cwd), { ...keeping, path, isThere: true });
+	};
 	if (run > 1) {
 		await conversationsWritten(dir);
 		const file = newestFile(dir);
@@ -54,6 +58,15 @@ export async function openConversation(
 	} catch (error) {
 		report(unsavedMessage(agentId, messageOf(error)));
 		return SessionManager.inMemory(cwd, {}, begun?.entries);
+	}
+}
+
+/** pi reads it whole, follows links, and would wait for a pipe. */
+function requirePlain(path: string): void {
+	try {
+		closeSync(openPlainSync(path));
+	} catch (error) {
+		throw new Error(`The conversation in ${path} cannot be continued: ${messageOf(error)}`);
 	}
 }
 

@@ -7,7 +7,7 @@ import { bestEffort, type Report } from "../../base/best-effort.ts";
 import { ifMissing } from "../../base/error-code.ts";
 import { defined, isObject } from "../../base/values.ts";
 import { newestFile } from "../../files/newest-file.ts";
-import { openPlain } from "../../files/plain-file.ts";
+import { MAX_GROWING_BYTES, openPlain } from "../../files/plain-file.ts";
 import type { Transcript, TranscriptEntry } from "../../model/transcript.ts";
 import { conversationDir } from "./conversation.ts";
 import { LineIndex, type LineSpan } from "./line-index.ts";
@@ -120,13 +120,15 @@ class SessionFileTranscript implements FileTranscript {
 		if (this.#listeners.size > 0) this.#watch();
 		try {
 			const { ino, birthtimeNs, size } = await file.stat({ bigint: true });
+			const end = Math.min(Number(size), MAX_GROWING_BYTES);
 			const identity = `${ino} ${birthtimeNs}`; // a new file may reuse the inode of a removed one
 			// Another file under the same name, or a truncated one: start over.
 			if (identity !== this.#identity || size < this.#index.scanned) this.#index = new LineIndex();
 			this.#identity = identity;
 			const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
 			for (;;) {
-				const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#index.scanned);
+				const length = Math.min(buffer.length, end - this.#index.scanned);
+				const { bytesRead } = await file.read(buffer, 0, Math.max(0, length), this.#index.scanned);
 				if (bytesRead === 0) break;
 				this.#index.push(buffer.subarray(0, bytesRead));
 			}

@@ -1,6 +1,6 @@
 /** Resources of a child with extensions: the user's, all but our own or those that its preset names, and pi's own. */
 
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import * as pi from "@earendil-works/pi-coding-agent";
 import {
@@ -12,6 +12,8 @@ import {
 	type SourceInfo,
 } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../../base/best-effort.ts";
+import { codeOf } from "../../base/error-code.ts";
+import { readPlainSync } from "../../files/plain-file.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { originOf } from "../../worktree/confine.ts";
 import type { SessionHost } from "./host.ts";
@@ -184,12 +186,17 @@ function packageNameOf(dir: string, outside: string | undefined): string | undef
 	return parent === dir ? undefined : packageNameOf(parent, outside);
 }
 
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+
 function nameIn(file: string): string | undefined {
 	try {
-		const { name } = JSON.parse(readFileSync(file, "utf8")) as { name?: unknown };
+		const { name } = JSON.parse(readPlainSync(file, MAX_MANIFEST_BYTES, { followsLinks: true }).toString("utf8")) as {
+			name?: unknown;
+		};
 		return typeof name === "string" ? name : undefined;
 	} catch (error) {
-		if (error instanceof SyntaxError || error instanceof TypeError) return undefined; // broken, so it has no name
+		const isBroken = error instanceof SyntaxError || error instanceof TypeError;
+		if (isBroken || ["EINVAL", "EFBIG"].includes(codeOf(error) ?? "")) return undefined; // so it has no name
 		throw error;
 	}
 }

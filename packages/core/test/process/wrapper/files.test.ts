@@ -1,5 +1,6 @@
 import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { GrowingFile } from "../../../src/files/growing-file.ts";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
@@ -20,17 +21,25 @@ test.each([
 	expect(await world.survivors()).toEqual([]);
 });
 
-const hasFull = await stat("/dev/full").then(
-	() => true,
-	() => false,
-);
+test("a disk that is full for everything else is reported once for each file", async () => {
+	const names = ["events.jsonl", "stdout.log", "transcript.log"];
+	const preload = fileURLToPath(new URL("full-disk.cjs", import.meta.url));
+	const env = { ...process.env, FULL_FOR: names.join(), NODE_OPTIONS: `--require "${preload}"` };
+	await using world = await fakeWorld("works", { env });
+	await world.watch();
+	const { result } = await world.run();
+	// Nobody can read the checkpoint, so nobody is waited for.
+	expect(result?.outcome).toEqual({ status: "completed", text: "Worked." });
+	expect(result?.lost?.toSorted()).toEqual(names.map((name) => expect.stringMatching(`^${name}: ENOSPC`)));
+	expect(await world.survivors()).toEqual([]);
+});
 
-test.skipIf(!hasFull)("a disk that is full for everything else is reported once for each file", async () => {
+test("files that were replaced by links are reported once each, and what they lead to stays as it is", async () => {
 	await using world = await fakeWorld("works");
 	await world.watch();
-	for (const name of ["events.jsonl", "transcript.log", "stdout.log"]) {
-		await symlink("/dev/full", join(world.runDir, name));
-	}
+	const other = join(world.runDir, "other");
+	await writeFile(other, "theirs");
+	for (const name of ["events.jsonl", "transcript.log", "stdout.log"]) await symlink(other, join(world.runDir, name));
 	const { result } = await world.run();
 	// Nobody can read the checkpoint, so nobody is waited for.
 	expect(result?.outcome).toEqual({ status: "completed", text: "Worked." });
@@ -39,6 +48,7 @@ test.skipIf(!hasFull)("a disk that is full for everything else is reported once 
 		"stdout.log",
 		"transcript.log",
 	]);
+	expect(await world.read("other")).toBe("theirs");
 	expect(await world.survivors()).toEqual([]);
 });
 
