@@ -1,11 +1,13 @@
 /**
  * How every package is tested: on its sources (the `@pi-subagents/source` condition), so no build comes first. Type tests
  * (`*.test-d.ts`) are checked with all other types. Skipped tests are listed; a test that needs a tool named in `REQUIRE_TOOLS` fails
- * instead of being skipped. In CI a failing test is tried once more, because shared machines stall for seconds. Files share
- * their modules, since importing pi takes longer than most tests: a test undoes what it changes in its process.
+ * instead of being skipped. In CI a failing test is tried once more, because shared machines stall for seconds. How long a
+ * test may take depends on how busy the machine is (`vitest.setup.ts`). Files share their modules, since importing pi takes
+ * longer than most tests: a test undoes what it changes in its process.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import type { Reporter, TestModule } from "vitest/node";
 
@@ -65,6 +67,6 @@ export default defineConfig({
 		reporters: ["default", loudSkips, secondTries],
 		isolate: false,
 		retry: process.env.CI ? 1 : 0,
-		testTimeout: 30_000,
+		setupFiles: [fileURLToPath(new URL("vitest.setup.ts", import.meta.url))],
 	},
 });

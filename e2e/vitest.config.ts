@@ -1,7 +1,4 @@
-/**
- * Real pi needs patience: a test may wait twice as long as any wait in it, so that the wait gets to say what it saw. And
- * since most of the time is waiting, two files are run at once even where there are only two cores.
- */
+/** Most of the time is waiting for real pi, so two files run at once even where there are only two cores. */
 import { availableParallelism } from "node:os";
 import { mergeConfig } from "vitest/config";
 import base from "../vitest.base.ts";
@@ -14,7 +11,6 @@ export default mergeConfig(base, {
 	test: {
 		exclude,
 		globalSetup: ["global-setup.ts"],
-		testTimeout: 90_000,
 		maxWorkers: Math.max(2, availableParallelism() - 1),
 	},
 });

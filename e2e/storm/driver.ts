@@ -7,7 +7,7 @@ import type { Extra } from "./extras.ts";
 import { extraFiles } from "./extras-stage.ts";
 import { stormModel } from "./model.ts";
 import { leftProcesses } from "./oracle.ts";
-import { FAR_ENDING_MS } from "./patience.ts";
+import { LAGS } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import { createRepository } from "./repository.ts";
 import { spy } from "./spy.ts";
@@ -69,7 +69,7 @@ export async function startStorms({ join = "async", extras = [], pi }: StormsOpt
 					...report.left.map((stack) => `A timer was left: ${stack}`),
 					...report.errors.map((error) => `Nobody caught: ${error}`),
 					...(await repository.changes()),
-					...(await leftProcesses(it.env.root, undefined, FAR_ENDING_MS)),
+					...(await leftProcesses(it.env.root, undefined, LAGS.farProcesses)),
 				],
 				heapMegabytes: report.heapMegabytes,
 			};

@@ -18,9 +18,10 @@ import {
 	type RequestView,
 	say,
 	systemPromptSays,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
-import { textOf, until } from "../support/detached.ts";
+import { textOf } from "../support/detached.ts";
 import { watcher } from "../support/extensions/watcher.ts";
 import { type Scene, scene } from "../support/scene.ts";
 import { tolerantLinesOf } from "./files.ts";
@@ -144,10 +145,10 @@ async function play({ plan, answers }: Held, stage: Stage): Promise<void> {
 	if (sign !== "launched") {
 		const isAsked = (request: RequestView) =>
 			request.systemPrompt.includes("You are mortal.") && keyIn(request) === first.key;
-		await it.server.nextRequest(isAsked, { timeoutMs: 60_000 });
+		await it.server.nextRequest(isAsked);
 		if (sign !== "asked") {
 			for (const { key, isInTime } of agents) if (isInTime) answers.get(key)?.open();
-			await it.server.nextRequest((request) => isAsked(request) && request.answered, { timeoutMs: 60_000 });
+			await it.server.nextRequest((request) => isAsked(request) && request.answered);
 		}
 		if (sign !== "asked" && sign !== "answered")
 			await until(`${first.key} has ${sign}`, async () => (await shows(sign, first, file)) || undefined, 1);

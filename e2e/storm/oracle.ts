@@ -1,11 +1,10 @@
 /** What must hold when a storm is over, whatever happened in it. Each violation is a sentence. */
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { textOf } from "../support/detached.ts";
 import { WORKER } from "./extras-stage.ts";
 import { tolerantLinesOf } from "./files.ts";
 import { stormAnswer } from "./model.ts";
-import { PATIENCE } from "./patience.ts";
+import { LAGS, patiently } from "./patience.ts";
 import { type Named, processesNaming } from "./processes.ts";
 import type { Fault } from "./weather.ts";
 import { cutAnswer, toldResults } from "./wholeness.ts";
@@ -220,19 +219,16 @@ function takeOne(list: string[], one: unknown): boolean {
 	return index >= 0;
 }
 
-const ENDING_MS = 20_000 * PATIENCE;
-
 /**
  * Whatever names the world of a storm, and is not its pi or what that keeps while it is open. A result is known a moment
  * before those who wrote it have ended.
  */
-export async function leftProcesses(root: string, pi: number | undefined, patienceMs = ENDING_MS): Promise<string[]> {
-	for (const deadline = Date.now() + patienceMs; ; await delay(50)) {
+export function leftProcesses(root: string, pi: number | undefined, lag = LAGS.processes): Promise<string[]> {
+	return patiently(async () => {
 		const all = await processesNaming(root);
 		const left = all.filter(({ pid }) => pid !== pi && !keptBy(pi, all).has(pid));
-		if (left.length === 0 || Date.now() > deadline)
-			return left.map(({ pid, command }) => `Process ${pid} was left: ${command}.`);
-	}
+		return left.map(({ pid, command }) => `Process ${pid} was left: ${command}.`);
+	}, lag);
 }
 
 /** One MCP server of the session, and the connection to the other machine, which stays open for a while. */

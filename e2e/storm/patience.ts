@@ -1,20 +1,23 @@
-/** Files are written behind the agents, and on a busy machine an end is told a moment after the session knows of it. */
+/** Files are written behind the agents, and an end is told a moment after the session knows of it: longer on a busy machine. */
 import { setTimeout as delay } from "node:timers/promises";
+import { patienceMs } from "@pi-subagents-dev/testkit";
 
-/** On a machine that does much else at low priority, all waits are as many times longer as `STORM_PATIENCE` says. */
-export const PATIENCE = Math.max(1, Number(process.env.STORM_PATIENCE ?? 1));
-
-/** What works on another machine for a pi that is gone may do so for a minute, and then ends. */
-export const FAR_ENDING_MS = 90_000 * PATIENCE;
-
-const BEHIND_MS = 5_000 * PATIENCE;
+/** As parts of a wait, how long things may lag behind at the end of a storm. */
+export const LAGS = {
+	/** What is written and told. */
+	news: 1 / 12,
+	/** Processes, once their result is known. */
+	processes: 1 / 3,
+	/** The commit of an agent that was stopped. */
+	commits: 1 / 2,
+	/** What works on another machine for a pi that is gone may do so for a minute, and then ends. */
+	farProcesses: 3 / 2,
+};
 
 /** What is still wrong when everything has had its time. */
-export async function patiently(look: () => Promise<string[]>): Promise<string[]> {
-	const deadline = Date.now() + BEHIND_MS;
-	for (;;) {
+export async function patiently(look: () => Promise<string[]>, lag = LAGS.news): Promise<string[]> {
+	for (const begunAt = performance.now(); ; await delay(50)) {
 		const found = await look();
-		if (found.length === 0 || Date.now() >= deadline) return found;
-		await delay(100);
+		if (found.length === 0 || performance.now() - begunAt > patienceMs(lag)) return found;
 	}
 }

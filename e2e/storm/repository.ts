@@ -2,12 +2,11 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { PiEnv } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../support/detached.ts";
 import { filesBelow } from "./files.ts";
-import { PATIENCE, patiently } from "./patience.ts";
+import { LAGS, patiently } from "./patience.ts";
 
 export interface Repository {
 	/** What is different from before the storms, as sentences. */
@@ -89,12 +88,7 @@ export async function createRepository(env: PiEnv): Promise<Repository> {
 			return changed.map((what) => `${what} was changed, from ${before.get(what)} to ${after.get(what)}.`);
 		},
 		async leftovers({ written, returned, wasHarmed }) {
-			let left = await unexplained(wasHarmed);
-			// The commit of one that was stopped follows after it has settled.
-			for (const deadline = Date.now() + ENDING_MS; left.length > 0 && Date.now() < deadline; ) {
-				await delay(50);
-				left = await unexplained(wasHarmed);
-			}
+			const left = await patiently(() => unexplained(wasHarmed), LAGS.commits);
 			const onBranches = new Set<string>();
 			for (const ref of (await branches()).filter(isAgents))
 				for (const name of (await git("ls-tree", "-r", "--name-only", ref)).split("\n")) onBranches.add(name);
@@ -133,5 +127,3 @@ async function committedIn(far: string, git: (dir: string, ...args: string[]) =>
 	}
 	return found;
 }
-
-const ENDING_MS = 30_000 * PATIENCE;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type PiBinary, type PiEnv, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
 import { jsonOf } from "../support/detached.ts";
 import type { Watched } from "../support/extensions/watcher.ts";
-import { PATIENCE } from "./patience.ts";
 import type { SpiedRecord } from "./spy.ts";
 
 export class StormPi {
@@ -20,7 +19,6 @@ export class StormPi {
 			env,
 			extensions: ["watcher.ts", "spy.ts"],
 			args: all,
-			timeoutMs: 60_000 * PATIENCE,
 			...(pi ? { pi } : {}),
 		});
 	}

@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PiBinary } from "@pi-subagents-dev/testkit";
-import { until } from "../support/detached.ts";
+import { type PiBinary, patienceMs, until } from "@pi-subagents-dev/testkit";
 import type { Watched } from "../support/extensions/watcher.ts";
 import type { Scene } from "../support/scene.ts";
 import { type Course, carryOut, newCourse, type Stage, spoil } from "./acts.ts";
@@ -30,7 +29,7 @@ import {
 	unsaid,
 	violationsOf,
 } from "./oracle.ts";
-import { FAR_ENDING_MS, PATIENCE, patiently } from "./patience.ts";
+import { LAGS, patiently } from "./patience.ts";
 import type { Plan } from "./plan.ts";
 import type { Repository } from "./repository.ts";
 import { lasting } from "./spy.ts";
@@ -133,7 +132,7 @@ export class World {
 			wasKilled || spoiled.size > 0 || faults.length > 0 || "kill a wrapper" in acts || "kill a worker" in acts;
 		const sessionId = /_([\w-]+)\.jsonl$/.exec(this.#session)?.[1] ?? "";
 		const hasFar = wasHarmed && [...plan.agents.values()].some(({ isRemote }) => isRemote);
-		const patienceMs = hasFar ? FAR_ENDING_MS : undefined;
+		const lag = hasFar ? LAGS.farProcesses : undefined;
 		const written = [...this.#model.written].map((key) => `${key}.txt`);
 		return [
 			...(await patiently(() => violationsOf(account, { spoiled: unwhole, wasKilled, hasLostEntries }))),
@@ -143,7 +142,7 @@ export class World {
 			})),
 			...(await this.#wrongJobs()),
 			...(wasKilled ? [] : await patiently(() => unsaid(faults, account, this.#notices()))),
-			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid, patienceMs)),
+			...(await leftProcesses(this.#it.env.root, this.#pi.rpc.pid, lag)),
 			...(await this.#repository.leftovers({
 				written,
 				returned: remoteWrites(plan, account, this.#model.written),
@@ -221,12 +220,12 @@ export class World {
 
 	async #untilOver(): Promise<Account | undefined> {
 		let asked = this.#model.asked;
-		let deadline = Date.now() + PATIENCE_MS;
-		while (Date.now() < deadline) {
+		let lastAt = performance.now();
+		while (performance.now() - lastAt < patienceMs()) {
 			this.#notices();
 			const account = await this.#account();
 			await this.#reply(account);
-			if (this.#model.asked > asked) deadline = Date.now() + PATIENCE_MS; // it goes on
+			if (this.#model.asked > asked) lastAt = performance.now(); // it goes on
 			asked = this.#model.asked;
 			if (isOver(account) && (await this.#pi.isIdle()) && (await this.#jobsAreOver())) return account;
 			await delay(20);
@@ -289,6 +288,3 @@ export class World {
 		return join(this.#it.env.home, name);
 	}
 }
-
-/** So long after the model was last asked, or nothing happens any more. */
-const PATIENCE_MS = 60_000 * PATIENCE;

@@ -1,7 +1,6 @@
 /** What there is to see of runs in processes of their own: in the session's file, in their own files, among the processes. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PiRpc } from "@pi-subagents-dev/testkit";
 
 /** A run as the session that launched it knows it. */
@@ -18,17 +17,6 @@ export interface Told {
 	status: string;
 	summary: string;
 	preview: string;
-}
-
-const PATIENCE_MS = 60_000;
-
-/** The first thing that `look` finds. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>, everyMs = 20): Promise<T> {
-	for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(everyMs)) {
-		const found = await look();
-		if (found !== undefined) return found;
-	}
-	throw new Error(`Waited ${PATIENCE_MS / 1_000} s in vain: ${what}.`);
 }
 
 /** The text of a file, if there is one. */

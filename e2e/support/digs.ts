@@ -19,9 +19,10 @@ import {
 	startRpc,
 	startTui,
 	systemPromptSays,
+	until,
 } from "@pi-subagents-dev/testkit";
 import { answerOf } from "../storm/kill-plan.ts";
-import { type childOf, isRunning, type Launched, launchesIn, textOf, until, wrapperOf } from "./detached.ts";
+import { type childOf, isRunning, type Launched, launchesIn, textOf, wrapperOf } from "./detached.ts";
 import { type Scene, scene } from "./scene.ts";
 
 /** Where a run is held. One that is held at its launch goes on by itself. */
@@ -124,7 +125,7 @@ export async function digs(): Promise<Digs> {
 			if (dig.phase === "tool")
 				await until(`${dig.name} runs its tool`, () => textOf(join(it.env.cwd, `began-${dig.name}`)));
 			if (dig.phase !== "stream" && dig.phase !== "settle") return;
-			await it.server.nextRequest((request) => isAsking(dig)(request) && request.turn === 2, { timeoutMs: 60_000 });
+			await it.server.nextRequest((request) => isAsking(dig)(request) && request.turn === 2);
 			if (dig.phase === "stream") return;
 			// Without the wrapper a child that has answered can do nothing.
 			const wrapper = await pidOf(run, wrapperOf);
@@ -160,7 +161,7 @@ function ends(dig: Dig) {
 
 async function startParent({ env }: Scene, name: string, mode: "rpc" | "tui"): Promise<Parent> {
 	const sessions = join(env.root, "sessions", name);
-	const target = { env, args: ["--session-dir", sessions], timeoutMs: 60_000 };
+	const target = { env, args: ["--session-dir", sessions] };
 	const launched = (dig: Dig) =>
 		until(
 			`the session knows of ${dig.name}`,

@@ -15,7 +15,7 @@ export function endTmuxWith(env: PiEnv, home: TempDir): void {
 		]) {
 			const pids = await call(...server, "list-panes", "-a", "-F", "#{pane_pid}").catch(() => ""); // it is gone
 			if (pids !== "") await call(...server, "kill-server");
-			await expect.poll(() => pids.split("\n").filter(Boolean).some(isRunning), { timeout: 30_000 }).toBe(false);
+			await expect.poll(() => pids.split("\n").filter(Boolean).some(isRunning)).toBe(false);
 		}
 		await home.remove();
 	});

@@ -8,10 +8,11 @@ import {
 	type PiTarget,
 	type Reply,
 	say,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { expect } from "vitest";
-import { jsonOf, launchesIn, processesOf, toldIn, until } from "./detached.ts";
+import { jsonOf, launchesIn, processesOf, toldIn } from "./detached.ts";
 import { parentSays, type Scene, scene, scoutSays } from "./scene.ts";
 
 const ANSWER = "The code is heliotrope.";
@@ -50,7 +51,6 @@ export async function oneScout(launch: Reply) {
 export const target = ({ env }: Scene, more: Partial<PiTarget> = {}): PiTarget => ({
 	env,
 	extensions: ["walker.ts"],
-	timeoutMs: 60_000,
 	...more,
 });
 

@@ -53,5 +53,4 @@ test.skipIf(!second).each(runners)(
 		expect(tools?.filter((name) => name !== "ask_main_session").sort()).toEqual(["codemode", "read"]);
 		expect(hasWritten).toBe(false);
 	},
-	120_000,
 );

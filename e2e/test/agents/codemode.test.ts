@@ -17,7 +17,7 @@ const withRoles = { "subagents.json": JSON.stringify({ toolsets: ["agents", "pre
 
 const pi = await secondPi();
 
-describe.runIf(pi !== undefined)("codemode", { timeout: 120_000 }, () => {
+describe.runIf(pi !== undefined)("codemode", () => {
 	test("a script gets the answers of agents as data, and a failed agent has none", async () => {
 		const code = `
 			const ask = (task) => tools.subagent({ preset: "repo-scout", task })
@@ -58,7 +58,7 @@ describe.runIf(pi !== undefined)("codemode", { timeout: 120_000 }, () => {
 	});
 });
 
-describe.each(await availablePis())("pi $version", { timeout: 120_000 }, (target) => {
+describe.each(await availablePis())("pi $version", (target) => {
 	test("an agent that failed is an error for the model, whatever data comes with it", async () => {
 		await using it = await scene([parentSays(delegate("fail"), told), scout]);
 		const { stdout } = await runPrint({ env: it.env, pi: target }, "Please delegate.");

@@ -76,7 +76,6 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			const stranger = assistantTexts(await rpc.prompt("Ask a stranger.")).at(-1);
 			expect(stranger).toContain("I know that ; calls: none.");
 		},
-		120_000,
 	);
 });
 
@@ -100,7 +99,7 @@ describe.each(isFullRun ? await gatePis() : [])("a model of pi $version that tak
 		expect(child.slice(0, parent.length)).toEqual(parent);
 		expect(child.slice(parent.length).map(({ role }) => role)).toEqual(["user", "system", "user"]);
 		expect(JSON.stringify(child.at(-2))).toContain("You are the heir.");
-	}, 60_000);
+	});
 });
 
 if (isFullRun)
@@ -177,25 +176,21 @@ describe("memory", () => {
 		["project", "session", "project/.pi/agent-memory/keeper"],
 		["local", "session", "project/.pi/agent-memory-local/keeper"],
 	] as const;
-	test.each(gateCases(places, 1))(
-		"of the %s is kept from one run to the next (%s)",
-		async (scope, runner, place) => {
-			const rules = [
-				takesNote,
-				reads,
-				session("Please note.", agent("keeper", "Note it.")),
-				session("Please recall.", agent("keeper", "What do you know?")),
-			];
-			await using it = await scene(rules, {
-				agentFiles: { "agents/keeper.md": keeper(`${scope}\nrunner: ${runner}`) },
-			});
-			const said = async (prompt: string) => assistantTexts((await runJson({ env: it.env }, prompt)).events).at(-1);
-			expect(await said("Please note.")).toContain("Heard: Noted.");
-			expect(await readFile(join(it.env.root, place, "MEMORY.md"), "utf8")).toBe("- The word is heliotrope.\n");
-			expect(await said("Please recall.")).toContain("Heard: - The word is heliotrope.");
-		},
-		90_000,
-	);
+	test.each(gateCases(places, 1))("of the %s is kept from one run to the next (%s)", async (scope, runner, place) => {
+		const rules = [
+			takesNote,
+			reads,
+			session("Please note.", agent("keeper", "Note it.")),
+			session("Please recall.", agent("keeper", "What do you know?")),
+		];
+		await using it = await scene(rules, {
+			agentFiles: { "agents/keeper.md": keeper(`${scope}\nrunner: ${runner}`) },
+		});
+		const said = async (prompt: string) => assistantTexts((await runJson({ env: it.env }, prompt)).events).at(-1);
+		expect(await said("Please note.")).toContain("Heard: Noted.");
+		expect(await readFile(join(it.env.root, place, "MEMORY.md"), "utf8")).toBe("- The word is heliotrope.\n");
+		expect(await said("Please recall.")).toContain("Heard: - The word is heliotrope.");
+	});
 
 	test("of a project's preset counts only in a project that the user trusts", async () => {
 		const { said, requests } = await once([reads, session("Please go on.", agent("keeper", "What do you know?"))], {
@@ -291,7 +286,7 @@ describe.each(await gatePis())("enabled models in pi $version", (pi) => {
 		const pinned = await said("Please pin.");
 		expect(pinned).toContain("I am fake-2.");
 		expect(pinned).toContain(OUTSIDE);
-	}, 90_000);
+	});
 
 	if (isFullRun)
 		test("the same holds for those enabled on the command line; without any, none is outside", async () => {
@@ -300,7 +295,7 @@ describe.each(await gatePis())("enabled models in pi $version", (pi) => {
 				assistantTexts((await runJson({ env: it.env, pi, args }, "Please choose.")).events).at(-1);
 			expect(await said("--models", "fake/fake-1,fake/fake-3")).toContain(OUTSIDE);
 			expect(await said()).toContain("I am fake-2.");
-		}, 90_000);
+		});
 });
 
 if (isFullRun)

@@ -26,7 +26,6 @@ import { type Scene, scene, unfenced } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";
 
 const SERVER = fileURLToPath(new URL("../../support/mcp/server.mjs", import.meta.url));
-const TIMEOUT = 120_000;
 const pis = await availablePis();
 const modern = pis.filter(({ version }) => !version.startsWith("0."));
 const inFull = isFullRun ? modern : [];
@@ -115,37 +114,28 @@ describe.each(pis)("pi $version", (pi) => {
 			expect(tools).toEqual(["mcp__my_tools__add"]);
 			expect(started).toEqual(["my-tools", "my-tools", "other"]);
 		},
-		TIMEOUT,
 	);
 });
 
 describe.each(inFull)("pi $version", (pi) => {
-	test.each(runners)(
-		"a whole server, without what is denied (%s)",
-		async (runner) => {
-			const fields = `mcpServers: my-tools\ndisallowed_tools: mcp__my-tools__add\nrunner: ${runner}`;
-			const files = { "mcp.json": servers("my_tools"), "agents/clerk.md": preset(fields) };
-			const reverse = callTool("mcp__my_tools__reverse_text", { text: "pi" });
-			const { said, tools } = await once(pi, { agentFiles: files }, reverse);
-			expect(said).toContain("Clerk: ip");
-			expect(tools).toEqual(["mcp__my_tools__reverse_text"]);
-		},
-		TIMEOUT,
-	);
+	test.each(runners)("a whole server, without what is denied (%s)", async (runner) => {
+		const fields = `mcpServers: my-tools\ndisallowed_tools: mcp__my-tools__add\nrunner: ${runner}`;
+		const files = { "mcp.json": servers("my_tools"), "agents/clerk.md": preset(fields) };
+		const reverse = callTool("mcp__my_tools__reverse_text", { text: "pi" });
+		const { said, tools } = await once(pi, { agentFiles: files }, reverse);
+		expect(said).toContain("Clerk: ip");
+		expect(tools).toEqual(["mcp__my_tools__reverse_text"]);
+	});
 
-	test.each(runners)(
-		"a server that never answers ends the launch with its name (%s)",
-		async (runner) => {
-			const files = {
-				"mcp.json": servers("silent"),
-				"agents/clerk.md": preset(`tools: mcp__silent__add\nrunner: ${runner}`),
-			};
-			const { said, tools } = await once(pi, { agentFiles: files });
-			expect(said).toMatch(/The MCP server "silent" offers none of the tools asked for: failed.*timed out/i);
-			expect(tools).toBeUndefined();
-		},
-		TIMEOUT,
-	);
+	test.each(runners)("a server that never answers ends the launch with its name (%s)", async (runner) => {
+		const files = {
+			"mcp.json": servers("silent"),
+			"agents/clerk.md": preset(`tools: mcp__silent__add\nrunner: ${runner}`),
+		};
+		const { said, tools } = await once(pi, { agentFiles: files });
+		expect(said).toMatch(/The MCP server "silent" offers none of the tools asked for: failed.*timed out/i);
+		expect(tools).toBeUndefined();
+	});
 
 	test.each(everyRunner)(
 		"a server over HTTP; one that wants a sign-in ends the launch with its name (%s)",
@@ -163,47 +153,38 @@ describe.each(inFull)("pi $version", (pi) => {
 			expect(refused.said).toMatch(/The MCP server "locked" offers none of the tools asked for: .*(sign|auth|login)/i);
 			expect(refused.tools).toBeUndefined();
 		},
-		TIMEOUT,
 	);
 
-	test(
-		"a server that is not there fails the launch; a file written for another program loses only that tool",
-		async () => {
-			const mcp = { "mcp.json": servers("my-tools") };
-			const own = await once(pi, { agentFiles: { ...mcp, "agents/clerk.md": preset("tools: read, mcp:nowhere") } });
-			expect(own.said).toMatch(/There is no enabled MCP server "nowhere" here; there is my-tools/);
-			expect(own.tools).toBeUndefined();
-			const foreign = await once(
-				pi,
-				{
-					agentFiles: { ...mcp, "subagents.json": JSON.stringify({ imports: ["claude"] }) },
-					files: { "../home/.claude/agents/clerk.md": preset("tools: Read, mcp__nowhere__x, mcp__my-tools__add") },
-				},
-				add,
-			);
-			expect(foreign.said).toContain("Clerk: 42");
-			expect(foreign.tools).toEqual(["mcp__my_tools__add"]);
-			expect(foreign.stderr).toContain(
-				'Agent clerk runs without some of its tools. There is no enabled MCP server "nowhere" here; there is my-tools.',
-			);
-		},
-		TIMEOUT,
-	);
+	test("a server that is not there fails the launch; a file written for another program loses only that tool", async () => {
+		const mcp = { "mcp.json": servers("my-tools") };
+		const own = await once(pi, { agentFiles: { ...mcp, "agents/clerk.md": preset("tools: read, mcp:nowhere") } });
+		expect(own.said).toMatch(/There is no enabled MCP server "nowhere" here; there is my-tools/);
+		expect(own.tools).toBeUndefined();
+		const foreign = await once(
+			pi,
+			{
+				agentFiles: { ...mcp, "subagents.json": JSON.stringify({ imports: ["claude"] }) },
+				files: { "../home/.claude/agents/clerk.md": preset("tools: Read, mcp__nowhere__x, mcp__my-tools__add") },
+			},
+			add,
+		);
+		expect(foreign.said).toContain("Clerk: 42");
+		expect(foreign.tools).toEqual(["mcp__my_tools__add"]);
+		expect(foreign.stderr).toContain(
+			'Agent clerk runs without some of its tools. There is no enabled MCP server "nowhere" here; there is my-tools.',
+		);
+	});
 
-	test.each(runners)(
-		"a project's server is started only if the user trusts the project (%s)",
-		async (runner) => {
-			const files = {
-				files: { ".pi/mcp.json": servers("my-tools") },
-				agentFiles: { "agents/clerk.md": preset(`tools: mcp:my-tools\nrunner: ${runner}`) },
-			};
-			const { said, tools, started } = await once(pi, files);
-			expect(said).toMatch(/There is no enabled MCP server "my_tools" here; there is none/);
-			expect({ tools, started }).toEqual({ tools: undefined, started: [] });
-			const trusted = await once(pi, { ...files, settings: { defaultProjectTrust: "always" } }, add);
-			expect(trusted.said).toContain("Clerk: 42");
-			expect(trusted.started).toEqual(["my-tools", "my-tools"]);
-		},
-		TIMEOUT,
-	);
+	test.each(runners)("a project's server is started only if the user trusts the project (%s)", async (runner) => {
+		const files = {
+			files: { ".pi/mcp.json": servers("my-tools") },
+			agentFiles: { "agents/clerk.md": preset(`tools: mcp:my-tools\nrunner: ${runner}`) },
+		};
+		const { said, tools, started } = await once(pi, files);
+		expect(said).toMatch(/There is no enabled MCP server "my_tools" here; there is none/);
+		expect({ tools, started }).toEqual({ tools: undefined, started: [] });
+		const trusted = await once(pi, { ...files, settings: { defaultProjectTrust: "always" } }, add);
+		expect(trusted.said).toContain("Clerk: 42");
+		expect(trusted.started).toEqual(["my-tools", "my-tools"]);
+	});
 });

@@ -53,11 +53,11 @@ test("only subagent and background_agent demand a model; Agent, start_subagent, 
 	const [first, second] = (assistantTexts(await rpc.prompt("Please launch.")).at(-1) ?? "").split("\n---\n");
 	for (const refused of [first, second])
 		expect(refused).toMatch(/No model: the call gives none and preset "bare" has no default\./);
-	await expect.poll(byBare, { timeout: 60_000 }).toEqual(["fake-2", "fake-2"]); // waited for, and scheduled
+	await expect.poll(byBare).toEqual(["fake-2", "fake-2"]); // waited for, and scheduled
 	await rpc.prompt("Start one.");
-	await expect.poll(byBare, { timeout: 60_000 }).toHaveLength(3);
+	await expect.poll(byBare).toHaveLength(3);
 	await rpc.send({ type: "prompt", message: `/subagent start bare: ${task}` });
-	await expect.poll(byBare, { timeout: 60_000 }).toHaveLength(4);
+	await expect.poll(byBare).toHaveLength(4);
 	await rpc.send({ type: "prompt", message: "/call" });
-	await expect.poll(byBare, { timeout: 60_000 }).toEqual(Array.from({ length: 5 }, () => "fake-2"));
+	await expect.poll(byBare).toEqual(Array.from({ length: 5 }, () => "fake-2"));
 });

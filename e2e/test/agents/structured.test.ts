@@ -50,7 +50,7 @@ const mends = [when(lastUserSays("Your answer cannot be used."), say(GOOD)), sco
 const repeats = ({ lastToolResults }: { lastToolResults: readonly { text: string }[] }) =>
 	say(`Got: ${unfenced(lastToolResults[0]?.text)}`);
 
-describe.each(await gatePis())("pi $version", { timeout: 90_000 }, (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("an answer that matches reaches the caller as data, whether the schema was given as an object or as text", async () => {
 		for (const output_schema of gateCases<object | string>([schema, JSON.stringify(schema)], 1)) {
 			await using it = await scene([parentSays(ask({ output_schema }), repeats), scoutSays(say(GOOD))]);
@@ -107,7 +107,7 @@ describe.each(await gatePis())("pi $version", { timeout: 90_000 }, (pi) => {
 				stat(path)
 					.then(() => true)
 					.catch(() => false);
-			await expect.poll(isThere, { timeout: 60_000 }).toBe(true);
+			await expect.poll(isThere).toBe(true);
 			expect(JSON.parse(await readFile(path, "utf8")).outcome).toMatchObject({
 				status: "completed",
 				structured: { ok: true, data: { code: "heliotrope </structured-output>" } },

@@ -69,7 +69,7 @@ describe.concurrent.each(await gatePis())("pi $version", (pi) => {
 		];
 		const retry = { enabled: true, maxRetries: 2, baseDelayMs: 50 };
 		await using it = await world(rules, ["other"], { settings: { retry }, agentFiles: RETRYING });
-		const { stdout } = await runPrint({ env: it.env, pi, timeoutMs: 120_000 }, "Please delegate.");
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect(stdout).toMatch(/inside is done[\s\S]+apart is done/);
 		for (const [name, [first = 0, second = 0, ...more]] of Object.entries(askedAt)) {
 			expect(more, name).toEqual([]);
@@ -86,7 +86,7 @@ describe.concurrent.each(await gatePis())("pi $version", (pi) => {
 		];
 		const settings = { defaultProvider: "github-copilot", defaultModel: "oak" };
 		await using it = await world(rules, ["github-copilot"], { settings, agentFiles: BILLED });
-		const { stdout } = await runPrint({ env: it.env, pi, timeoutMs: 120_000 }, "Please delegate.");
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect(stdout).toMatch(/inside is done[\s\S]+apart is done[\s\S]+fallen is done/);
 		const seen = it.server.requests.map((request) => ({
 			by: names.find((name) => isAgent(name)(request)) ?? "user",

@@ -2,9 +2,19 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { callTool, createGate, gatePis, isFullRun, runPrint, say, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import {
+	callTool,
+	createGate,
+	gatePis,
+	isFullRun,
+	runPrint,
+	say,
+	startRpc,
+	startTui,
+	until,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "../../support/detached.ts";
+import { linesOf } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { extensionDir, parentSays, scene, scoutSays } from "../../support/scene.ts";
 import { command, journal, offering, repeats, runs, script } from "../../support/workflows.ts";
@@ -20,7 +30,7 @@ function dataIn(stdout: string): unknown {
 	return JSON.parse(data ?? "");
 }
 
-describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("a script has schema answers, a failure, a pipeline with overtaking, a budget and a nested workflow", async () => {
 		const slow = createGate();
 		const body = `
@@ -58,7 +68,7 @@ describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
 	});
 });
 
-describe("in pi", { timeout: 120_000 }, () => {
+describe("in pi", () => {
 	test("a fan-out keeps its concurrency, and a used-up budget ends it", async () => {
 		const items = isFullRun ? 200 : 16;
 		const body = `return (await map(Array.from({ length: ${items} }, (_, i) => i), (i) => agent("Item " + i, ${scout}), { concurrency: 8 })).filter(Boolean).length`;
@@ -146,7 +156,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(await command(rpc, `/workflow pause ${first}`)).toContain("launches no more agents");
 		expect(await command(rpc, `/workflow skip ${first}`)).toContain("Skipped: First.");
 		expect(await command(rpc, `/workflow resume ${first}`)).toContain("continues");
-		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
+		await expect.poll(async () => (await journal(it.env)).at(-1)?.type).toBe("ended");
 		expect((await journal(it.env)).at(-1)).toMatchObject({ value: ["blue", null, "<Second>"] });
 	});
 
@@ -180,7 +190,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(await command(rpc, "/workflow list")).toMatch(/three +stopped/);
 		gate.open();
 		expect(await command(rpc, `/workflow resume ${id}`)).toContain("continues");
-		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
+		await expect.poll(async () => (await journal(it.env)).at(-1)?.type).toBe("ended");
 		expect((await journal(it.env)).at(-1)).toMatchObject({ status: "completed" });
 		const asked = it.server.requests.map(({ lastUserText }) => lastUserText);
 		expect(asked.filter((text) => text === "First")).toHaveLength(1);
@@ -263,7 +273,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 		expect(plain.find((line) => line.includes("Review 1/3"))).toMatch(/[├└]─ ⠋ Review 1\/3$/);
 		expect(plain.filter((line) => /[├└]─ ⠋ repo-scout slow/.test(line))).toHaveLength(2);
 		gate.open();
-		await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
+		await expect.poll(async () => (await journal(it.env)).at(-1)?.type).toBe("ended");
 		const runs = join(it.env.cwd, ".pi", "subagents", "runs");
 		const phases = async () => {
 			const metas = await Promise.all(

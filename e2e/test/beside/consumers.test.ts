@@ -17,10 +17,11 @@ import {
 	say,
 	startRpc,
 	systemPromptSays,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "../../support/detached.ts";
+import { linesOf } from "../../support/detached.ts";
 import { rowConsumers } from "../../support/extensions/row-consumers.ts";
 import { extensionDir, type Scene, scene } from "../../support/scene.ts";
 
@@ -212,7 +213,7 @@ interface Call {
 test("an agent whose client is gone holds pi no longer than drainSeconds", async () => {
 	const agentFiles = { "subagents.json": JSON.stringify({ drainSeconds: 1 }) };
 	await using it = await world("before", ["walks.ts"], undefined, agentFiles);
-	const { stdout, stderr } = await runPrint({ env: it.env, args: ["--no-session"], timeoutMs: 25_000 }, "Walk away.");
+	const { stdout, stderr } = await runPrint({ env: it.env, args: ["--no-session"] }, "Walk away.");
 	expect(await notesOf(it, "walks", 1)).toEqual([{ ok: true }]);
 	expect(stdout).toContain("So it was stopped.");
 	expect(stderr).toContain("pi waited 1s for it (setting drainSeconds)");

@@ -9,10 +9,11 @@ import {
 	runJson,
 	say,
 	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "../../support/detached.ts";
+import { linesOf } from "../../support/detached.ts";
 import { extensionDir, parentSays, scene } from "../../support/scene.ts";
 
 /** As dashboards do it: the two channels, by name, what their payloads say, and the cost when an agent has ended. */

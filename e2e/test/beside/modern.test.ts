@@ -13,10 +13,11 @@ import {
 	secondPi,
 	startRpc,
 	startTui,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "../../support/detached.ts";
+import { linesOf } from "../../support/detached.ts";
 import { homegrown } from "../../support/extensions/homegrown.ts";
 import { enter, openMenu } from "../../support/keys.ts";
 import { extensionDir, isScout, isSession, parentSays, scene, scoutSays } from "../../support/scene.ts";
@@ -43,40 +44,35 @@ describe.each(isFullRun ? modern : [])("pi $version", (pi) => {
 	test.each([
 		["the user's prompt", "Are you there?"],
 		["another extension's message", "/nudge"],
-	])(
-		"a result that comes while %s starts a run takes no part of it away, and is told once",
-		async (_what, message) => {
-			const gate = createGate();
-			await using it = await scene(
-				[
-					converse(all(isSession, lastUserSays("Please dig.")), digs, say("Dug.")),
-					when(all(isSession, lastUserSays("<task-notification>")), say("News.")),
-					when(all(isSession, lastUserSays("Are you there?")), say("Yes.")),
-					when(all(isSession, lastUserSays("A nudge.")), say("Nudged.")),
-					converse(isScout, say("Found gold.", { gate })),
-				],
-				{ files: { "starter.ts": starter }, extensions: [extensionDir, "starter.ts"] },
-			);
-			await using rpc = startRpc({ env: it.env, pi });
-			await rpc.prompt("Please dig.");
-			await writeFile(join(it.env.cwd, "hold"), "");
-			void rpc.send({ type: "prompt", message });
-			await until("a run starts", async () => (await linesOf(join(it.env.cwd, "log.jsonl"))).length === 1 || undefined);
-			gate.open();
-			const runs = join(it.env.cwd, ".pi", "subagents", "runs");
-			await until(
-				"the agent has ended",
-				async () =>
-					(await readdir(runs, { recursive: true })).some((name) => name.endsWith("result.json")) || undefined,
-			);
-			await writeFile(join(it.env.cwd, "go"), "");
-			await it.server.nextRequest(lastUserSays("<task-notification>"));
-			const asked = it.server.requests.filter(isSession).map(({ lastUserText }) => lastUserText.slice(0, 19));
-			const spoken = message === "/nudge" ? "A nudge." : message;
-			expect(asked).toEqual(["Please dig.", "Please dig.", spoken, "<task-notification>"]);
-		},
-		60_000,
-	);
+	])("a result that comes while %s starts a run takes no part of it away, and is told once", async (_what, message) => {
+		const gate = createGate();
+		await using it = await scene(
+			[
+				converse(all(isSession, lastUserSays("Please dig.")), digs, say("Dug.")),
+				when(all(isSession, lastUserSays("<task-notification>")), say("News.")),
+				when(all(isSession, lastUserSays("Are you there?")), say("Yes.")),
+				when(all(isSession, lastUserSays("A nudge.")), say("Nudged.")),
+				converse(isScout, say("Found gold.", { gate })),
+			],
+			{ files: { "starter.ts": starter }, extensions: [extensionDir, "starter.ts"] },
+		);
+		await using rpc = startRpc({ env: it.env, pi });
+		await rpc.prompt("Please dig.");
+		await writeFile(join(it.env.cwd, "hold"), "");
+		void rpc.send({ type: "prompt", message });
+		await until("a run starts", async () => (await linesOf(join(it.env.cwd, "log.jsonl"))).length === 1 || undefined);
+		gate.open();
+		const runs = join(it.env.cwd, ".pi", "subagents", "runs");
+		await until(
+			"the agent has ended",
+			async () => (await readdir(runs, { recursive: true })).some((name) => name.endsWith("result.json")) || undefined,
+		);
+		await writeFile(join(it.env.cwd, "go"), "");
+		await it.server.nextRequest(lastUserSays("<task-notification>"));
+		const asked = it.server.requests.filter(isSession).map(({ lastUserText }) => lastUserText.slice(0, 19));
+		const spoken = message === "/nudge" ? "A nudge." : message;
+		expect(asked).toEqual(["Please dig.", "Please dig.", spoken, "<task-notification>"]);
+	});
 
 	test("a question of the menu tells the terminal that pi waits for the user", async () => {
 		await using it = await scene([scoutSays({ ...say("never"), gate: createGate() })]);

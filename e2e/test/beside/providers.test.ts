@@ -8,7 +8,6 @@ import { parentSays, type Scene, scene, scoutReadsNotes, unfenced } from "../../
 
 const pis = await availablePis();
 const modern = pis.filter(({ version }) => !version.startsWith("0."));
-const TIMEOUT = 120_000;
 
 const preset = (fields: string) =>
 	`---\nname: outsider\ndescription: x\ntools: read\n${fields}\n---\nYou are the repo scout.\n`;
@@ -53,7 +52,6 @@ describe.each(isFullRun ? pis : modern)("pi $version", (pi) => {
 			expect(said).toContain(reason);
 			expect(models(it)).not.toContain("homegrown/oak");
 		},
-		TIMEOUT,
 	);
 });
 
@@ -61,39 +59,31 @@ describe.each(modern)("pi $version", (pi) => {
 	const virtual = `pi.registerVirtualModel({ provider: "fake", id: "auto", name: "Auto",
 		route: (_, ctx) => ({ model: ctx.modelRegistry.find("fake", "fake-1"), thinkingLevel: "off" }) })`;
 
-	test(
-		"a virtual model works inside pi, and is not taken for a name of the provider in a process that lacks it",
-		async () => {
-			await using inside = await scene([delegating("fake/auto", "repo-scout"), scoutReadsNotes]);
-			expect(await ask(inside, pi, virtual)).toContain("The launch code is heliotrope.");
-			for (const fields of ["", "extensions: true"]) {
-				const options = { agentFiles: inProcess(fields) };
-				await using it = await scene([delegating("fake/auto"), scoutReadsNotes], options);
-				expect(await ask(it, pi, virtual)).toContain("Model fake/auto comes from an extension");
-				expect(models(it)).not.toContain("auto");
-			}
-		},
-		TIMEOUT,
-	);
+	test("a virtual model works inside pi, and is not taken for a name of the provider in a process that lacks it", async () => {
+		await using inside = await scene([delegating("fake/auto", "repo-scout"), scoutReadsNotes]);
+		expect(await ask(inside, pi, virtual)).toContain("The launch code is heliotrope.");
+		for (const fields of ["", "extensions: true"]) {
+			const options = { agentFiles: inProcess(fields) };
+			await using it = await scene([delegating("fake/auto"), scoutReadsNotes], options);
+			expect(await ask(it, pi, virtual)).toContain("Model fake/auto comes from an extension");
+			expect(models(it)).not.toContain("auto");
+		}
+	});
 
-	test(
-		"a child in its own process keeps pi's own llama.cpp provider",
-		async () => {
-			await using it = await scene([delegating("llama.cpp/gemma"), scoutReadsNotes], {
-				agentFiles: inProcess(),
-			});
-			const url = it.server.baseUrl.replace(/\/v1$/, "");
-			const { models: [gemma] = [] } = homegrown(it.server.baseUrl) as { models?: object[] };
-			const model = { ...gemma, id: "gemma", provider: "llama.cpp", api: "openai-completions", baseUrl: `${url}/v1` };
-			const files = {
-				"auth.json": { "llama.cpp": { type: "api_key", key: "local", env: { LLAMA_BASE_URL: url } } },
-				"models-store.json": { "llama.cpp": { models: [model] } },
-			};
-			for (const [name, content] of Object.entries(files))
-				await writeFile(join(it.env.agentDir, name), JSON.stringify(content), { mode: 0o600 });
-			expect(await ask(it, pi)).toContain("The launch code is heliotrope.");
-			expect(models(it)).toContain("gemma");
-		},
-		TIMEOUT,
-	);
+	test("a child in its own process keeps pi's own llama.cpp provider", async () => {
+		await using it = await scene([delegating("llama.cpp/gemma"), scoutReadsNotes], {
+			agentFiles: inProcess(),
+		});
+		const url = it.server.baseUrl.replace(/\/v1$/, "");
+		const { models: [gemma] = [] } = homegrown(it.server.baseUrl) as { models?: object[] };
+		const model = { ...gemma, id: "gemma", provider: "llama.cpp", api: "openai-completions", baseUrl: `${url}/v1` };
+		const files = {
+			"auth.json": { "llama.cpp": { type: "api_key", key: "local", env: { LLAMA_BASE_URL: url } } },
+			"models-store.json": { "llama.cpp": { models: [model] } },
+		};
+		for (const [name, content] of Object.entries(files))
+			await writeFile(join(it.env.agentDir, name), JSON.stringify(content), { mode: 0o600 });
+		expect(await ask(it, pi)).toContain("The launch code is heliotrope.");
+		expect(models(it)).toContain("gemma");
+	});
 });

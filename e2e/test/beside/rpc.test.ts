@@ -14,10 +14,11 @@ import {
 	type PiRpc,
 	say,
 	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, until } from "../../support/detached.ts";
+import { linesOf } from "../../support/detached.ts";
 import { consumers } from "../../support/extensions/rpc-consumers.ts";
 import { extensionDir, type Scene, scene, unfenced } from "../../support/scene.ts";
 

@@ -48,20 +48,11 @@ test("in a terminal it opens pi, one can type to it, and it leaves nothing behin
 });
 
 if (isFullRun)
-	test.each(["nats", "pipe"])(
-		"the fleet's dozen agents all complete, over %s",
-		async (way) => {
-			const fleet = join(dirname(demo), "fleet.ts");
-			const { stdout } = await promisify(execFile)(process.execPath, [
-				...args.slice(0, 1),
-				fleet,
-				"--fast",
-				`--${way}`,
-			]);
-			expect(stdout).toContain("12 of 12 agents completed, each once: the model was asked 24 times, 24 were needed.");
-			expect(stdout.match(/✓ a\d+/g)).toHaveLength(12);
-			const isFleet = !stdout.startsWith("nats-server is not installed, so this is one worker over a pipe");
-			expect(isFleet).toBe(/is killed \(kill -9\) while it has a\d+/.test(stdout));
-		},
-		180_000,
-	);
+	test.each(["nats", "pipe"])("the fleet's dozen agents all complete, over %s", async (way) => {
+		const fleet = join(dirname(demo), "fleet.ts");
+		const { stdout } = await promisify(execFile)(process.execPath, [...args.slice(0, 1), fleet, "--fast", `--${way}`]);
+		expect(stdout).toContain("12 of 12 agents completed, each once: the model was asked 24 times, 24 were needed.");
+		expect(stdout.match(/✓ a\d+/g)).toHaveLength(12);
+		const isFleet = !stdout.startsWith("nats-server is not installed, so this is one worker over a pipe");
+		expect(isFleet).toBe(/is killed \(kill -9\) while it has a\d+/.test(stdout));
+	});

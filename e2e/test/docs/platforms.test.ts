@@ -1,21 +1,24 @@
 /** docs/platforms.md names every file that uses something which differs between systems, and no file that does not exist. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const page = await readFile(join(root, "docs/platforms.md"), "utf8");
 const packages = join(root, "packages");
-const sources = (await readdir(packages, { recursive: true, withFileTypes: true }))
-	.filter(({ name, parentPath }) => /\.tsx?$/.test(name) && /[\\/]src(?:[\\/]|$)/.test(parentPath))
-	.filter(({ parentPath }) => !/[\\/](?:node_modules|dist)[\\/]/.test(parentPath))
-	.map(({ name, parentPath }) => join(parentPath, name).slice(packages.length + 1));
+const sources = (await Promise.all((await readdir(packages)).map(sourcesOf))).flat();
 
 const texts = await Promise.all(
 	sources.map(async (path) => ({ path, text: await readFile(join(packages, path), "utf8") })),
 );
+/** Below `packages`, and with slashes, as the page has them. */
+async function sourcesOf(name: string): Promise<string[]> {
+	const files = await readdir(join(packages, name, "src"), { recursive: true });
+	return files.filter((file) => /\.tsx?$/.test(file)).map((file) => [name, "src", ...file.split(sep)].join("/"));
+}
+
 const sectionOf = (title: string) => page.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? "";
 
 /** By section: what its files contain. Other things have the same names in some files. */

@@ -75,7 +75,7 @@ test.skipIf(!hasGit)(
 		const { version, command } = piUnderTest();
 		const limited = ["sh", "-c", `ulimit -n ${MAX_HANDLES}; exec "$@"`, "sh", ...command] as const;
 		const pi = { version, command: limited };
-		const outcome = await runPrint({ env: it.env, pi, extensions: [hoarder], timeoutMs: 240_000 }, "Please delegate.");
+		const outcome = await runPrint({ env: it.env, pi, extensions: [hoarder] }, "Please delegate.");
 		expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
 		const told = (name: string, task: string) =>
 			results[launches.findIndex((launch) => launch[0] === name && launch[1] === task)] ?? "";

@@ -1,6 +1,7 @@
 /** What callers in JavaScript get wrong: public functions of every package answer with a `TypeError` that names the argument. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Names } from "../../support/example-world.ts";
 
@@ -71,9 +72,10 @@ const wrong: Record<string, Wrong[]> = {
 const root = fileURLToPath(new URL("../../../packages", import.meta.url));
 
 describe.each(Object.entries(wrong))("%s", async (entry, calls) => {
-	const [pkg, ...path] = entry.split("/");
+	const [pkg = "", ...path] = entry.split("/");
 	const { exports } = JSON.parse(readFileSync(`${root}/${pkg}/package.json`, "utf8"));
-	const api: Names = await import(`${root}/${pkg}/${exports[[".", ...path].join("/")].default}`);
+	const file = join(root, pkg, exports[[".", ...path].join("/")].default);
+	const api: Names = await import(pathToFileURL(file).href);
 
 	test.each(calls)("%s", async (argument, call) => {
 		const thrown: unknown = await new Promise((resolve) => resolve(call(api))).then(

@@ -29,7 +29,7 @@ let tarballs: Tarballs;
 beforeAll(async () => {
 	temp = await createTempDir("pi-examples-");
 	tarballs = await packOnce();
-}, 120_000);
+});
 afterAll(() => temp.remove());
 
 /** Those that need pi, which the workspace lends, and those that must work where there is none. */

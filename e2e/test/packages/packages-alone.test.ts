@@ -35,7 +35,7 @@ let tarballs: Tarballs;
 beforeAll(async () => {
 	temp = await createTempDir("pi-alone-");
 	tarballs = await packOnce();
-}, 120_000);
+});
 afterAll(() => temp.remove());
 
 const firstBlock = (readme: string, language: string) =>

@@ -15,7 +15,7 @@ let tarballs: Tarballs;
 beforeAll(async () => {
 	temp = await createTempDir("pi-packages-");
 	tarballs = await packOnce();
-}, 120_000);
+});
 afterAll(() => temp.remove());
 
 const bin = (name: string) => join(root, "e2e", "node_modules", ".bin", name);

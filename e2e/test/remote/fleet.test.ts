@@ -23,7 +23,7 @@ import { delegate, isScout, isSession, parentSays, scene, scoutSays, unfenced } 
 const NATS = ["transport-node", "jetstream", "obj"];
 
 if (isFullRun && hasNats)
-	describe.each(await gatePis())("pi $version", { timeout: 180_000 }, (pi) => {
+	describe.each(await gatePis())("pi $version", (pi) => {
 		test("it says what to install, shows where an agent runs, and a background agent outlives its worker", async () => {
 			const gate = createGate();
 			await using it = await scene(

@@ -18,16 +18,16 @@ import {
 	say,
 	startRpc,
 	startTui,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { launchesIn, linesOf, toldIn, until } from "../../support/detached.ts";
+import { launchesIn, linesOf, toldIn } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asRepository } from "../../support/repository.ts";
 import { asksWhichColour, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
-const TIMEOUT = 120_000;
 const onLocal = { agentFiles: { "subagents.json": JSON.stringify({ machine: "local" }) } };
 const asScout = (text: string) => all(({ systemPrompt }) => systemPrompt.includes("repo scout"), lastUserSays(text));
 const read = callTool("read", { path: "notes.txt" });
@@ -54,7 +54,7 @@ const repeats = ({ lastToolResults }: { lastToolResults: readonly { text: string
 	say(`Got: ${unfenced(lastToolResults[0]?.text)}`);
 
 if (isFullRun)
-	describe.each(await gatePis())("pi $version", { timeout: TIMEOUT }, (pi) => {
+	describe.each(await gatePis())("pi $version", (pi) => {
 		test("its words are read while it writes them; it is steered, answered and stopped in its viewer", async () => {
 			const [writing, told] = [createGate(), createGate()];
 			await using it = await scene(

@@ -55,4 +55,4 @@ if (isFullRun && requireTool("ssh") && existsSync("/usr/sbin/sshd"))
 		const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
 		expect(stdout).toContain("My scout reports: The notes say: The launch code is heliotrope.");
 		expect(await readdir(join(it.env.agentDir, "state", "subagents", "worker"))).toContain("runs");
-	}, 180_000);
+	});

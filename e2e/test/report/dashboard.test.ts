@@ -21,7 +21,6 @@ import { hostile } from "../../support/report-runs.ts";
 import { reportScene, runToQuestion, SECRET } from "../../support/report-scene.ts";
 import { parentDelegates, scene, scoutReadsNotes } from "../../support/scene.ts";
 
-const TIMEOUT = 120_000;
 const hasBrowser = requireTool(CHROMIUM);
 
 /** Calls the command and returns the link of its notice. */
@@ -58,7 +57,6 @@ test.each(await gatePis())(
 		await expect(fetch(base)).rejects.toThrow();
 		expect(await textsBelow(it.env.root)).not.toContain(token);
 	},
-	TIMEOUT,
 );
 
 if (isFullRun)
@@ -70,9 +68,7 @@ if (isFullRun)
 		afterAll(() => browser.close());
 
 		/** `PICTURES=docs/images` keeps them: they are the pictures of `docs/report.md`. */
-		test("a real run is followed from nothing to its end, at every width, light and dark", {
-			timeout: TIMEOUT,
-		}, async () => {
+		test("a real run is followed from nothing to its end, at every width, light and dark", async () => {
 			await using temp = await createTempDir();
 			const target = process.env.PICTURES ?? temp.path;
 			await using it = await reportScene();
@@ -109,9 +105,7 @@ if (isFullRun)
 			expect([first.requests, first.incidents]).toEqual([[link.replace(/#.*/, "live")], []]);
 		});
 
-		test("hostile text runs nothing and requests nothing; a hidden page has no stream; a wrong token shows why", {
-			timeout: TIMEOUT,
-		}, async () => {
+		test("hostile text runs nothing and requests nothing; a hidden page has no stream; a wrong token shows why", async () => {
 			await using it = await served();
 			await using watched = await openPage(browser, it.link);
 			const { page } = watched;
@@ -130,7 +124,7 @@ if (isFullRun)
 			expect(await other.page.locator(".row").count()).toBe(0);
 		});
 
-		test("a page of another origin can neither frame it nor read it", { timeout: TIMEOUT }, async () => {
+		test("a page of another origin can neither frame it nor read it", async () => {
 			await using it = await served();
 			const [base = "", token = ""] = it.link.split("/#");
 			const server = createServer((_request, response) => {

@@ -11,52 +11,47 @@ import { CHROMIUM, openFile, startBrowser } from "../../support/browser.ts";
 import { crowd, hostile } from "../../support/report-runs.ts";
 import { reportScene, runAndReport, SECRET } from "../../support/report-scene.ts";
 
-const TIMEOUT = 120_000;
 const hasBrowser = requireTool(CHROMIUM);
 
 function reportIn(html: string): Report {
 	return JSON.parse(/<script type="application\/json" id="report">(.*?)<\/script>/s.exec(html)?.[1] ?? "null");
 }
 
-test(
-	"three levels with a question, a failure, a retry and a worktree are in the report, without secrets",
-	async () => {
-		await using it = await reportScene();
-		const path = await runAndReport(it, await piUnderTest());
-		expect((await stat(path)).mode & 0o777).toBe(0o600);
-		expect(await it.git("status", "--porcelain")).toBe("");
-		const html = await readFile(path, "utf8");
-		expect(html).not.toContain(SECRET);
-		const { agents, criticalPath } = reportIn(html);
-		const parentOf = ({ parentId }: { parentId?: string }) => agents.find(({ id }) => id === parentId)?.preset;
-		expect(agents.map((agent) => [agent.preset, parentOf(agent), agent.status])).toEqual([
-			["lead", undefined, "completed"],
-			["explorer", "lead", "completed"],
-			["reviewer", "lead", "failed"],
-			["fixer", "lead", "completed"],
-			["tester", "fixer", "completed"],
-		]);
-		const kindsOf = (preset: string) => agents.find((agent) => agent.preset === preset)?.spans.map(({ kind }) => kind);
-		expect(kindsOf("lead")?.filter((kind) => kind === "agents")).toHaveLength(3);
-		expect(kindsOf("explorer")).toEqual(expect.arrayContaining(["model", "tool", "person"]));
-		expect(kindsOf("fixer")).toEqual(expect.arrayContaining(["retry", "agents"]));
-		expect(agents[0]?.answer).toContain("[masked]");
-		expect(agents[3]).toMatchObject({ worktree: { files: 1, insertions: 1 } });
-		expect(agents[3]).not.toHaveProperty("diff");
-		expect(agents[4]).toMatchObject({ structured: { ok: true, data: { passed: 2, failed: [] } } });
-		expect(JSON.stringify(agents)).not.toContain("export const parse"); // file contents are not in it
-		expect(criticalPath.map(({ id }) => agents.find((agent) => agent.id === id)?.preset)).toEqual([
-			"lead",
-			"explorer",
-			"lead",
-			"fixer",
-			"tester",
-			"fixer",
-			...(criticalPath.length > 6 ? ["lead"] : []),
-		]);
-	},
-	TIMEOUT,
-);
+test("three levels with a question, a failure, a retry and a worktree are in the report, without secrets", async () => {
+	await using it = await reportScene();
+	const path = await runAndReport(it, await piUnderTest());
+	expect((await stat(path)).mode & 0o777).toBe(0o600);
+	expect(await it.git("status", "--porcelain")).toBe("");
+	const html = await readFile(path, "utf8");
+	expect(html).not.toContain(SECRET);
+	const { agents, criticalPath } = reportIn(html);
+	const parentOf = ({ parentId }: { parentId?: string }) => agents.find(({ id }) => id === parentId)?.preset;
+	expect(agents.map((agent) => [agent.preset, parentOf(agent), agent.status])).toEqual([
+		["lead", undefined, "completed"],
+		["explorer", "lead", "completed"],
+		["reviewer", "lead", "failed"],
+		["fixer", "lead", "completed"],
+		["tester", "fixer", "completed"],
+	]);
+	const kindsOf = (preset: string) => agents.find((agent) => agent.preset === preset)?.spans.map(({ kind }) => kind);
+	expect(kindsOf("lead")?.filter((kind) => kind === "agents")).toHaveLength(3);
+	expect(kindsOf("explorer")).toEqual(expect.arrayContaining(["model", "tool", "person"]));
+	expect(kindsOf("fixer")).toEqual(expect.arrayContaining(["retry", "agents"]));
+	expect(agents[0]?.answer).toContain("[masked]");
+	expect(agents[3]).toMatchObject({ worktree: { files: 1, insertions: 1 } });
+	expect(agents[3]).not.toHaveProperty("diff");
+	expect(agents[4]).toMatchObject({ structured: { ok: true, data: { passed: 2, failed: [] } } });
+	expect(JSON.stringify(agents)).not.toContain("export const parse"); // file contents are not in it
+	expect(criticalPath.map(({ id }) => agents.find((agent) => agent.id === id)?.preset)).toEqual([
+		"lead",
+		"explorer",
+		"lead",
+		"fixer",
+		"tester",
+		"fixer",
+		...(criticalPath.length > 6 ? ["lead"] : []),
+	]);
+});
 
 test("the script of the page has at most 30 KB, compressed", async () => {
 	const root = dirname(fileURLToPath(import.meta.resolve("@pi-subagents/report/package.json")));
@@ -70,28 +65,22 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 	});
 	afterAll(() => browser.close());
 
-	test(
-		"hostile text in every field runs nothing, requests nothing, and is shown as text",
-		async () => {
-			await using temp = await createTempDir();
-			const path = await writeHtmlReport(buildReport([hostile()], { now: 0, isFull: true }), join(temp.path, "r.html"));
-			await using it = await openFile(browser, path);
-			await it.page.waitForSelector(".row");
-			expect(await it.page.textContent(".details")).toContain("<img src=x onerror=alert(1)>");
-			expect(await it.page.evaluate("document.images.length + document.scripts.length + document.links.length")).toBe(
-				2,
-			);
-			await it.page.keyboard.press("/");
-			await it.page.keyboard.type("onerror");
-			await it.page.waitForSelector(".row");
-			expect([it.requests, it.incidents]).toEqual([[], []]);
-		},
-		TIMEOUT,
-	);
+	test("hostile text in every field runs nothing, requests nothing, and is shown as text", async () => {
+		await using temp = await createTempDir();
+		const path = await writeHtmlReport(buildReport([hostile()], { now: 0, isFull: true }), join(temp.path, "r.html"));
+		await using it = await openFile(browser, path);
+		await it.page.waitForSelector(".row");
+		expect(await it.page.textContent(".details")).toContain("<img src=x onerror=alert(1)>");
+		expect(await it.page.evaluate("document.images.length + document.scripts.length + document.links.length")).toBe(2);
+		await it.page.keyboard.press("/");
+		await it.page.keyboard.type("onerror");
+		await it.page.waitForSelector(".row");
+		expect([it.requests, it.incidents]).toEqual([[], []]);
+	});
 
 	/** `PICTURES=docs/images` keeps them: they are the pictures of `docs/report.md`. */
 	if (isFullRun)
-		test("the report of a real run is readable at every width, light and dark", { timeout: TIMEOUT }, async () => {
+		test("the report of a real run is readable at every width, light and dark", async () => {
 			await using temp = await createTempDir();
 			const target = process.env.PICTURES ?? temp.path;
 			await using scene = await reportScene();
@@ -112,7 +101,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 		});
 
 	if (isFullRun)
-		test("a script that gets into the page all the same is refused", { timeout: TIMEOUT }, async () => {
+		test("a script that gets into the page all the same is refused", async () => {
 			await using temp = await createTempDir();
 			const path = await writeHtmlReport(buildReport([hostile()], { now: 0 }), join(temp.path, "r.html"));
 			const evil = '<script>globalThis.owned = 1</script><img src="http://127.0.0.1:9/x"><p style="color:red">';
@@ -124,7 +113,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 		});
 
 	if (isFullRun)
-		test("everything can be done with the keyboard alone", { timeout: TIMEOUT }, async () => {
+		test("everything can be done with the keyboard alone", async () => {
 			await using temp = await createTempDir();
 			const path = await writeHtmlReport(buildReport(crowd(3, 4), { now: 0 }), join(temp.path, "r.html"));
 			await using it = await openFile(browser, path, { viewport: { width: 1280, height: 760 } });
@@ -161,9 +150,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
 		});
 
 	if (isFullRun)
-		test("200 agents and 12,000 spans open within 700 ms of an empty page; 5,000 stay usable", {
-			timeout: TIMEOUT,
-		}, async () => {
+		test("200 agents and 12,000 spans open within 700 ms of an empty page; 5,000 stay usable", async () => {
 			await using temp = await createTempDir();
 			const empty = join(temp.path, "empty.html");
 			await writeFile(empty, "<!doctype html><title>empty</title><div class=row></div>");

@@ -21,9 +21,7 @@ async function told(rpc: PiRpc, command: string): Promise<string> {
 	return "message" in notice ? String(notice.message) : "";
 }
 
-test("agents of a session become a Chrome trace, and OpenTelemetry spans at the collector", {
-	timeout: 60_000,
-}, async () => {
+test("agents of a session become a Chrome trace, and OpenTelemetry spans at the collector", async () => {
 	const received: { key: unknown; body: string }[] = [];
 	const collector = createServer(async (request, response) => {
 		let body = "";
@@ -49,7 +47,7 @@ test("agents of a session become a Chrome trace, and OpenTelemetry spans at the 
 });
 
 if (isFullRun)
-	test.skipIf(!requireTool(CHROMIUM))("speedscope reads the Chrome trace", { timeout: 60_000 }, async () => {
+	test.skipIf(!requireTool(CHROMIUM))("speedscope reads the Chrome trace", async () => {
 		await using temp = await createTempDir();
 		const trace = JSON.stringify(chromeTrace(buildReport(crowd(3, 6), { now: 0 })));
 		const local = join(temp.path, "profile.js"); // how speedscope opens a file without a server

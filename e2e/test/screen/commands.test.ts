@@ -134,7 +134,7 @@ test("list all shows agents of sessions that pi does not keep, and of one that i
 	await using rpc = startRpc({ env: it.env });
 	const sees = (status: string) =>
 		expect
-			.poll(() => notice(rpc, "/subagent list all"), { timeout: 30_000 })
+			.poll(() => notice(rpc, "/subagent list all"))
 			.toMatch(
 				new RegExp(
 					`Other sessions of this project:\\s+Session [\\w-]+ of .* UTC\\s+\\w+ +repo-scout +${status} .*Find the`,

@@ -62,11 +62,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const after = tui.screen().join("\n");
 		for (const text of ["They are off.", "Boss done.", "half a sentence"]) expect(after).toContain(text);
 		await tui.waitFor((lines) => !lines.join("\n").includes("agents: "), {}, "A footer without agents");
-		await tui.waitFor(
-			(lines) => !lines.join("\n").includes("Agents "),
-			{ timeoutMs: 60_000 },
-			"A screen without the tree",
-		);
+		await tui.waitFor((lines) => !lines.join("\n").includes("Agents "), {}, "A screen without the tree");
 		expect(tui.screen().join("\n")).toContain("half a sentence");
 	});
 });
@@ -114,7 +110,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 
 /** Three levels come; a clock moves on; they settle one after the other while a sentence is typed; the tree goes. */
 async function watchFamily(tui: Terminal, first: () => void, second: () => void): Promise<void> {
-	const shows = (text: RegExp) => tui.waitForText(text, { timeoutMs: 60_000 });
+	const shows = (text: RegExp) => tui.waitForText(text);
 	tui.submit("Please delegate.");
 	await shows(/● Agents 4 running/);
 	await shows(/· [23]s/);
@@ -125,8 +121,8 @@ async function watchFamily(tui: Terminal, first: () => void, second: () => void)
 	await shows(/half a sentence/);
 	second();
 	// On a low screen it may have scrolled away when anybody looks.
-	await tui.waitFor(() => tui.raw.includes("All is done."), { timeoutMs: 60_000 }, "The last answer");
-	await tui.waitFor((lines) => !lines.some((line) => line.includes(" Agents ")), { timeoutMs: 60_000 });
+	await tui.waitFor(() => tui.raw.includes("All is done."), {}, "The last answer");
+	await tui.waitFor((lines) => !lines.some((line) => line.includes(" Agents ")));
 }
 
 const STORY = Array.from({ length: 30 }, (_, index) => `Said before ${String(index + 1).padStart(2, "0")}.`);

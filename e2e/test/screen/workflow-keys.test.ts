@@ -1,7 +1,6 @@
 /** The keys of the viewer for a workflow and its agents: pause, retry, skip and stop. */
-import { hang, startTui } from "@pi-subagents-dev/testkit";
+import { hang, startTui, until } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { until } from "../../support/detached.ts";
 import { enter } from "../../support/keys.ts";
 import { scene, scoutSays } from "../../support/scene.ts";
 import { journal, offering, script } from "../../support/workflows.ts";

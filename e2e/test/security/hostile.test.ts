@@ -16,10 +16,11 @@ import {
 	startTui,
 	type Terminal,
 	toolReturned,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { launchesIn, linesOf, until } from "../../support/detached.ts";
+import { launchesIn, linesOf } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { all, controlsIn, corpus, obeyedIn } from "../../support/hostile/hostile-corpus.ts";
 import { enter } from "../../support/keys.ts";

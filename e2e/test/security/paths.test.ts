@@ -13,15 +13,15 @@ import {
 	type RequestView,
 	say,
 	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { footerSays, linesOf, toldIn, until } from "../../support/detached.ts";
+import { footerSays, linesOf, toldIn } from "../../support/detached.ts";
 import { contentOf, FORGED_TEXT, forgedRun, writeAll } from "../../support/hostile/hostile-repository.ts";
 import { type Scene, scene, scoutReadsNotes } from "../../support/scene.ts";
 import { fileOf } from "../../support/visits.ts";
 
-const TIMEOUT = 120_000;
 const ELSEWHERE = ["../../etc/passwd", "..", "/etc", "a/../../b", "runs/../..", "%2e%2e%2f", "..\\..\\x", "\0"];
 
 const tellsAll = ({ messages }: RequestView) =>
@@ -60,7 +60,7 @@ function notices(events: readonly PiEvent[]): string {
 
 /** A session file of this pi, with more entries than pi wrote. */
 async function editedSession(it: Scene, pi: Pi, entries: readonly { customType: string; data: object }[]) {
-	const rpc = startRpc({ env: it.env, pi, timeoutMs: 60_000 });
+	const rpc = startRpc({ env: it.env, pi });
 	await rpc.prompt("Hello");
 	const file = await fileOf(rpc);
 	await rpc.close();
@@ -86,88 +86,76 @@ const settled = (runId: string) => ({
 });
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	test(
-		"no id, name or preset of a call leads to a file",
-		async () => {
-			await using it = await scene([session("Please try.", ...calls, tellsAll)]);
-			const before = await contentOf(it.env.cwd);
-			await using rpc = startRpc({ env: it.env, pi, timeoutMs: 80_000 });
-			const events = await rpc.prompt("Please try.");
-			const answers = events.flatMap((event) =>
-				event.type === "message_end" && event.message.role === "toolResult" ? [event.message.isError] : [],
-			);
-			expect(answers).toEqual(calls.map(() => true));
-			for (const path of ["../..", "/etc/passwd", ".."]) {
-				const from = rpc.events.length;
-				await rpc.send({ type: "prompt", message: `/subagent view ${path}` });
-				await rpc.waitFor((event) => /no (agent|preset)|neither/i.test(notices([event])), { from });
-			}
-			expect(it.server.requests.every((request) => offersTool("Agent")(request))).toBe(true);
-			expect(await contentOf(it.env.cwd)).toEqual(before);
-		},
-		TIMEOUT,
-	);
+	test("no id, name or preset of a call leads to a file", async () => {
+		await using it = await scene([session("Please try.", ...calls, tellsAll)]);
+		const before = await contentOf(it.env.cwd);
+		await using rpc = startRpc({ env: it.env, pi });
+		const events = await rpc.prompt("Please try.");
+		const answers = events.flatMap((event) =>
+			event.type === "message_end" && event.message.role === "toolResult" ? [event.message.isError] : [],
+		);
+		expect(answers).toEqual(calls.map(() => true));
+		for (const path of ["../..", "/etc/passwd", ".."]) {
+			const from = rpc.events.length;
+			await rpc.send({ type: "prompt", message: `/subagent view ${path}` });
+			await rpc.waitFor((event) => /no (agent|preset)|neither/i.test(notices([event])), { from });
+		}
+		expect(it.server.requests.every((request) => offersTool("Agent")(request))).toBe(true);
+		expect(await contentOf(it.env.cwd)).toEqual(before);
+	});
 
-	test(
-		"a session file that names places other than those of runs has nothing read or written there",
-		async () => {
-			await using it = await scene([
-				when(lastUserSays("Hello"), say("Hello.")),
-				asks("out1", "out2", "up1", "back1", "link1", "over1", "inner1"),
-				when(lastUserSays("task-notification"), say("Noted.")),
-			]);
-			const { cwd, root } = it.env;
-			const victim = join(root, "victim");
-			const runs = join(cwd, ".pi", "subagents", "runs");
-			await mkdir(runs, { recursive: true });
-			for (const id of ["out1", "up1", "back1", "link1", "over1", "inner1"])
-				await writeAll(join(victim, id), forgedRun(id, { isOver: id !== "out1" }));
-			await symlink(join(victim, "link1"), join(runs, "link1"));
-			const before = await contentOf(root.concat("/victim"));
-			const file = await editedSession(it, pi, [
-				{ customType: "pi-subagents:bg-run", data: launched("out1", join(victim, "out1")) },
-				{ customType: "pi-subagents:bg-run", data: launched("out2", "/etc") },
-				{ customType: "pi-subagents:bg-run", data: launched("up1", "../victim/up1") },
-				{ customType: "pi-subagents:bg-run", data: launched("back1", `${runs}/../../../../victim/back1`) },
-				{ customType: "pi-subagents:bg-run", data: launched("link1", join(runs, "link1")) },
-				{ customType: "subagents:record", data: launched("inner1", join(victim, "inner1"), "session") },
-				{ customType: "subagents:record", data: launched("over1", join(victim, "over1"), "session") },
-				{ customType: "subagents:record", data: settled("over1") },
-			]);
-			await using rpc = startRpc({ env: it.env, pi, args: ["--session", file], timeoutMs: 60_000 });
-			await footerSays(rpc, "0 of 5 detached running");
-			await until("all are told", async () => ((await toldIn(file)).length >= 7 ? true : undefined));
-			const told = new Map((await toldIn(file)).map(({ runId, status, preview }) => [runId, { status, preview }]));
-			for (const id of ["out1", "out2", "up1", "back1", "link1", "inner1"])
-				expect([id, told.get(id)]).toEqual([id, { status: "aborted", preview: "" }]);
-			const said = assistantTexts(await rpc.prompt("Please ask.")).at(-1);
-			expect(said).toContain("What the session knows.");
-			expect(said).not.toContain(FORGED_TEXT);
-			await rpc.close();
-			expect(JSON.stringify(it.server.requests.map(({ messages }) => messages))).not.toContain(FORGED_TEXT);
-			expect(await contentOf(victim)).toEqual(before);
-		},
-		TIMEOUT,
-	);
+	test("a session file that names places other than those of runs has nothing read or written there", async () => {
+		await using it = await scene([
+			when(lastUserSays("Hello"), say("Hello.")),
+			asks("out1", "out2", "up1", "back1", "link1", "over1", "inner1"),
+			when(lastUserSays("task-notification"), say("Noted.")),
+		]);
+		const { cwd, root } = it.env;
+		const victim = join(root, "victim");
+		const runs = join(cwd, ".pi", "subagents", "runs");
+		await mkdir(runs, { recursive: true });
+		for (const id of ["out1", "up1", "back1", "link1", "over1", "inner1"])
+			await writeAll(join(victim, id), forgedRun(id, { isOver: id !== "out1" }));
+		await symlink(join(victim, "link1"), join(runs, "link1"));
+		const before = await contentOf(root.concat("/victim"));
+		const file = await editedSession(it, pi, [
+			{ customType: "pi-subagents:bg-run", data: launched("out1", join(victim, "out1")) },
+			{ customType: "pi-subagents:bg-run", data: launched("out2", "/etc") },
+			{ customType: "pi-subagents:bg-run", data: launched("up1", "../victim/up1") },
+			{ customType: "pi-subagents:bg-run", data: launched("back1", `${runs}/../../../../victim/back1`) },
+			{ customType: "pi-subagents:bg-run", data: launched("link1", join(runs, "link1")) },
+			{ customType: "subagents:record", data: launched("inner1", join(victim, "inner1"), "session") },
+			{ customType: "subagents:record", data: launched("over1", join(victim, "over1"), "session") },
+			{ customType: "subagents:record", data: settled("over1") },
+		]);
+		await using rpc = startRpc({ env: it.env, pi, args: ["--session", file] });
+		await footerSays(rpc, "0 of 5 detached running");
+		await until("all are told", async () => ((await toldIn(file)).length >= 7 ? true : undefined));
+		const told = new Map((await toldIn(file)).map(({ runId, status, preview }) => [runId, { status, preview }]));
+		for (const id of ["out1", "out2", "up1", "back1", "link1", "inner1"])
+			expect([id, told.get(id)]).toEqual([id, { status: "aborted", preview: "" }]);
+		const said = assistantTexts(await rpc.prompt("Please ask.")).at(-1);
+		expect(said).toContain("What the session knows.");
+		expect(said).not.toContain(FORGED_TEXT);
+		await rpc.close();
+		expect(JSON.stringify(it.server.requests.map(({ messages }) => messages))).not.toContain(FORGED_TEXT);
+		expect(await contentOf(victim)).toEqual(before);
+	});
 
-	test(
-		"a session whose id leads elsewhere keeps no conversation there",
-		async () => {
-			await using it = await scene([
-				when(lastUserSays("Hello"), say("Hello.")),
-				session("Please delegate.", launch({ run_in_background: false }), tellsAll),
-				scoutReadsNotes,
-			]);
-			const file = await editedSession(it, pi, []);
-			const [header, ...rest] = (await readFile(file, "utf8")).split("\n");
-			const forged = { ...JSON.parse(header ?? ""), id: "../../../../victim" };
-			await writeFile(file, [JSON.stringify(forged), ...rest].join("\n"));
-			await using rpc = startRpc({ env: it.env, pi, args: ["--session", file], timeoutMs: 60_000 });
-			expect(assistantTexts(await rpc.prompt("Please delegate.")).at(-1)).toContain("heliotrope");
-			await rpc.close();
-			const made = Object.keys(await contentOf(it.env.root)).filter((path) => path.includes("victim"));
-			expect(made).toEqual([]);
-		},
-		TIMEOUT,
-	);
+	test("a session whose id leads elsewhere keeps no conversation there", async () => {
+		await using it = await scene([
+			when(lastUserSays("Hello"), say("Hello.")),
+			session("Please delegate.", launch({ run_in_background: false }), tellsAll),
+			scoutReadsNotes,
+		]);
+		const file = await editedSession(it, pi, []);
+		const [header, ...rest] = (await readFile(file, "utf8")).split("\n");
+		const forged = { ...JSON.parse(header ?? ""), id: "../../../../victim" };
+		await writeFile(file, [JSON.stringify(forged), ...rest].join("\n"));
+		await using rpc = startRpc({ env: it.env, pi, args: ["--session", file] });
+		expect(assistantTexts(await rpc.prompt("Please delegate.")).at(-1)).toContain("heliotrope");
+		await rpc.close();
+		const made = Object.keys(await contentOf(it.env.root)).filter((path) => path.includes("victim"));
+		expect(made).toEqual([]);
+	});
 });

@@ -15,14 +15,13 @@ import {
 	rateLimited,
 	say,
 	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { textOf, until } from "../../support/detached.ts";
+import { textOf } from "../../support/detached.ts";
 import { delegate, parentSays, type Scene, scene, scoutSays } from "../../support/scene.ts";
 import { isScout } from "../../support/visits.ts";
-
-const TIMEOUT = 120_000;
 
 /** Since the call of the tool: while the child is set up, asks, waits. */
 const MOMENTS_MS = [0, 3, 10, 25, 60, 150, 400, 1_200];
@@ -83,116 +82,93 @@ PATH="\${PATH#*:}" exec git "$@"
 }
 
 describe.each(await gatePis())("pi $version", (pi) => {
-	const open = (it: Scene) => startRpc({ env: it.env, pi, timeoutMs: 60_000 });
+	const open = (it: Scene) => startRpc({ env: it.env, pi });
 
-	test(
-		"at any moment after the call: the child asks nothing more, and its slot is free",
-		async () => {
-			await using it = await scene([parentSays(delegate()), scoutSays(hang())], {
-				agentFiles: ONE_AT_A_TIME,
+	test("at any moment after the call: the child asks nothing more, and its slot is free", async () => {
+		await using it = await scene([parentSays(delegate()), scoutSays(hang())], {
+			agentFiles: ONE_AT_A_TIME,
+		});
+		await using rpc = open(it);
+		for (const ms of MOMENTS_MS)
+			await stopped(rpc, async (from) => {
+				await rpc.waitFor(isCall, { from });
+				await delay(ms);
 			});
-			await using rpc = open(it);
-			for (const ms of MOMENTS_MS)
-				await stopped(rpc, async (from) => {
-					await rpc.waitFor(isCall, { from });
-					await delay(ms);
-				});
-			await isQuiet(it);
-			const ends = rpc.events.filter((event) => event.type === "tool_execution_end" && event.isError);
-			expect(ends).toHaveLength(MOMENTS_MS.length);
-			expect(await listed(rpc)).toMatch(/^(\d) agents: \1 stopped\n/); // the first stops may come before the launch
-		},
-		TIMEOUT,
-	);
+		await isQuiet(it);
+		const ends = rpc.events.filter((event) => event.type === "tool_execution_end" && event.isError);
+		expect(ends).toHaveLength(MOMENTS_MS.length);
+		expect(await listed(rpc)).toMatch(/^(\d) agents: \1 stopped\n/); // the first stops may come before the launch
+	});
 
-	test(
-		"in the queue: the child never asks, and the one before it continues",
-		async () => {
-			const gate = createGate();
-			const busy = callTool("Agent", { prompt: "Be busy.", description: "busy", subagent_type: "repo-scout" });
-			await using it = await scene(
-				[
-					when(({ lastUserText }) => lastUserText.includes("task-notification"), say("Noted.")),
-					parentSays(busy, delegate()),
-					scoutSays({ ...say("Done with it."), gate }),
-				],
-				{ agentFiles: ONE_AT_A_TIME },
-			);
-			await using rpc = open(it);
-			await stopped(rpc, async () => {
-				await it.server.nextRequest(isScout);
-				await until("the second is queued", async () => ((await listed(rpc)).includes("1 queued") ? true : undefined));
-			});
-			expect(await listed(rpc)).toMatch(/^2 agents: 1 running, 1 stopped\n/);
-			gate.open();
-			await until("the first is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
-			expect(it.server.requests.filter(isScout)).toHaveLength(1);
-		},
-		TIMEOUT,
-	);
-
-	test(
-		"while it waits for a result: the wait ends at once, and the agent continues",
-		async () => {
-			const gate = createGate();
-			const launch = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", name: "digger" };
-			await using it = await scene([
+	test("in the queue: the child never asks, and the one before it continues", async () => {
+		const gate = createGate();
+		const busy = callTool("Agent", { prompt: "Be busy.", description: "busy", subagent_type: "repo-scout" });
+		await using it = await scene(
+			[
 				when(({ lastUserText }) => lastUserText.includes("task-notification"), say("Noted.")),
-				parentSays(callTool("Agent", launch), callTool("get_subagent_result", { agent_id: "digger", wait: true })),
-				scoutSays({ ...say("Found gold."), gate }),
-			]);
-			await using rpc = open(it);
-			await stopped(rpc, (from) =>
-				rpc.waitFor((event) => isCall(event) && JSON.stringify(event).includes("get_subagent_result"), { from }),
-			);
-			expect(await listed(rpc)).toMatch(/^1 agent: 1 running\n/);
-			gate.open();
-			await until("it is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
-		},
-		TIMEOUT,
-	);
+				parentSays(busy, delegate()),
+				scoutSays({ ...say("Done with it."), gate }),
+			],
+			{ agentFiles: ONE_AT_A_TIME },
+		);
+		await using rpc = open(it);
+		await stopped(rpc, async () => {
+			await it.server.nextRequest(isScout);
+			await until("the second is queued", async () => ((await listed(rpc)).includes("1 queued") ? true : undefined));
+		});
+		expect(await listed(rpc)).toMatch(/^2 agents: 1 running, 1 stopped\n/);
+		gate.open();
+		await until("the first is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
+		expect(it.server.requests.filter(isScout)).toHaveLength(1);
+	});
+
+	test("while it waits for a result: the wait ends at once, and the agent continues", async () => {
+		const gate = createGate();
+		const launch = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", name: "digger" };
+		await using it = await scene([
+			when(({ lastUserText }) => lastUserText.includes("task-notification"), say("Noted.")),
+			parentSays(callTool("Agent", launch), callTool("get_subagent_result", { agent_id: "digger", wait: true })),
+			scoutSays({ ...say("Found gold."), gate }),
+		]);
+		await using rpc = open(it);
+		await stopped(rpc, (from) =>
+			rpc.waitFor((event) => isCall(event) && JSON.stringify(event).includes("get_subagent_result"), { from }),
+		);
+		expect(await listed(rpc)).toMatch(/^1 agent: 1 running\n/);
+		gate.open();
+		await until("it is done", async () => ((await listed(rpc)).includes("1 done") ? true : undefined));
+	});
 
 	test.each([
 		["pi waits to make a failed request again", httpError(503, "overloaded")],
 		["its provider wants a pause", rateLimited({ retryAfterSeconds: 600 })],
-	])(
-		"while %s: nothing is asked again",
-		async (_when, trouble) => {
-			await using it = await scene([parentSays(delegate()), scoutSays(trouble)], {
-				settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } },
-			});
-			await using rpc = open(it);
-			await stopped(rpc, (from) =>
-				rpc.waitFor(
-					(event) => event.type === "tool_execution_update" && /retr|again|wait/i.test(JSON.stringify(event)),
-					{
-						from,
-					},
-				),
-			);
-			await isQuiet(it);
-			expect(it.server.requests.filter(isScout)).toHaveLength(1);
-			expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
-		},
-		TIMEOUT,
-	);
+	])("while %s: nothing is asked again", async (_when, trouble) => {
+		await using it = await scene([parentSays(delegate()), scoutSays(trouble)], {
+			settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } },
+		});
+		await using rpc = open(it);
+		await stopped(rpc, (from) =>
+			rpc.waitFor((event) => event.type === "tool_execution_update" && /retr|again|wait/i.test(JSON.stringify(event)), {
+				from,
+			}),
+		);
+		await isQuiet(it);
+		expect(it.server.requests.filter(isScout)).toHaveLength(1);
+		expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
+	});
 
-	test.runIf(process.platform !== "win32")(
-		"while its worktree is created: nothing of it is left",
-		async () => {
-			const isolated = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", run_in_background: false };
-			await using it = await scene([parentSays(callTool("Agent", { ...isolated, isolation: "worktree" }))]);
-			const git = await stallingGit(it);
-			await using rpc = startRpc({ env: { ...it.env, variables: git.variables }, pi, timeoutMs: 60_000 });
-			await stopped(rpc, () => until("git makes the worktree", () => textOf(git.reached)));
-			expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
-			await rpc.close();
-			expect(it.server.requests.filter(isScout)).toEqual([]);
-			expect(await git.run("for-each-ref", "--format=%(refname)", "refs/heads")).toBe("refs/heads/main");
-			expect(await git.run("worktree", "list")).not.toContain("worktrees");
-			const dir = join(it.env.agentDir, "state", "subagents", "worktrees");
-			expect((await readdir(dir)).filter((name) => !name.startsWith("."))).toEqual([]);
-		},
-		TIMEOUT,
-	);
+	test.runIf(process.platform !== "win32")("while its worktree is created: nothing of it is left", async () => {
+		const isolated = { prompt: "Dig.", description: "dig", subagent_type: "repo-scout", run_in_background: false };
+		await using it = await scene([parentSays(callTool("Agent", { ...isolated, isolation: "worktree" }))]);
+		const git = await stallingGit(it);
+		await using rpc = startRpc({ env: { ...it.env, variables: git.variables }, pi });
+		await stopped(rpc, () => until("git makes the worktree", () => textOf(git.reached)));
+		expect(await listed(rpc)).toMatch(/^1 agent: 1 stopped\n/);
+		await rpc.close();
+		expect(it.server.requests.filter(isScout)).toEqual([]);
+		expect(await git.run("for-each-ref", "--format=%(refname)", "refs/heads")).toBe("refs/heads/main");
+		expect(await git.run("worktree", "list")).not.toContain("worktrees");
+		const dir = join(it.env.agentDir, "state", "subagents", "worktrees");
+		expect((await readdir(dir)).filter((name) => !name.startsWith("."))).toEqual([]);
+	});
 });

@@ -50,7 +50,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect(await recorded(it)).toEqual([]);
 		gate.open();
-		await expect.poll(() => recorded(it), { timeout: 60_000 }).toHaveLength(1);
+		await expect.poll(() => recorded(it)).toHaveLength(1);
 		expect(await recorded(it)).toEqual([
 			expect.objectContaining({
 				event: "done",

@@ -13,10 +13,11 @@ import {
 	say,
 	startRpc,
 	startTui,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { jsonOf, until } from "../../support/detached.ts";
+import { jsonOf } from "../../support/detached.ts";
 import { isScout, parentSays, type Scene, scene, scoutReadsNotes, scoutSays, unfenced } from "../../support/scene.ts";
 
 const launch = (task = "Find the launch code.") => callTool("background_agent", { preset: "repo-scout", task });

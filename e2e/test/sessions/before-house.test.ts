@@ -5,10 +5,20 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { all, callTool, lastUserSays, offersTool, type PiRpc, say, startRpc, when } from "@pi-subagents-dev/testkit";
+import {
+	all,
+	callTool,
+	lastUserSays,
+	offersTool,
+	type PiRpc,
+	say,
+	startRpc,
+	until,
+	when,
+} from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import fixture from "../../fixtures/before-house.json" with { type: "json" };
-import { toldIn, until } from "../../support/detached.ts";
+import { toldIn } from "../../support/detached.ts";
 import { scene, unfenced } from "../../support/scene.ts";
 
 type Kept = { mode: number } & ({ text: string } | { base64: string });
@@ -52,7 +62,7 @@ test("a session of the version before opens, lists, resumes and delivers", async
 		when(lastUserSays("Look at the clock."), say("It is late.")),
 	]);
 	const session = await unpack(it.env.root);
-	await using pi = startRpc({ env: it.env, args: ["--session", session], timeoutMs: 60_000 });
+	await using pi = startRpc({ env: it.env, args: ["--session", session] });
 
 	const told = await until("both results are delivered", async () => {
 		const found = await toldIn(session);

@@ -17,10 +17,10 @@ import {
 	say,
 	startTui,
 	type Terminal,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { until } from "../../support/detached.ts";
 import { enter } from "../../support/keys.ts";
 import { extensionDir, isScout, isSession, type Scene, scene } from "../../support/scene.ts";
 

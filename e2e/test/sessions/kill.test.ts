@@ -1,7 +1,7 @@
 /** Detached runs whose parent, wrapper or child is killed at some moment: each reaches its end, and is told of once. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isFullRun, type PiRpc, startRpc } from "@pi-subagents-dev/testkit";
+import { isFullRun, type PiRpc, patienceMs, startRpc, until } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { cutAnswer, toldResults } from "../../storm/wholeness.ts";
 import {
@@ -15,14 +15,13 @@ import {
 	processesOf,
 	type Told,
 	toldIn,
-	until,
 	wrapperOf,
 } from "../../support/detached.ts";
 import { type Dig, type Digs, digs, FIRST_WORDS, type Phase, pidOf, sessionIn } from "../../support/digs.ts";
 import { inLanes, type Random, randomFrom } from "../../support/rounds.ts";
 
 const seed = Number(process.env.KILL_SEED ?? (isFullRun ? Date.now() % 1_000_000 : 1));
-const SEVERAL_STARTS_OF_PI = 240_000;
+const SEVERAL_STARTS_OF_PI = patienceMs(4);
 
 test(
 	"whenever the parent is killed, its run ends as it should and is reported to the session once",
@@ -87,7 +86,7 @@ async function playWatched(stage: Digs, victim: Victim, wanted: readonly Dig[]):
 	const file = await sessionOf(stage, name);
 	for (const run of runs) await until(`${run.runId} is told`, async () => (await newsOf(file, run))[0]);
 	await parent.gone();
-	await using next = startRpc({ env: stage.env, args: ["--session", file], timeoutMs: 60_000 });
+	await using next = startRpc({ env: stage.env, args: ["--session", file] });
 	await footerSays(next, `0 of ${runs.length} detached running`);
 	return Promise.all(wanted.map((dig, index) => isOver(victim, dig, file, runs[index] as Launched)));
 }
@@ -102,7 +101,7 @@ async function playUnwatched(stage: Digs, victim: Victim, wanted: readonly Dig[]
 	await parent.gone();
 	for (const [index, dig] of wanted.entries()) await kill(victim, dig, runs[index] as Launched);
 	const file = await sessionOf(stage, name);
-	await using next = startRpc({ env: stage.env, args: ["--session", file], timeoutMs: 60_000 });
+	await using next = startRpc({ env: stage.env, args: ["--session", file] });
 	for (const run of runs) await toldOnce(next, file, run);
 	return Promise.all(wanted.map((dig, index) => isOver(victim, dig, file, runs[index] as Launched)));
 }
@@ -220,7 +219,7 @@ async function playParentRound(stage: Digs, { name, moment, mode, isRejoined }: 
 		await until("it has ended", () => isThere(run, "result.json"));
 	}
 	const file = await sessionOf(stage, name);
-	await using next = startRpc({ env: stage.env, args: ["--session", file], timeoutMs: 60_000 });
+	await using next = startRpc({ env: stage.env, args: ["--session", file] });
 	if (isHeld && isRejoined) {
 		await footerSays(next, "1 of 1 detached running");
 		await stage.release(dig, run);

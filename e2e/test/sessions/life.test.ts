@@ -19,10 +19,11 @@ import {
 	say,
 	startRpc,
 	startTui,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, toldIn, until } from "../../support/detached.ts";
+import { linesOf, toldIn } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { type Watched, watcher } from "../../support/extensions/watcher.ts";
 import { enter } from "../../support/keys.ts";

@@ -85,7 +85,7 @@ describe.each(await availablePis())("pi $version", (pi) => {
 	beforeAll(async () => {
 		it = await sessionWithAgents(pi);
 		rpc = startRpc({ env: it.env, pi, args: ["--continue"] });
-	}, 90_000);
+	});
 	afterAll(() => it[Symbol.asyncDispose]());
 
 	test("the agents are listed, each as it ended", async () => {

@@ -14,9 +14,10 @@ import {
 	startRpc,
 	startTui,
 	type Terminal,
+	until,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { linesOf, toldIn, until } from "../../support/detached.ts";
+import { linesOf, toldIn } from "../../support/detached.ts";
 import { moveTo, openMenu } from "../../support/keys.ts";
 import { type Scene, scene } from "../../support/scene.ts";
 import { completed, fileOf, isScout, oneScout, target } from "../../support/visits.ts";

@@ -1,8 +1,8 @@
 /** What becomes of agents when their session is left: by quitting, /new, /resume, /fork, /tree, /reload, or a kill. */
 import { join } from "node:path";
-import { gateCases, gatePis, isFullRun, runPrint, startRpc, startTui } from "@pi-subagents-dev/testkit";
+import { gateCases, gatePis, isFullRun, runPrint, startRpc, startTui, until } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { footerSays, jsonOf, linesOf, processesOf, toldIn, until, zombiesOf } from "../../support/detached.ts";
+import { footerSays, jsonOf, linesOf, processesOf, toldIn, zombiesOf } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import {
 	completed,

@@ -1,8 +1,7 @@
 /** Agents of a real pi as `pi-subagents` shows and stops them from another process. */
 import { join } from "node:path";
-import { startRpc } from "@pi-subagents-dev/testkit";
+import { startRpc, until } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { until } from "../../support/detached.ts";
 import { root, run } from "../../support/packages/packed.ts";
 import { detached, fileOf, inside, isScout, oneScout, target, theRun } from "../../support/visits.ts";
 

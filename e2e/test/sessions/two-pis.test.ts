@@ -1,7 +1,7 @@
 /** One session that two pis have open: who tells of its agents. */
-import { isFullRun, type Reply, runPrint, startRpc } from "@pi-subagents-dev/testkit";
+import { isFullRun, type Reply, runPrint, startRpc, until } from "@pi-subagents-dev/testkit";
 import { describe, test } from "vitest";
-import { footerSays, toldIn, until } from "../../support/detached.ts";
+import { footerSays, toldIn } from "../../support/detached.ts";
 import {
 	completed,
 	detached,

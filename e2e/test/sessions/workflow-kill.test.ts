@@ -43,7 +43,7 @@ async function killedAfter(entries: number, { autoResume, seed }: { autoResume: 
 	const variables = { ...it.env.variables, ...fuseVariables(fuse) };
 	const rpc = startRpc({ env: { ...it.env, variables } });
 	const prompt = rpc.send({ type: "prompt", message: "Please delegate." }).catch(() => undefined); // it may be killed first
-	await rpc.waitFor(() => false, { timeoutMs: 60_000 }).catch(() => undefined); // until pi is gone
+	await rpc.waitFor(() => false).catch(() => undefined); // until pi is gone
 	await prompt;
 	expect(await rpc.close()).toMatchObject({ signal: "SIGKILL" });
 	const before = await journal(it.env);
@@ -60,7 +60,7 @@ async function wrongAfter(entries: number): Promise<string | undefined> {
 	await using _rpc = again;
 	const results = async () => (await told(it.env, RESULT)).length;
 	const isDone = async () => (await results()) > 0 && (await journal(it.env)).at(-1)?.type === "ended";
-	await expect.poll(isDone, { timeout: 60_000, message: `killed after ${entries} entries` }).toBe(true);
+	await expect.poll(isDone, { message: `killed after ${entries} entries` }).toBe(true);
 	await again.close();
 	const labels = new Map(before.flatMap((line) => (line.type === "called" ? [[line.path, line.label]] : [])));
 	const answered = before.flatMap((line) => (line.type === "answered" ? [labels.get(line.path)] : []));
@@ -89,10 +89,10 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 		await using _scene = it;
 		await using rpc = again;
 		await rpc.waitFor((event) => JSON.stringify(event).includes("is paused: /workflow resume"));
-		await expect.poll(async () => (await told(it.env, "It is paused")).length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, "It is paused")).length).toBe(1);
 		expect(await command(rpc, "/workflow")).toMatch(/trial +paused/);
 		expect(await command(rpc, "/workflow resume")).toContain("continues");
-		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, RESULT)).length).toBe(1);
 	});
 
 	test("an agent in its own process keeps working meanwhile, and the workflow rejoins it", async () => {
@@ -116,7 +116,7 @@ describe("a killed pi", { timeout: 900_000 }, () => {
 		gate.open();
 		await using _again = startRpc({ env: it.env, args: ["--continue"] });
 		const RESULTS = "did First did the long work";
-		await expect.poll(async () => (await told(it.env, RESULTS)).length, { timeout: 60_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, RESULTS)).length).toBe(1);
 		expect(it.server.requests.filter(isApart)).toHaveLength(1);
 	});
 
@@ -143,9 +143,9 @@ export default (pi) => {
 		await it.server.nextRequest(isApart);
 		await rpc.send({ type: "prompt", message: "/again" });
 		const launches = async () => (await journal(it.env)).filter(({ type }) => type === "launched").length;
-		await expect.poll(launches, { timeout: 60_000, message: "it was not rejoined" }).toBe(2);
+		await expect.poll(launches, { message: "it was not rejoined" }).toBe(2);
 		gate.open();
-		await expect.poll(async () => (await told(it.env, "did the long work")).length, { timeout: 60_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, "did the long work")).length).toBe(1);
 		expect(it.server.requests.filter(isApart)).toHaveLength(1);
 		const news = (await readFile(join(it.env.home, "bus"), "utf8")).trim().split("\n");
 		const ofAgent = news.filter((line) => line.startsWith("apart"));
@@ -167,7 +167,7 @@ export default (pi) => {
 			const diverged = rpc.waitFor((event) => JSON.stringify(event).includes("the script has changed"));
 			await rpc.send({ type: "prompt", message: `/workflow resume ${first?.id} ${changed}` });
 			await diverged;
-			await expect.poll(async () => (await journal(it.env)).at(-1)?.type, { timeout: 30_000 }).toBe("ended");
+			await expect.poll(async () => (await journal(it.env)).at(-1)?.type).toBe("ended");
 			expect(looks()).toBe(looked);
 			const lines = await journal(it.env);
 			expect(lines.filter(({ type, label }) => type === "called" && label?.startsWith("Recheck"))).toHaveLength(

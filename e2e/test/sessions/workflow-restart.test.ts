@@ -16,9 +16,9 @@ import {
 	say,
 	startRpc,
 	systemPromptSays,
+	until,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { until } from "../../support/detached.ts";
 import { watcher } from "../../support/extensions/watcher.ts";
 import { parentSays, type Scene, scene, scoutSays } from "../../support/scene.ts";
 import { command, journal, offering, script, told } from "../../support/workflows.ts";
@@ -66,7 +66,7 @@ async function kill(rpc: PiRpc): Promise<void> {
 	await rpc.close();
 }
 
-describe("in pi", { timeout: 120_000 }, () => {
+describe("in pi", () => {
 	test("an agent with a worktree continues there after a kill", async () => {
 		const isMender = systemPromptSays("You are the mender.");
 		const mends = `return agent("Mend it.", { agentType: "mender", isolation: "worktree" })`;
@@ -113,10 +113,10 @@ describe("in pi", { timeout: 120_000 }, () => {
 		await firstStep(it.env);
 		await rpc.send({ type: "prompt", message: "/again" }); // reloads
 		await rpc.waitFor((event) => /Workflow .*two.* is paused: \/workflow resume/.test(JSON.stringify(event)));
-		await expect.poll(async () => (await told(it.env, "continues it")).length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, "continues it")).length).toBe(1);
 		expect(await command(rpc, "/workflow resume")).toContain("continues");
 		expect(await endIn(it.env)).toMatchObject({ value: RESULT });
-		await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(async () => (await told(it.env, RESULT)).length).toBe(1);
 		expect(firsts(it)).toHaveLength(1);
 	});
 
@@ -132,7 +132,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 			await second.waitFor((event) => /also open in another pi/.test(JSON.stringify(event)));
 			await kill(first);
 			expect(await endIn(it.env)).toMatchObject({ value: RESULT });
-			await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
+			await expect.poll(async () => (await told(it.env, RESULT)).length).toBe(1);
 			expect(await told(it.env, "Interrupted after")).toEqual([]);
 			expect(firsts(it)).toHaveLength(1);
 		});
@@ -147,7 +147,7 @@ describe("in pi", { timeout: 120_000 }, () => {
 			await kill(rpc);
 			const both = [1, 2].map(() => startRpc({ env: it.env, args: ["--continue"] }));
 			await endIn(it.env);
-			await expect.poll(async () => (await told(it.env, RESULT)).length, { timeout: 30_000 }).toBe(1);
+			await expect.poll(async () => (await told(it.env, RESULT)).length).toBe(1);
 			await Promise.all(both.map((each) => each.send({ type: "get_state" })));
 			await Promise.all(both.map((each) => each.close()));
 			expect((await journal(it.env)).filter(({ type }) => type === "ended")).toHaveLength(1);

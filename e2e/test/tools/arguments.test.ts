@@ -58,12 +58,12 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			],
 			{ models: [{ id: "fake-1" }, { id: "fake-2" }] },
 		);
-		const rpc = startRpc({ env: it.env, pi, timeoutMs: 80_000 });
+		const rpc = startRpc({ env: it.env, pi });
 		given = answers(await rpc.prompt("Please try.")).slice(2);
 		await rpc.send({ type: "prompt", message: "/subagent list" });
 		const shown = await rpc.waitFor((event) => event.type === "extension_ui_request" && event.method === "notify");
 		list = shown.type === "extension_ui_request" && shown.method === "notify" ? shown.message : "";
-	}, 90_000);
+	});
 	afterAll(() => it[Symbol.asyncDispose]());
 
 	test.each(calls.map((call, index) => ({ ...call, index })))("$tool with $flaw", ({ index, says }) => {

@@ -12,10 +12,11 @@ import {
 	requireTool,
 	say,
 	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { textOf, toldIn, until, wrapperOf } from "../../support/detached.ts";
+import { textOf, toldIn, wrapperOf } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asMender, launch, repository, worktreesOf } from "../../support/mender.ts";
@@ -66,49 +67,45 @@ const ALL: Case[] = [
 		: []),
 ];
 
-test.each(isFullRun ? ALL : ALL.slice(0, 1))(
-	"during %s, runner: %s, killed: %s",
-	async (step, runner, killed) => {
-		const token = `1000.${Math.floor(Math.random() * 1e9)}1`;
-		const { it, git } = await repository(
-			`isolation: worktree\nrunner: ${runner}\n${STEPS[step](token)}`,
-			[
-				parentSays(launch({ run_in_background: true }), say("Started.")),
-				mends(step, runner, token),
-				otherwise(say("I see.")),
-			],
-			{ agentFiles: { "subagents.json": JSON.stringify({ launchers: { jail: { command: JAIL } } }) } },
-		);
-		await using _ = it;
-		await trust(it.env);
-		const sessions = join(it.env.home, "sessions");
-		const rpc = startRpc({ env: it.env, args: ["--session-dir", sessions], timeoutMs: 60_000 });
-		await rpc.send({ type: "prompt", message: "Please delegate." });
-		await until("the step is reached", async () => textOf(join(it.env.home, "reached")));
-		const pids = [rpc.pid ?? 0, ...(killed === "pi" ? [] : [await wrapperIn(it)])];
-		for (const pid of pids) process.kill(pid, "SIGKILL");
-		await rpc.close();
-		await until("nothing of it runs", async () => !(await isRunning(token)) || undefined);
-		const file = (await sessionIn(sessions)) ?? "";
-		await using next = startRpc({ env: it.env, args: ["--session", file], timeoutMs: 60_000 });
-		const told = await until("the session hears of it", async () => (await toldIn(file))[0]);
-		expect(told).toMatchObject({ status: "aborted" });
-		expect(told.summary).not.toMatch(/(?<!not )verified/i);
-		await next.send({ type: "prompt", message: "/subagent doctor" }); // which lists the worktrees
-		const id = told.runId;
-		if (step === "setup") {
-			await until("no worktree is left", async () => (await worktreesOf(it)).length === 0 || undefined);
-			expect(await git("branch", "--format=%(refname:short)")).toBe("main");
-			return;
-		}
-		const [left] = await worktreesOf(it);
-		const root = join(it.env.agentDir, "state", "subagents", "worktrees", id, "work.txt");
-		if (left !== undefined) expect(await readFile(root, "utf8")).toBe("work\n");
-		else expect(await git("show", `pi-subagents/${id}:work.txt`)).toBe("work");
-		expect(await git("status", "--porcelain")).toBe("");
-	},
-	120_000,
-);
+test.each(isFullRun ? ALL : ALL.slice(0, 1))("during %s, runner: %s, killed: %s", async (step, runner, killed) => {
+	const token = `1000.${Math.floor(Math.random() * 1e9)}1`;
+	const { it, git } = await repository(
+		`isolation: worktree\nrunner: ${runner}\n${STEPS[step](token)}`,
+		[
+			parentSays(launch({ run_in_background: true }), say("Started.")),
+			mends(step, runner, token),
+			otherwise(say("I see.")),
+		],
+		{ agentFiles: { "subagents.json": JSON.stringify({ launchers: { jail: { command: JAIL } } }) } },
+	);
+	await using _ = it;
+	await trust(it.env);
+	const sessions = join(it.env.home, "sessions");
+	const rpc = startRpc({ env: it.env, args: ["--session-dir", sessions] });
+	await rpc.send({ type: "prompt", message: "Please delegate." });
+	await until("the step is reached", async () => textOf(join(it.env.home, "reached")));
+	const pids = [rpc.pid ?? 0, ...(killed === "pi" ? [] : [await wrapperIn(it)])];
+	for (const pid of pids) process.kill(pid, "SIGKILL");
+	await rpc.close();
+	await until("nothing of it runs", async () => !(await isRunning(token)) || undefined);
+	const file = (await sessionIn(sessions)) ?? "";
+	await using next = startRpc({ env: it.env, args: ["--session", file] });
+	const told = await until("the session hears of it", async () => (await toldIn(file))[0]);
+	expect(told).toMatchObject({ status: "aborted" });
+	expect(told.summary).not.toMatch(/(?<!not )verified/i);
+	await next.send({ type: "prompt", message: "/subagent doctor" }); // which lists the worktrees
+	const id = told.runId;
+	if (step === "setup") {
+		await until("no worktree is left", async () => (await worktreesOf(it)).length === 0 || undefined);
+		expect(await git("branch", "--format=%(refname:short)")).toBe("main");
+		return;
+	}
+	const [left] = await worktreesOf(it);
+	const root = join(it.env.agentDir, "state", "subagents", "worktrees", id, "work.txt");
+	if (left !== undefined) expect(await readFile(root, "utf8")).toBe("work\n");
+	else expect(await git("show", `pi-subagents/${id}:work.txt`)).toBe("work");
+	expect(await git("status", "--porcelain")).toBe("");
+});
 
 /** The wrapper of the only run there is. */
 async function wrapperIn({ env }: Scene): Promise<number> {

@@ -21,7 +21,6 @@ import { describe, expect, test } from "vitest";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
-const TIMEOUT = 120_000;
 const PIS = await gatePis();
 const page = await readFile(fileURLToPath(new URL("../../../docs/sandboxes.md", import.meta.url)), "utf8");
 const workspace = fileURLToPath(new URL("../../../", import.meta.url));
@@ -131,7 +130,7 @@ async function surround(it: Scene): Promise<void> {
 	await writeFile(join(it.env.cwd, "parent.pid"), String(process.pid));
 }
 
-describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
+describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 	test("inside the recipe, network, home and the parent's files are out of reach, also for the verify command", async () => {
 		const check = `verify: "test -e made.txt && test ! -e $HOME/.ssh && touch checked.txt"`;
 		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [
@@ -196,7 +195,7 @@ const BROKEN: [string, unknown, RegExp][] = [
 	["is not understood", { command: ["env", "{homes}"] }, /The launcher "offline" says "\{homes\}"/],
 ];
 
-describe("a launcher that cannot be used", { timeout: TIMEOUT }, () => {
+describe("a launcher that cannot be used", () => {
 	test.each(isFullRun ? BROKEN : BROKEN.slice(2, 3))(
 		"because it %s fails the run",
 		async (_name, offline, expected) => {

@@ -12,10 +12,11 @@ import {
 	say,
 	startRpc,
 	systemPromptSays,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { isRunning, until } from "../../support/detached.ts";
+import { isRunning } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import {
 	asMender,
@@ -51,7 +52,7 @@ const project = (fields: string, more: object = {}) =>
 const READY = "worktree: { link: [node_modules], setup: 'echo ready > made.txt; rm -f made.tmp' }";
 const RUNNERS = isFullRun ? (["session", "process"] as const) : (["session"] as const);
 
-describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test.each(RUNNERS)(
 		"an agent finds what it needs, and only its own work is on its branch, runner: %s",
 		async (runner) => {
@@ -129,7 +130,6 @@ test.each(isFullRun ? [false, true] : [false])(
 		expect(stdout).toMatch(/launcher "evil".*may choose one only if you trust the project/);
 		expect(left).toEqual([]);
 	},
-	120_000,
 );
 
 test("the user's own settings make every worktree ready, and a pi killed during the set-up leaves no command", async () => {
@@ -138,7 +138,7 @@ test("the user's own settings make every worktree ready, and a pi killed during 
 	const settings = join(it.env.agentDir, "subagents.json");
 	await writeFile(settings, JSON.stringify({ worktree: { setup: 'echo $$ > "$HOME/setup.pid"; exec sleep 1000' } }));
 	await mkdir(it.env.home, { recursive: true });
-	const rpc = startRpc({ env: it.env, timeoutMs: 60_000 });
+	const rpc = startRpc({ env: it.env });
 	await rpc.send({ type: "prompt", message: "Please delegate." });
 	const pid = await until("the set-up runs", async () => {
 		const text = await readFile(join(it.env.home, "setup.pid"), "utf8").catch(() => "");
@@ -150,7 +150,7 @@ test("the user's own settings make every worktree ready, and a pi killed during 
 	await writeFile(settings, JSON.stringify({ worktree: { link: ["node_modules"], include: [".env"] } }));
 	const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
 	expect(stdout).toContain("Found: pad\nKEY=1\n");
-}, 120_000);
+});
 
 test.each(RUNNERS)(
 	"an agent works in the directory that the user chose, also when it is resumed, runner: %s",
@@ -174,5 +174,4 @@ test.each(RUNNERS)(
 		expect(await readdir(trees)).toEqual([]);
 		expect(await git("worktree", "list")).not.toContain("trees");
 	},
-	120_000,
 );

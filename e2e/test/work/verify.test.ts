@@ -21,7 +21,6 @@ import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asMender, launch, launchAgain, mender, place, tellsParent } from "../../support/mender.ts";
 import { parentSays } from "../../support/scene.ts";
 
-const TIMEOUT = 120_000;
 const PIS = await gatePis();
 const RUNNERS = ["session", "process"] as const;
 
@@ -35,7 +34,7 @@ const mends = [
 	when(asMender, say("Mended.")),
 ];
 
-describe.each(PIS)("pi $version", { timeout: TIMEOUT }, (pi) => {
+describe.each(PIS)("pi $version", (pi) => {
 	test.each(gateCases(RUNNERS, 0))(
 		"work that fails its check is fixed by the same agent, runner: %s",
 		async (runner) => {
@@ -170,7 +169,6 @@ test.each(gateCases(ENDS, 0))(
 		);
 		expect(kept?.outcome.status).not.toBe("completed");
 	},
-	TIMEOUT,
 );
 
 test.each(gateCases(RUNNERS, 0))(
@@ -199,5 +197,4 @@ test.each(gateCases(RUNNERS, 0))(
 		expect(ends.match(/verified: test -f first\.txt/g)?.length ?? 0).toBeGreaterThanOrEqual(2);
 		expect(stdout).toContain("Not verified: test -f third.txt exited with code 1");
 	},
-	TIMEOUT,
 );

@@ -58,7 +58,7 @@ test("killed after every entry, it completes, and no finished agent runs again",
 		expect(again.prompts.length).toBe(prompts.length - answeredIn(events.slice(0, lines)));
 		expect(again.run.state.diverged).toBeUndefined();
 	}
-}, 120_000);
+});
 
 test("the paths of calls do not depend on what finishes first", async () => {
 	const pathsOf = (events: readonly JournalEvent[]) =>
@@ -70,7 +70,7 @@ test("the paths of calls do not depend on what finishes first", async () => {
 		}),
 		{ numRuns: isFullRun ? 50 : 4 },
 	);
-}, 120_000);
+});
 
 test("whatever of the journal is left, the result is the same", async () => {
 	const { result, events } = await whole(3);
@@ -86,7 +86,7 @@ test("whatever of the journal is left, the result is the same", async () => {
 		),
 		{ numRuns: isFullRun ? 60 : 4 },
 	);
-}, 120_000);
+});
 
 describe("the same script", () => {
 	test("a call that is new does not take the answer of a later one that asks for the same", async () => {

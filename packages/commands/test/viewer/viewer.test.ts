@@ -291,5 +291,5 @@ describe("the viewer of an agent", () => {
 		} finally {
 			AgentConversation.prototype.read = read;
 		}
-	}, 120_000);
+	});
 });

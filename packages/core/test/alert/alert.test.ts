@@ -128,7 +128,7 @@ test("the command gets JSON on its input and its arguments as they are; one that
 	if (!alert) throw new Error("no alert");
 	await runAlertCommand(alert, [process.execPath, script, file, "$(id); `id`"]);
 	const heard = async () => JSON.parse(await readFile(file, "utf8").catch(() => "null"));
-	await expect.poll(heard, { timeout: 30_000 }).toEqual({ said: "$(id); `id`", alert });
+	await expect.poll(heard).toEqual({ said: "$(id); `id`", alert });
 	expect(alert).toEqual({
 		event: "done",
 		title: "pi",

@@ -33,7 +33,7 @@ async function until<T>(look: () => T | undefined | Promise<T | undefined>): Pro
 	}
 }
 
-describe("a command", { timeout: 30_000 }, () => {
+describe("a command", () => {
 	test("runs in its directory, as text for the shell or as a program with its arguments", async () => {
 		const { cwd, run } = await place();
 		expect(await run("pwd; echo to stderr >&2; exit 3")).toMatchObject({
@@ -91,7 +91,7 @@ describe("a command", { timeout: 30_000 }, () => {
 			require("node:fs").writeFileSync("daemon", String(pid));
 			console.log("started");
 			process.exit(0);`;
-		const end = await run([process.execPath, "-e", daemon], { timeoutMs: 20_000 });
+		const end = await run([process.execPath, "-e", daemon]);
 		process.kill((await pid("daemon")) ?? 0, "SIGKILL");
 		expect(end).toMatchObject({ how: "exited", code: 0, stdout: "started\n" });
 	});

@@ -28,9 +28,9 @@ test("lines that are there come first, then each as it is completed", async () =
 	const path = await tempPath("log");
 	await writeFile(path, "one\ntwo\nthr");
 	const { lines } = follow(path);
-	await expect.poll(() => lines, { timeout: 30_000 }).toEqual(["one", "two"]);
+	await expect.poll(() => lines).toEqual(["one", "two"]);
 	await appendFile(path, "ee\n\nfive\n");
-	await expect.poll(() => lines, { timeout: 30_000 }).toEqual(["one", "two", "three", "", "five"]);
+	await expect.poll(() => lines).toEqual(["one", "two", "three", "", "five"]);
 });
 
 test("a file that does not exist yet is read when it does", async () => {
@@ -38,7 +38,7 @@ test("a file that does not exist yet is read when it does", async () => {
 	const { lines, reports, flush } = follow(path);
 	await flush();
 	await writeFile(path, "hello\n");
-	await expect.poll(() => lines, { timeout: 30_000 }).toEqual(["hello"]);
+	await expect.poll(() => lines).toEqual(["hello"]);
 	expect(reports).toEqual([]);
 });
 

@@ -74,7 +74,7 @@ test.skipIf(process.platform !== "linux")("one that has ended but was not waited
 	});
 	const [text] = await once(shell.stdout, "data");
 	const identity = { ...(await identityOf(Number(String(text)))), born: null };
-	await expect.poll(() => isAlive(identity), { timeout: 30_000 }).toBe(false);
+	await expect.poll(() => isAlive(identity)).toBe(false);
 });
 
 test.skipIf(process.platform === "win32")(

@@ -287,7 +287,7 @@ test("files that were cut off anywhere, or hold anything, never make it fail", a
 		),
 		{ numRuns: isFullRun ? 200 : 40 },
 	);
-}, 60_000);
+});
 
 test("many runs are pruned step by step, and at each step what is left says whose it is and that it is over", async () => {
 	await using at = await world();
@@ -317,7 +317,7 @@ test("many runs are pruned step by step, and at each step what is left says whos
 	expect(turns).toBeGreaterThan(ids.length); // others had their turn in between
 	const steps = ["stdout.log,result.json,meta.json", "result.json,meta.json", "meta.json", ""];
 	expect([...seen].filter((state) => !steps.includes(state))).toEqual([]);
-}, 60_000);
+});
 
 describe("conversations", () => {
 	async function sessions() {

@@ -8,5 +8,5 @@ import { tmuxWorld } from "../fixtures/tmux-world.ts";
 
 describe.skipIf(!requireTool("tmux"))("the tmux runner", () => {
 	const fixture = processFixture(piUnderTest(), { open: tmuxWorld, runner: tmuxRunner });
-	test.each(everyThird(runnerConformance, 0))("$name", ({ run }) => run(fixture), 60_000);
+	test.each(everyThird(runnerConformance, 0))("$name", ({ run }) => run(fixture));
 });

@@ -19,7 +19,6 @@ import { parseEvent } from "../../src/runs/read.ts";
 import { type TmuxRunnerOptions, tmuxRunner } from "../../src/tmux/index.ts";
 import { type TmuxWorld, tmuxWorld } from "../fixtures/tmux-world.ts";
 
-const patient = { timeout: 30_000 };
 const hasUsedTool = ({ messages }: RequestView) => messages.some(({ role }) => role === "tool");
 
 interface Given {
@@ -43,7 +42,7 @@ async function wrapperPid({ spec }: TmuxWorld): Promise<number> {
 	return JSON.parse(await readFile(join(spec.artifacts, "wrapper.json"), "utf8")).pid;
 }
 
-describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_000 }, () => {
+describe.skipIf(!requireTool("tmux"))("a run in a tmux window", () => {
 	test("is watched by whoever follows the hint, until its end was read", async () => {
 		const gate = createGate();
 		await using world = await tmuxWorld((request) =>
@@ -84,7 +83,7 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_00
 		await world.server.nextRequest();
 		await world.tmux("send-keys", "-t", "pi-subagents:0", "C-c");
 		expect(await run.settled).toEqual({ status: "aborted", by: "user", reason: "Ctrl+C in its window" });
-		await expect.poll(world.windows, patient).toEqual([]);
+		await expect.poll(world.windows).toEqual([]);
 	});
 
 	test("goes on when somebody presses Ctrl+S in its window", async () => {
@@ -108,7 +107,7 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_00
 		const pi = events.map((line) => parseEvent(line)).find((event) => event?.type === "child_started");
 		process.kill((pi as { pid: number }).pid, "SIGKILL");
 		expect(await run.settled).toMatchObject({ status: "failed", error: expect.stringContaining("ended by SIGKILL") });
-		await expect.poll(world.windows, patient).toEqual([]);
+		await expect.poll(world.windows).toEqual([]);
 	});
 
 	test("takes its window with it when it is stopped, and the server with the last one", async () => {
@@ -117,7 +116,7 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_00
 		await world.server.nextRequest();
 		run.abort({ by: "parent" });
 		expect(await run.settled).toEqual({ status: "aborted", by: "parent" });
-		await expect.poll(() => world.tmux("list-sessions").catch(String), patient).toMatch(/no server running|connecting/);
+		await expect.poll(() => world.tmux("list-sessions").catch(String)).toMatch(/no server running|connecting/);
 	});
 
 	test("is lost when its process is killed, and its pi ends", async () => {
@@ -135,9 +134,9 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", { timeout: 90_00
 		await world.server.nextRequest();
 		run.detach?.();
 		await expect
-			.poll(() => readResult(world.spec.artifacts), patient)
+			.poll(() => readResult(world.spec.artifacts))
 			.toMatchObject({ outcome: { status: "aborted", by: "lost" } });
-		await expect.poll(world.windows, patient).toEqual([]);
+		await expect.poll(world.windows).toEqual([]);
 	});
 
 	test("that outlives its parent goes on, and can be rejoined", async () => {

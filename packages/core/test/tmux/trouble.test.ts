@@ -9,8 +9,6 @@ import { tmuxRunner } from "../../src/tmux/index.ts";
 import { hintFor, openWindow, windowName } from "../../src/tmux/window.ts";
 import { tmuxWorld } from "../fixtures/tmux-world.ts";
 
-const patient = { timeout: 30_000 };
-
 test("Windows has none, and the user reads what to do", () => {
 	expect(() => assertTmuxRuns("win32")).toThrow("Run the agent without a window (`runner: process`)");
 	for (const platform of ["linux", "darwin"] as const) assertTmuxRuns(platform);
@@ -44,7 +42,7 @@ test("a hint is one clean line", () => {
 	);
 });
 
-describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, () => {
+describe.skipIf(!requireTool("tmux"))("with a real tmux", () => {
 	test.each([
 		"#(touch owned)",
 		"#{l:x}#[fg=red]#(touch owned)",
@@ -62,8 +60,8 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, (
 		// Only for somebody who looks does tmux draw the names of its windows.
 		await using terminal = startTerminal(["tmux", "-L", "pi-subagents", "attach"], { variables: world.variables });
 		await terminal.waitForText(`0:${windowName(word)}`);
-		await expect.poll(() => readdir(cwd), patient).toEqual(["args"]);
-		await expect.poll(async () => JSON.parse(await readFile(join(cwd, "args"), "utf8")), patient).toEqual(words);
+		await expect.poll(() => readdir(cwd)).toEqual(["args"]);
+		await expect.poll(async () => JSON.parse(await readFile(join(cwd, "args"), "utf8"))).toEqual(words);
 		expect((await readdir(world.env.root, { recursive: true })).filter((path) => path.endsWith("owned"))).toEqual([]);
 	});
 
@@ -89,11 +87,11 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, (
 		const reports: string[] = [];
 		const report = (message: string) => void reports.push(message);
 		const run = tmuxRunner({ ...world.options, wrapper, report }).start(world.spec, () => undefined);
-		await expect.poll(() => readdir(world.env.cwd), patient).toContain("tied");
+		await expect.poll(() => readdir(world.env.cwd)).toContain("tied");
 		run.abort({ by: "parent" });
 		expect(await run.settled).toEqual({ status: "aborted", by: "parent" });
 		expect(reports).toEqual([expect.stringContaining("did not stop")]);
-		await expect.poll(world.windows, patient).toEqual([]);
+		await expect.poll(world.windows).toEqual([]);
 	});
 
 	test("a run that is stopped while its window opens is stopped at once, and nothing is left of it", async () => {
@@ -107,7 +105,7 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, (
 		const reports: string[] = [];
 		const report = (message: string) => void reports.push(message);
 		const run = tmuxRunner({ ...world.options, wrapper, report }).start(world.spec, () => undefined);
-		await expect.poll(() => readdir(world.env.cwd), patient).toContain("pid");
+		await expect.poll(() => readdir(world.env.cwd)).toContain("pid");
 		const slow = await identityOf(Number(await readFile(join(world.env.cwd, "pid"), "utf8")));
 		run.abort({ by: "user" });
 		expect(await run.settled).toEqual({ status: "aborted", by: "user" });
@@ -123,7 +121,7 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", { timeout: 90_000 }, (
 		const outcome = { status: "failed", error: "The agent's window was closed before the agent had started." };
 		expect(await runner.start(world.spec, () => undefined).settled).toEqual(outcome);
 		expect(await readResult(world.spec.artifacts)).toMatchObject({ outcome });
-		await expect.poll(world.windows, patient).toEqual([]);
+		await expect.poll(world.windows).toEqual([]);
 	});
 });
 

@@ -60,7 +60,7 @@ async function verifying(verify: VerifySpec | { skipped: string }, rounds: reado
 	return { nexts, events };
 }
 
-describe("an answer that must be verified", { timeout: 20_000 }, () => {
+describe("an answer that must be verified", () => {
 	test.each(["test $WHERE = inside", ["sh", "-c", "test $WHERE = inside"]])(
 		"is checked inside the program that the agent runs in: %j",
 		async (command) => {

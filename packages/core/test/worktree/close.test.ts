@@ -84,7 +84,7 @@ describe("what an agent changed", () => {
 				return isDead ? new Promise(() => {}) : said;
 			};
 			void closeWorktree(record, { git: dying });
-			await expect.poll(() => isDead, { timeout: 20_000 }).toBe(true);
+			await expect.poll(() => isDead).toBe(true);
 			expect(await closeWorktree(record, { git: it.git })).toMatchObject({
 				branch: record.branch,
 				files: 1,

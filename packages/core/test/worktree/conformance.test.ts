@@ -55,11 +55,11 @@ function inWorktrees(create: CreateFixture): CreateFixture {
 /** In the gate each case is tried once around a runner that is cheap to start. */
 describe("the fake runner in worktrees", () => {
 	const cases = [...everyThird(runnerConformance, 0), ...(isFullRun ? [] : everyThird(runnerConformance, 1))];
-	test.each(cases)("$name", ({ run }) => run(inWorktrees(fakeFixture)), 30_000);
+	test.each(cases)("$name", ({ run }) => run(inWorktrees(fakeFixture)));
 });
 
 describe("the session runner in worktrees", () => {
-	test.each(everyThird(runnerConformance, 2))("$name", ({ run }) => run(inWorktrees(sessionFixture)), 30_000);
+	test.each(everyThird(runnerConformance, 2))("$name", ({ run }) => run(inWorktrees(sessionFixture)));
 });
 
 /** Another process, or a window, changes how a child begins and how it is stopped. */
@@ -68,10 +68,10 @@ const beginAndStop = runnerConformance.filter(({ name }) => BEGIN_AND_STOP.some(
 
 describe("the process runner in worktrees", () => {
 	const cases = isFullRun ? runnerConformance : beginAndStop;
-	test.each(cases)("$name", ({ run }) => run(inWorktrees(processFixture())), 90_000);
+	test.each(cases)("$name", ({ run }) => run(inWorktrees(processFixture())));
 });
 
 describe.skipIf(!requireTool("tmux"))("the tmux runner in worktrees", () => {
 	const fixture = inWorktrees(processFixture(piUnderTest(), { open: tmuxWorld, runner: tmuxRunner }));
-	test.each(beginAndStop)("$name", ({ run }) => run(fixture), 90_000);
+	test.each(beginAndStop)("$name", ({ run }) => run(fixture));
 });

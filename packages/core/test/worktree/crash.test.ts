@@ -16,8 +16,6 @@ import { writeWorktreeRecord } from "../../src/worktree/worktree-record.ts";
 import { deadProcess } from "../fixtures/process.ts";
 import { type Repo, repo } from "./fixture.ts";
 
-const TIMEOUT = 60_000;
-
 /** The record as it is written down. */
 async function noted(record: WorktreeRecord): Promise<WorktreeRecord> {
 	return (await readWorktreeRecord(record)) ?? record;
@@ -81,23 +79,19 @@ describe("files that are gone because somebody was killed do not count as delete
 		expect(first).not.toHaveProperty("problems");
 	});
 
-	test(
-		"nor because others close it at the same time: all say the same of it",
-		async () => {
-			const it = await repo();
-			for (let number = 0; number < 100; number++) await it.write(`many/${number}.txt`, "x\n");
-			await it.run(["add", "."]);
-			await it.run(["commit", "--quiet", "-m", "many"]);
-			const record = await it.open();
-			await it.write("new.txt", "new\n", record.root);
-			const reports = await Promise.all([1, 2, 3, 4].map(() => closeWorktree(record, { git: it.git })));
-			expect(new Set(reports.map((report) => JSON.stringify(report))).size).toBe(1);
-			expect(reports[0]).toMatchObject({ files: 1, insertions: 1, deletions: 0 });
-			expect((await noted(record)).report).toEqual(reports[0]);
-			expect(await it.run(["rev-list", "--count", "main..pi-subagents/a1"])).toBe("1");
-		},
-		TIMEOUT,
-	);
+	test("nor because others close it at the same time: all say the same of it", async () => {
+		const it = await repo();
+		for (let number = 0; number < 100; number++) await it.write(`many/${number}.txt`, "x\n");
+		await it.run(["add", "."]);
+		await it.run(["commit", "--quiet", "-m", "many"]);
+		const record = await it.open();
+		await it.write("new.txt", "new\n", record.root);
+		const reports = await Promise.all([1, 2, 3, 4].map(() => closeWorktree(record, { git: it.git })));
+		expect(new Set(reports.map((report) => JSON.stringify(report))).size).toBe(1);
+		expect(reports[0]).toMatchObject({ files: 1, insertions: 1, deletions: 0 });
+		expect((await noted(record)).report).toEqual(reports[0]);
+		expect(await it.run(["rev-list", "--count", "main..pi-subagents/a1"])).toBe("1");
+	});
 });
 
 test("what a killed removal has left is removed by the next look, and only if nobody is at work on it", async () => {

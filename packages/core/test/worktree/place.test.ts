@@ -13,14 +13,12 @@ import {
 import { placeFor } from "../../src/worktree/place.ts";
 import { type Repo, repo } from "./fixture.ts";
 
-const TIMEOUT = { timeout: 60_000 };
-
 /** Its record stays with the others. */
 async function elsewhere(it: Repo, dir: string, options: Parameters<Repo["open"]>[0] = {}) {
 	return it.open({ setup: { dir }, ...options });
 }
 
-describe("a worktree in a directory of the user's choice", TIMEOUT, () => {
+describe("a worktree in a directory of the user's choice", () => {
 	test("is made there, listed, closed, reopened and resumed there, and nothing is left", async () => {
 		const it = await repo();
 		const record = await elsewhere(it, "../trees");

@@ -22,7 +22,7 @@ async function ready(): Promise<Repo> {
 
 const names = async (dir: string) => (await readdir(dir)).sort();
 
-describe("a worktree that is made ready", { timeout: 60_000 }, () => {
+describe("a worktree that is made ready", () => {
 	test("has linked directories and copied files, which no commit or diff ever shows", async () => {
 		const it = await ready();
 		const setup = { link: ["node_modules", ".venv"], include: [".env*"] };

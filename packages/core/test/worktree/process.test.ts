@@ -11,8 +11,6 @@ import { listWorktrees, worktreeRunner } from "../../src/worktree/index.ts";
 import { type ProcessWorld, processWorld } from "../fixtures/process-world.ts";
 import { type Repo, repo } from "./fixture.ts";
 
-const TIMEOUT = 90_000;
-
 const toolResults = ({ messages }: RequestView) => messages.filter(({ role }) => role === "tool");
 
 /** A run in a process of its own, whose model writes a file and then does what `reply` says. */
@@ -68,81 +66,65 @@ const states = async (it: Repo) =>
 const kept = { branch: "pi-subagents/a1", files: 1, insertions: 1, deletions: 0 };
 
 describe("a run in a process of its own", () => {
-	test(
-		"closes its worktree itself, and is refused outside of it",
-		async () => {
-			const { it, world: w } = await world((request) => {
-				const done = toolResults(request).length;
-				if (done === 1) return callTool("write", { path: join(it.main, "outside.txt"), content: "x" });
-				if (done === 2) return callTool("bash", { command: `echo x > ${it.main}/by-bash.txt` });
-				return say("Done.");
-			});
-			const errors: boolean[] = [];
-			const outcome = await runnerFor(w, it).start(w.spec, (event) => {
-				if (event.type === "tool_result") errors.push(event.isError);
-			}).settled;
-			expect(errors).toEqual([false, true, true]);
-			const told = toolResults(w.server.requests.at(-1) as RequestView).map(({ text }) => text);
-			expect(told[1]).toContain("Write only below");
-			expect(told[2]).toContain("by-bash.txt");
-			expect(outcome).toMatchObject({ status: "completed", worktree: kept });
-			expect(outcome.worktree?.problems?.join()).toContain("by-bash.txt");
-			expect((await readResult(w.spec.artifacts))?.outcome.worktree).toEqual(outcome.worktree);
-			expect(await stat(join(it.main, "outside.txt")).catch(() => "none")).toBe("none");
-		},
-		TIMEOUT,
-	);
+	test("closes its worktree itself, and is refused outside of it", async () => {
+		const { it, world: w } = await world((request) => {
+			const done = toolResults(request).length;
+			if (done === 1) return callTool("write", { path: join(it.main, "outside.txt"), content: "x" });
+			if (done === 2) return callTool("bash", { command: `echo x > ${it.main}/by-bash.txt` });
+			return say("Done.");
+		});
+		const errors: boolean[] = [];
+		const outcome = await runnerFor(w, it).start(w.spec, (event) => {
+			if (event.type === "tool_result") errors.push(event.isError);
+		}).settled;
+		expect(errors).toEqual([false, true, true]);
+		const told = toolResults(w.server.requests.at(-1) as RequestView).map(({ text }) => text);
+		expect(told[1]).toContain("Write only below");
+		expect(told[2]).toContain("by-bash.txt");
+		expect(outcome).toMatchObject({ status: "completed", worktree: kept });
+		expect(outcome.worktree?.problems?.join()).toContain("by-bash.txt");
+		expect((await readResult(w.spec.artifacts))?.outcome.worktree).toEqual(outcome.worktree);
+		expect(await stat(join(it.main, "outside.txt")).catch(() => "none")).toBe("none");
+	});
 
-	test(
-		"whose wrapper is killed loses none of its changes",
-		async () => {
-			const { it, world: w } = await world(() => callTool("bash", { command: "sleep 1000" }));
-			const run = runnerFor(w, it).start(w.spec, () => undefined);
-			await w.server.nextRequest(({ number }) => number === 2);
-			await killWrapper(w);
-			expect(await run.settled).toMatchObject({ status: "aborted", by: "lost", worktree: kept });
-			expect(await it.run(["show", "pi-subagents/a1:new.txt"])).toBe("new");
-			expect((await readResult(w.spec.artifacts))?.outcome.worktree).toMatchObject(kept); // also for who looks later
-		},
-		TIMEOUT,
-	);
+	test("whose wrapper is killed loses none of its changes", async () => {
+		const { it, world: w } = await world(() => callTool("bash", { command: "sleep 1000" }));
+		const run = runnerFor(w, it).start(w.spec, () => undefined);
+		await w.server.nextRequest(({ number }) => number === 2);
+		await killWrapper(w);
+		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost", worktree: kept });
+		expect(await it.run(["show", "pi-subagents/a1:new.txt"])).toBe("new");
+		expect((await readResult(w.spec.artifacts))?.outcome.worktree).toMatchObject(kept); // also for who looks later
+	});
 
-	test(
-		"whose parent is killed goes on, and says in its result where the changes are",
-		async () => {
-			const gate = createGate();
-			const { it, world: w } = await world(() => say("Done.", { gate }));
-			const parent = parentOf(w, it);
-			await w.server.nextRequest(({ number }) => number === 2);
-			parent.child.kill("SIGKILL");
-			await parent.exited;
-			expect(await states(it)).toEqual([["a1", "in use", true]]);
-			gate.open();
-			await expect.poll(() => readResult(w.spec.artifacts), { timeout: TIMEOUT }).toBeDefined();
-			expect((await readResult(w.spec.artifacts))?.outcome).toMatchObject({ status: "completed", worktree: kept });
-			expect(await states(it)).toEqual([["a1", "kept", true]]);
-		},
-		TIMEOUT,
-	);
+	test("whose parent is killed goes on, and says in its result where the changes are", async () => {
+		const gate = createGate();
+		const { it, world: w } = await world(() => say("Done.", { gate }));
+		const parent = parentOf(w, it);
+		await w.server.nextRequest(({ number }) => number === 2);
+		parent.child.kill("SIGKILL");
+		await parent.exited;
+		expect(await states(it)).toEqual([["a1", "in use", true]]);
+		gate.open();
+		await expect.poll(() => readResult(w.spec.artifacts)).toBeDefined();
+		expect((await readResult(w.spec.artifacts))?.outcome).toMatchObject({ status: "completed", worktree: kept });
+		expect(await states(it)).toEqual([["a1", "kept", true]]);
+	});
 
-	test(
-		"that is killed with its parent is found again with its changes, and closed by whoever rejoins it",
-		async () => {
-			const { it, world: w } = await world(() => callTool("bash", { command: "exec sleep 30" }));
-			const parent = parentOf(w, it);
-			await w.server.nextRequest(({ number }) => number === 2);
-			parent.child.kill("SIGKILL");
-			await parent.exited;
-			await killWrapper(w);
-			await expect.poll(() => states(it), { timeout: TIMEOUT }).toEqual([["a1", "left", true]]);
-			const meta = await readMeta(w.spec.artifacts);
-			if (typeof meta === "string") throw new Error(meta);
-			expect(await claimRun(w.spec.artifacts)).toEqual({ isOurs: true });
-			const { artifacts } = w.spec;
-			const run = runnerFor(w, it).attach?.({ ...meta.spec, agentId: "a1", run: 1, artifacts }, () => undefined);
-			expect(await run?.settled).toMatchObject({ status: "aborted", by: "lost", worktree: kept });
-			expect(await states(it)).toEqual([["a1", "kept", true]]);
-		},
-		TIMEOUT,
-	);
+	test("that is killed with its parent is found again with its changes, and closed by whoever rejoins it", async () => {
+		const { it, world: w } = await world(() => callTool("bash", { command: "exec sleep 30" }));
+		const parent = parentOf(w, it);
+		await w.server.nextRequest(({ number }) => number === 2);
+		parent.child.kill("SIGKILL");
+		await parent.exited;
+		await killWrapper(w);
+		await expect.poll(() => states(it)).toEqual([["a1", "left", true]]);
+		const meta = await readMeta(w.spec.artifacts);
+		if (typeof meta === "string") throw new Error(meta);
+		expect(await claimRun(w.spec.artifacts)).toEqual({ isOurs: true });
+		const { artifacts } = w.spec;
+		const run = runnerFor(w, it).attach?.({ ...meta.spec, agentId: "a1", run: 1, artifacts }, () => undefined);
+		expect(await run?.settled).toMatchObject({ status: "aborted", by: "lost", worktree: kept });
+		expect(await states(it)).toEqual([["a1", "kept", true]]);
+	});
 });

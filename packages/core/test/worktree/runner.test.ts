@@ -10,7 +10,6 @@ import { spec as anySpec } from "../fixtures/events.ts";
 import { sessionWorld } from "../fixtures/session.ts";
 import { type Repo, repo } from "./fixture.ts";
 
-const TIMEOUT = 60_000;
 const isolation = { kind: "worktree", base: "head" } as const;
 const specIn = (it: Repo, more: Partial<RunSpec> = {}) => ({
 	...anySpec,
@@ -148,7 +147,7 @@ test("a stop tells of the branch at once, and what was changed until then is on 
 	});
 	const manager = new Manager({ runners: { session: runner }, clock: systemClock, newId: () => "a1" });
 	manager.spawn({ ...anySpec, cwd: it.main, isolation });
-	await expect.poll(() => inner.runs.length, { timeout: TIMEOUT }).toBe(1);
+	await expect.poll(() => inner.runs.length).toBe(1);
 	await it.write("new.txt", "new\n", inner.runs[0]?.spec.cwd);
 	manager.abort("a1", { by: "user" });
 	expect(manager.store.record("a1")?.outcome).toMatchObject({
@@ -193,52 +192,46 @@ test("a run that is let go of while its checkout is made is started first", asyn
 
 const AGENTS = isFullRun ? 20 : 8;
 
-test(
-	`${AGENTS} agents that edit the same file at once have as many branches, and the user's checkout stays byte for byte`,
-	async () => {
-		const it = await repo();
-		await it.write("src/a.txt", "not committed\n");
-		await it.write("staged.txt", "staged\n");
-		await it.run(["add", "staged.txt"]);
-		const before = await it.state();
-		await using world = await sessionWorld((request) => {
-			const number = /number (\d+)/.exec(request.messages.find(({ role }) => role === "user")?.text ?? "")?.[1];
-			const calls = request.messages.filter(({ role }) => role === "tool").length;
-			if (calls === 0) return callTool("read", { path: "src/a.txt" });
-			if (calls === 1)
-				return callTool("edit", { path: "src/a.txt", edits: [{ oldText: "two", newText: `agent ${number}` }] });
-			return say("Edited.");
+test(`${AGENTS} agents that edit the same file at once have as many branches, and the user's checkout stays byte for byte`, async () => {
+	const it = await repo();
+	await it.write("src/a.txt", "not committed\n");
+	await it.write("staged.txt", "staged\n");
+	await it.run(["add", "staged.txt"]);
+	const before = await it.state();
+	await using world = await sessionWorld((request) => {
+		const number = /number (\d+)/.exec(request.messages.find(({ role }) => role === "user")?.text ?? "")?.[1];
+		const calls = request.messages.filter(({ role }) => role === "tool").length;
+		if (calls === 0) return callTool("read", { path: "src/a.txt" });
+		if (calls === 1)
+			return callTool("edit", { path: "src/a.txt", edits: [{ oldText: "two", newText: `agent ${number}` }] });
+		return say("Edited.");
+	});
+	const session = worktreeRunner(sessionRunner(world.host), { dir: it.dir, git: it.git });
+	let next = 0;
+	const manager = new Manager({
+		runners: { session },
+		clock: systemClock,
+		newId: () => `w${++next}`,
+		slots: { maxConcurrent: AGENTS, whenFull: "queue" },
+	});
+	const numbers = Array.from({ length: AGENTS }, (_, index) => index + 1);
+	for (const number of numbers)
+		manager.spawn({
+			...anySpec,
+			cwd: it.main,
+			isolation,
+			model: world.spec.model,
+			tools: ["read", "edit"],
+			task: `You are number ${number}.`,
 		});
-		const session = worktreeRunner(sessionRunner(world.host), { dir: it.dir, git: it.git });
-		let next = 0;
-		const manager = new Manager({
-			runners: { session },
-			clock: systemClock,
-			newId: () => `w${++next}`,
-			slots: { maxConcurrent: AGENTS, whenFull: "queue" },
-		});
-		const numbers = Array.from({ length: AGENTS }, (_, index) => index + 1);
-		for (const number of numbers)
-			manager.spawn({
-				...anySpec,
-				cwd: it.main,
-				isolation,
-				model: world.spec.model,
-				tools: ["read", "edit"],
-				task: `You are number ${number}.`,
-			});
-		const outcomes = await Promise.all(numbers.map((number) => manager.wait(`w${number}`)));
-		expect(outcomes.filter(({ status }) => status !== "completed")).toEqual([]);
-		expect(outcomes.map(({ worktree }) => worktree?.branch)).toEqual(
-			numbers.map((number) => `pi-subagents/w${number}`),
-		);
-		const held = await Promise.all(numbers.map((number) => it.run(["show", `pi-subagents/w${number}:src/a.txt`])));
-		expect(held).toEqual(numbers.map((number) => `one\nagent ${number}\nthree`));
-		expect(await it.state()).toEqual(before);
-		expect((await readdir(it.dir)).filter((name) => !name.endsWith(".json"))).toEqual([]);
-	},
-	TIMEOUT,
-);
+	const outcomes = await Promise.all(numbers.map((number) => manager.wait(`w${number}`)));
+	expect(outcomes.filter(({ status }) => status !== "completed")).toEqual([]);
+	expect(outcomes.map(({ worktree }) => worktree?.branch)).toEqual(numbers.map((number) => `pi-subagents/w${number}`));
+	const held = await Promise.all(numbers.map((number) => it.run(["show", `pi-subagents/w${number}:src/a.txt`])));
+	expect(held).toEqual(numbers.map((number) => `one\nagent ${number}\nthree`));
+	expect(await it.state()).toEqual(before);
+	expect((await readdir(it.dir)).filter((name) => !name.endsWith(".json"))).toEqual([]);
+});
 
 describe("the guard, in a real session", () => {
 	/** What the model was told of each of its tool calls, and the outcome. */

@@ -40,12 +40,10 @@ async function world({ lost = [] }: { lost?: string[] } = {}) {
 	return { answer, recordOf, lengthOf, told, [Symbol.asyncDispose]: () => rm(temp, { recursive: true }) };
 }
 
-test("a long answer leaves the memory when it is in its file, and is read from there", {
-	timeout: 30_000,
-}, async () => {
+test("a long answer leaves the memory when it is in its file, and is read from there", async () => {
 	await using at = await world();
 	expect(await at.answer(LONG)).toEqual({ status: "completed", text: LONG });
-	await expect.poll(() => at.lengthOf("a1"), { timeout: 20_000 }).toBeLessThan(2_100);
+	await expect.poll(() => at.lengthOf("a1")).toBeLessThan(2_100);
 	const record = await at.recordOf("a1");
 	expect(record.outcome).toEqual({ status: "completed", text: LONG.slice(0, 2_000), omitted: LONG.length - 2_000 });
 	expect(await wholeOutcome(record, record.outcome ?? { status: "completed", text: "" })).toEqual({
@@ -54,12 +52,12 @@ test("a long answer leaves the memory when it is in its file, and is read from t
 	});
 });
 
-test("one whose file is gone stays in memory, and a short one is left alone", { timeout: 30_000 }, async () => {
+test("one whose file is gone stays in memory, and a short one is left alone", async () => {
 	await using at = await world({ lost: ["a1"] });
 	await at.answer(LONG);
 	await at.answer("short");
 	await at.answer(LONG);
-	await expect.poll(() => at.lengthOf("a3"), { timeout: 20_000 }).toBeLessThan(2_100);
+	await expect.poll(() => at.lengthOf("a3")).toBeLessThan(2_100);
 	expect((await at.recordOf("a1")).outcome).toEqual({ status: "completed", text: LONG });
 	expect((await at.recordOf("a2")).outcome).toEqual({ status: "completed", text: "short" });
 	expect(at.told).toEqual([]);

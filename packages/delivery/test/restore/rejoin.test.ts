@@ -43,7 +43,7 @@ test("is not kept from other processes by a session that is closed while it clai
 	const started = delivery.sessionStarted();
 	hasRead = true;
 	await started;
-	await expect.poll(() => readdir(artifacts), { timeout: 10_000 }).toContain("owner-2.json");
+	await expect.poll(() => readdir(artifacts)).toContain("owner-2.json");
 	await closed;
 	expect([await isWatched(artifacts), process.runs]).toEqual([false, []]);
 });

@@ -22,7 +22,7 @@ test("jobs are listed with their ids, paused, resumed, run and removed", async (
 	await type(session, `resume ${job.id}`);
 	expect((await session.job()).job.enabled).toBe(true);
 	expect(await type(session, `run ${job.id}`)).toMatch(/is running now/);
-	await expect.poll(() => agents(session), { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => agents(session)).toBe(1);
 	expect(await type(session, `history ${job.id}`)).toContain("running");
 	expect(await type(session, `remove ${job.id}`)).toMatch(/is removed/);
 	expect(await session.schedules.list(session.ctx)).toEqual([]);

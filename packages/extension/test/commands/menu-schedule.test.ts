@@ -1,7 +1,7 @@
 /** `/agents`: what a person does with scheduled jobs there. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Delivery } from "@pi-subagents/delivery";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type World, type WorldOptions, world } from "../../../commands/test/menu/fixture.ts";
 import type { Host } from "../../src/host/host.ts";
 import { createSchedules } from "../../src/schedule/schedules.ts";
@@ -101,7 +101,7 @@ test("a job is paused, resumed and run, and its runs and history can be read", a
 		{ choose: "Next runs" },
 		{ choose: "History" },
 		{ choose: "Run now" },
-		async () => void (await vi.waitUntil(() => agents().length === 1, { timeout: 30_000 })),
+		async () => void (await expect.poll(() => agents().length).toBe(1)),
 		{ choose: "History" },
 		{ choose: "Be quiet" },
 		{ choose: "Announce successes" },

@@ -3,20 +3,22 @@ import { existsSync } from "node:fs";
 import { readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { workflowJob } from "@pi-subagents/launch";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { place } from "./fixture.ts";
 
 type Session = Awaited<ReturnType<Awaited<ReturnType<typeof place>>["session"]>>;
 
 /** Stores and presets are read meanwhile: a timer that is set only then fires, too. */
 const until = (session: Session, look: () => boolean | Promise<boolean>) =>
-	vi.waitUntil(
-		() => {
-			session.clock.advance(0);
-			return look();
-		},
-		{ timeout: 30_000, interval: 5 },
-	);
+	expect
+		.poll(
+			() => {
+				session.clock.advance(0);
+				return look();
+			},
+			{ interval: 5 },
+		)
+		.toBe(true);
 
 /** The agents that were launched so far. */
 const agents = ({ manager }: Session) => manager.store.snapshot().records;
@@ -230,7 +232,7 @@ test("a project's job is found by a pi that was open before, and only one of the
 	// Their time is the same, as that of all pis on a machine.
 	const passes = (ms: number) => [first, second].map(({ clock }) => clock.advance(ms));
 	passes(15_000);
-	await vi.waitUntil(async () => (await second.schedules.list(second.ctx)).length === 1, { timeout: 30_000 });
+	await expect.poll(() => second.schedules.list(second.ctx)).toHaveLength(1);
 	passes(600_000);
 	const all = () => [...agents(first), ...agents(second)];
 	const histories = async () => [(await first.job()).job.history, (await second.job()).job.history];

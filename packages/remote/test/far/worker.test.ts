@@ -87,7 +87,7 @@ async function busy() {
 			clock.advance(1_000);
 			return hasLeft;
 		};
-		await expect.poll(look, { timeout: 10_000 }).toBe(true);
+		await expect.poll(look).toBe(true);
 		await leaving;
 	};
 	return { home, worker, leaves };

@@ -73,7 +73,7 @@ describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 		second.child.kill("SIGHUP");
 		await once(second.child, "exit");
 		expect(await processesIn(agentDir)).toEqual([]);
-	}, 90_000);
+	});
 
 	test("brings back what is killed, and refuses to start twice", async () => {
 		await using world = await remoteWorld(() => say("Done."));
@@ -96,5 +96,5 @@ describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 		child.kill("SIGINT");
 		await once(child, "exit");
 		expect(await processesIn(agentDir)).toEqual([]);
-	}, 90_000);
+	});
 });

@@ -8,5 +8,5 @@ import { natsWorld } from "../fixtures/nats-world.ts";
 
 describe.skipIf(!hasNats)("the remote runner over nats", () => {
 	const fixture = wrapperFixture(piUnderTest(), { open: natsWorld, runner: remoteRunner });
-	test.each(runnerConformance)("$name", ({ run }) => run(fixture), 60_000);
+	test.each(runnerConformance)("$name", ({ run }) => run(fixture));
 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { systemClock } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { buildOrder } from "../../src/link/order.ts";
 import { putBlob } from "../../src/nats/blobs.ts";
@@ -34,7 +34,7 @@ async function poolsOf(client: Engine, count: number): Promise<string[]> {
 	const pools = new Set<string>();
 	client.hear(client.names.beat("*"), (beat) => void pools.add((beat as Beat).pool));
 	client.publish(client.names.who, {});
-	await vi.waitFor(() => expect(pools.size).toBe(count), { timeout: 5_000 });
+	await expect.poll(() => pools.size).toBe(count);
 	return [...pools];
 }
 
@@ -87,12 +87,10 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 				onEntry: (entry) => void entries.push(entry),
 				onDoubt: () => undefined,
 			});
-		await vi.waitFor(() => expect(entries.filter(({ kind }) => kind === "accepted")).toHaveLength(4), {
-			timeout: 20_000,
-		});
+		await expect.poll(() => entries.filter(({ kind }) => kind === "accepted")).toHaveLength(4);
 		expect(entries.filter(({ kind }) => kind === "claim")).toHaveLength(4);
 		expect((await keysOf(world)).sort()).toEqual(keys);
-		await vi.waitFor(() => expect(world.server.requests).toHaveLength(4), { timeout: 20_000 });
+		await expect.poll(() => world.server.requests).toHaveLength(4);
 		for (const pool of pools) {
 			const info = (await client.manager()).consumers.info(client.names.orders, pool);
 			expect(await info, "acknowledged when claimed, or when somebody else had it").toMatchObject({
@@ -100,7 +98,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 				num_ack_pending: 0,
 			});
 		}
-	}, 60_000);
+	});
 
 	test("an order that comes again after its run is over is not run again", async () => {
 		await using world = await natsWorld(() => say("Done."));
@@ -109,15 +107,15 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		const payload = orderFor(world, "twice");
 		await send(client, pool, payload);
 		const result = join(world.workers[0]?.home ?? "", "runs", "twice", RUN_FILES.result);
-		await vi.waitFor(() => readFile(result), { timeout: 20_000 });
+		await expect.poll(() => readFile(result, "utf8")).toBeTypeOf("string");
 		const message = { type: "done" };
 		await client.request(client.names.to("twice"), { does: "control", key: "twice", message });
 		await send(client, pool, payload);
 		await send(client, pool, orderFor(world, "next"));
-		await vi.waitFor(async () => expect(await lastKind(client, "next")).toBe("accepted"), { timeout: 20_000 });
+		await expect.poll(() => lastKind(client, "next")).toBe("accepted");
 		expect(await lastKind(client, "twice")).toBe("done");
 		expect(await keysOf(world)).toEqual(["next"]);
-	}, 60_000);
+	});
 
 	test("an order whose receipt is lost on the way is started nevertheless", async () => {
 		let wire: Wire | undefined;
@@ -130,45 +128,40 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await remoteRunner(world.options).start(world.spec, () => undefined).settled).toEqual(DONE);
 		expect(world.server.requests).toHaveLength(1);
 		await wire?.[Symbol.asyncDispose]();
-	}, 40_000);
+	});
 
-	test.each(["given up", "stopped"])(
-		"an order that is %s while its worker prepares it is not run",
-		async (how) => {
-			await using world = await natsWorld(() => say("Never."));
-			const client = await stranger(world);
-			const [pool = ""] = await poolsOf(client, 1);
-			const path = join(world.env.root, "order.json");
-			const { order, ...rest } = JSON.parse(orderFor(world, "late"));
-			await writeFile(path, JSON.stringify(order));
-			const [asked, told] = [createGate(), createGate()];
-			client.serve(client.names.near("n-test"), async () => {
-				asked.open();
-				await told;
-				return { digest: await putBlob(client, path) };
-			});
-			await send(client, pool, JSON.stringify({ ...rest, blob: "order" }));
-			await asked;
-			if (how === "stopped") {
-				const message = { type: "kill" };
-				await client.request(client.names.to("late"), { does: "control", key: "late", message });
-			} else {
-				const { seq } = await endOf(client, "late");
-				const fence = { writer: "n-test", kind: "fence", nonce: "1", body: { why: "too late" } } as const;
-				await writeAfter(client, "late", seq, fence);
-			}
-			told.open();
-			const last = how === "stopped" ? "refused" : "fence";
-			const wait = { timeout: 20_000 };
-			if (how === "stopped") await vi.waitFor(async () => expect(await lastKind(client, "late")).toBe(last), wait);
-			else await vi.waitFor(() => expect(world.workers[0]?.said()).toContain("late was given up meanwhile"), wait);
-			await send(client, pool, orderFor(world, "next"));
-			await world.server.nextRequest();
-			expect(await lastKind(client, "late")).toBe(last);
-			expect(world.server.requests, "only of the next one").toHaveLength(1);
-		},
-		60_000,
-	);
+	test.each(["given up", "stopped"])("an order that is %s while its worker prepares it is not run", async (how) => {
+		await using world = await natsWorld(() => say("Never."));
+		const client = await stranger(world);
+		const [pool = ""] = await poolsOf(client, 1);
+		const path = join(world.env.root, "order.json");
+		const { order, ...rest } = JSON.parse(orderFor(world, "late"));
+		await writeFile(path, JSON.stringify(order));
+		const [asked, told] = [createGate(), createGate()];
+		client.serve(client.names.near("n-test"), async () => {
+			asked.open();
+			await told;
+			return { digest: await putBlob(client, path) };
+		});
+		await send(client, pool, JSON.stringify({ ...rest, blob: "order" }));
+		await asked;
+		if (how === "stopped") {
+			const message = { type: "kill" };
+			await client.request(client.names.to("late"), { does: "control", key: "late", message });
+		} else {
+			const { seq } = await endOf(client, "late");
+			const fence = { writer: "n-test", kind: "fence", nonce: "1", body: { why: "too late" } } as const;
+			await writeAfter(client, "late", seq, fence);
+		}
+		told.open();
+		const last = how === "stopped" ? "refused" : "fence";
+		if (how === "stopped") await expect.poll(() => lastKind(client, "late")).toBe(last);
+		else await expect.poll(() => world.workers[0]?.said()).toContain("late was given up meanwhile");
+		await send(client, pool, orderFor(world, "next"));
+		await world.server.nextRequest();
+		expect(await lastKind(client, "late")).toBe(last);
+		expect(world.server.requests, "only of the next one").toHaveLength(1);
+	});
 
 	test("an order that is given up before it is started fails with the reason", async () => {
 		await using world = await natsWorld(() => say("Done."));
@@ -186,7 +179,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		await writeAfter(client, await ordered, 0, fence);
 		expect(await settled).toMatchObject({ status: "failed", error: expect.stringContaining("its worker is asleep") });
 		await world.workers[0]?.kill("SIGKILL");
-	}, 40_000);
+	});
 
 	test("a worker that comes back after days does not start what it had kept", async () => {
 		await using world = await natsWorld(() => say("Done."));
@@ -199,7 +192,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await remoteRunner(world.options).start(world.spec, () => undefined).settled).toEqual(DONE);
 		expect(world.server.requests).toHaveLength(1);
 		await expect(readFile(kept)).rejects.toThrow("ENOENT");
-	}, 60_000);
+	});
 
 	test("a forged order is refused: no seal, another key, the seal of another queue, a changed order, an old one", async () => {
 		await using world = await natsWorld(() => say("Never."));
@@ -219,11 +212,11 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 			[JSON.stringify({ rm: "-rf" }), client.sealed(subject, JSON.stringify({ rm: "-rf" }))],
 		] as const)
 			await client.js.publish(subject, body, { headers });
-		await vi.waitFor(() => expect(world.workers[0]?.said().match(/was refused/g)).toHaveLength(6), { timeout: 10_000 });
+		await expect.poll(() => world.workers[0]?.said().match(/was refused/g)).toHaveLength(6);
 		expect(await keysOf(world)).toEqual([]);
 		expect(await endOf(client, "forged")).toEqual({ seq: 0, entry: undefined });
 		expect(world.server.requests).toHaveLength(0);
-	}, 60_000);
+	});
 
 	test("without the fleet's key, no one can stop an agent, send it a message or forge its result", async () => {
 		const gate = createGate();
@@ -246,7 +239,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		}
 		gate.open();
 		expect(await agent.settled).toEqual(DONE);
-	}, 60_000);
+	});
 
 	test("an agent goes where labels and model are, and if nobody has them the launch says so", async () => {
 		await using world = await natsWorld(() => say("Done."), {
@@ -282,7 +275,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 			status: "failed",
 			error: expect.stringMatching(/^No worker of fleet answers\. Start one: .*npx @pi-subagents\/remote up$/),
 		});
-	}, 90_000);
+	});
 
 	test("a worker takes no more than its slots, in the order of the launches; a stopped agent gives up its place", async () => {
 		const gate = createGate();
@@ -299,7 +292,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		const [second, third] = [start("a2"), start("a3")];
 		const client = await stranger(world);
 		const waiting = async () => (await (await client.manager()).streams.info(client.names.orders)).state.messages;
-		await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 10_000 });
+		await expect.poll(() => waiting()).toBe(2);
 		second.abort({ by: "user" });
 		expect(await second.settled).toMatchObject({ status: "aborted", by: "user" });
 		expect(await keysOf(world)).toHaveLength(1);
@@ -308,8 +301,8 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(await third.settled).toEqual(DONE);
 		expect(world.server.requests, "nothing of the stopped one").toHaveLength(4);
 		// The last order may leave the queue a little after its run has settled.
-		await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
-	}, 60_000);
+		await expect.poll(() => waiting()).toBe(0);
+	});
 
 	test("a connection that nobody needs does not keep a process from ending", async () => {
 		await using world = await natsWorld(() => say("Never."));
@@ -325,7 +318,7 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		const args = ["--conditions=@pi-subagents/source", "--input-type=module", "-e", script];
 		const { stdout } = await run(process.execPath, args, { cwd: import.meta.dirname, timeout: 15_000 });
 		expect(stdout).toBe("up\n");
-	}, 30_000);
+	});
 
 	test("a repository travels there and back, and nothing secret is on the wire", async () => {
 		const [KEY, IGNORED] = ["sk-near-0123456789", "only-in-an-ignored-file"];
@@ -373,9 +366,9 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 		expect(far.stdout, "nor with the worker").toBe("");
 		// Nothing of it stays with the engine or the worker.
 		const client = await stranger(world);
-		await vi.waitFor(async () => expect(await keysOf(world)).toEqual([]), { timeout: 10_000 });
+		await expect.poll(() => keysOf(world)).toEqual([]);
 		const store = await new client.nats.Objm(client.js).open(client.names.bucket);
-		await vi.waitFor(async () => expect(await store.list()).toEqual([]), { timeout: 10_000 });
+		await expect.poll(() => store.list()).toEqual([]);
 		await wire?.[Symbol.asyncDispose]();
-	}, 60_000);
+	});
 });

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Outcome, systemClock } from "@pi-subagents/core";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { spec as anySpec } from "../../../core/test/fixtures/events.ts";
 import { remoteRunner } from "../../src/index.ts";
 import { NatsLink } from "../../src/nats/near-link.ts";
@@ -65,85 +66,88 @@ class StormWorker {
 }
 
 describe.skipIf(!hasNats)("a storm over a fleet", () => {
-	test("200 runs, workers and engine killed again and again: nothing lost, nothing twice", async () => {
-		const root = await mkdtemp(join(tmpdir(), "storm-"));
-		onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
-		await using engine = await startEngine(join(root, "engine"));
-		const workers = Array.from({ length: WORKERS }, (_, index) => new StormWorker(root, `worker-${index}`, engine));
-		onTestFinished(async () => void (await Promise.all(workers.map((worker) => worker.kill()))));
-		await Promise.all(workers.map((worker) => worker.start()));
-		const starts = join(root, "starts.log");
-		await writeFile(starts, "");
-		const access = { nats: engine.url, tokenFile: engine.tokenFile };
-		const link = new NatsLink({ name: "fleet", access, clock: systemClock, report: () => undefined });
-		onTestFinished(() => link.close());
-		const runner = remoteRunner({ agentDir: root, linkTo: () => link, isProjectTrusted: () => false });
+	test(
+		"200 runs, workers and engine killed again and again: nothing lost, nothing twice",
+		async () => {
+			const root = await mkdtemp(join(tmpdir(), "storm-"));
+			onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+			await using engine = await startEngine(join(root, "engine"));
+			const workers = Array.from({ length: WORKERS }, (_, index) => new StormWorker(root, `worker-${index}`, engine));
+			onTestFinished(async () => void (await Promise.all(workers.map((worker) => worker.kill()))));
+			await Promise.all(workers.map((worker) => worker.start()));
+			const starts = join(root, "starts.log");
+			await writeFile(starts, "");
+			const access = { nats: engine.url, tokenFile: engine.tokenFile };
+			const link = new NatsLink({ name: "fleet", access, clock: systemClock, report: () => undefined });
+			onTestFinished(() => link.close());
+			const runner = remoteRunner({ agentDir: root, linkTo: () => link, isProjectTrusted: () => false });
 
-		const heard = new Map<string, number[]>();
-		const outcomes = new Map<string, Outcome[]>();
-		/** Every fourth one ends with its worker; the others outlive it. */
-		const outlives = (index: number) => index % 4 !== 0;
-		const launch = async (index: number) => {
-			const agentId = `a${index}`;
-			heard.set(agentId, []);
-			const spec = {
-				...({ ...anySpec, runner: "remote", machine: "fleet", cwd: root, outlives: outlives(index) } as const),
-				...{ task: `${EVENTS} ${PAUSE_MS} ${starts}`, agentId, run: 1, artifacts: join(root, "near", agentId) },
+			const heard = new Map<string, number[]>();
+			const outcomes = new Map<string, Outcome[]>();
+			/** Every fourth one ends with its worker; the others outlive it. */
+			const outlives = (index: number) => index % 4 !== 0;
+			const launch = async (index: number) => {
+				const agentId = `a${index}`;
+				heard.set(agentId, []);
+				const spec = {
+					...({ ...anySpec, runner: "remote", machine: "fleet", cwd: root, outlives: outlives(index) } as const),
+					...{ task: `${EVENTS} ${PAUSE_MS} ${starts}`, agentId, run: 1, artifacts: join(root, "near", agentId) },
+				};
+				const run = runner.start(spec, (event) => {
+					const step = event.type === "assistant_text" ? /Step (\d+) of (\w+)/.exec(event.text) : null;
+					if (step?.[2] === agentId) heard.get(agentId)?.push(Number(step[1]));
+				});
+				outcomes.set(agentId, [...(outcomes.get(agentId) ?? []), await run.settled]);
 			};
-			const run = runner.start(spec, (event) => {
-				const step = event.type === "assistant_text" ? /Step (\d+) of (\w+)/.exec(event.text) : null;
-				if (step?.[2] === agentId) heard.get(agentId)?.push(Number(step[1]));
+			const queue = Array.from({ length: RUNS }, (_, index) => index);
+			const lanes = Array.from({ length: WORKERS * SLOTS }, async () => {
+				for (let next = queue.shift(); next !== undefined; next = queue.shift()) await launch(next);
 			});
-			outcomes.set(agentId, [...(outcomes.get(agentId) ?? []), await run.settled]);
-		};
-		const queue = Array.from({ length: RUNS }, (_, index) => index);
-		const lanes = Array.from({ length: WORKERS * SLOTS }, async () => {
-			for (let next = queue.shift(); next !== undefined; next = queue.shift()) await launch(next);
-		});
-		for (const [index, ending] of WEATHER.entries()) {
-			const isReached = () => expect(outcomes.size).toBeGreaterThanOrEqual((index + 1) * 15);
-			await vi.waitFor(isReached, { timeout: 100_000, interval: 20 });
-			if (ending === "worker") {
-				const worker = workers[index % WORKERS];
-				await worker?.kill();
-				await worker?.start();
-			} else {
-				await engine.kill();
-				if (ending === "store") await engine.loseStore();
-				await engine.start();
+			for (const [index, ending] of WEATHER.entries()) {
+				await expect.poll(() => outcomes.size, { interval: 20 }).toBeGreaterThanOrEqual((index + 1) * 15);
+				if (ending === "worker") {
+					const worker = workers[index % WORKERS];
+					await worker?.kill();
+					await worker?.start();
+				} else {
+					await engine.kill();
+					if (ending === "store") await engine.loseStore();
+					await engine.start();
+				}
 			}
-		}
-		await Promise.all(lanes);
+			await Promise.all(lanes);
 
-		const started = Map.groupBy((await readFile(starts, "utf8")).trim().split("\n"), (id) => id);
-		expect(
-			[...started].filter(([, times]) => times.length > 1),
-			"started twice",
-		).toEqual([]);
-		expect(
-			[...outcomes].filter(([, all]) => all.length !== 1),
-			"settled once",
-		).toEqual([]);
-		expect(outcomes.size).toBe(RUNS);
-		const whole = Array.from({ length: EVENTS }, (_, index) => index + 1);
-		const counts = { completed: 0, lost: 0, unstarted: 0 };
-		for (const [agentId, [outcome]] of outcomes) {
-			const isKept = outlives(Number(agentId.slice(1)));
-			if (outcome?.status === "completed") {
-				counts.completed++;
-				expect(heard.get(agentId), `${agentId}: every event once, in order`).toEqual(whole);
-			} else if (!started.has(agentId)) {
-				counts.unstarted++; // its worker died before the agent began, and it says so
-				const why = JSON.stringify(outcome);
-				expect(why, agentId).toMatch(/before it started the agent|it never started|its process is gone/);
-			} else {
-				counts.lost++;
-				expect(isKept, `${agentId} outlives its worker: ${JSON.stringify(outcome)}`).toBe(false);
-				expect(outcome, agentId).toMatchObject({ status: "aborted", by: "lost" });
-				expect(heard.get(agentId), agentId).toEqual(whole.slice(0, heard.get(agentId)?.length));
+			const started = Map.groupBy((await readFile(starts, "utf8")).trim().split("\n"), (id) => id);
+			expect(
+				[...started].filter(([, times]) => times.length > 1),
+				"started twice",
+			).toEqual([]);
+			expect(
+				[...outcomes].filter(([, all]) => all.length !== 1),
+				"settled once",
+			).toEqual([]);
+			expect(outcomes.size).toBe(RUNS);
+			const whole = Array.from({ length: EVENTS }, (_, index) => index + 1);
+			const counts = { completed: 0, lost: 0, unstarted: 0 };
+			for (const [agentId, [outcome]] of outcomes) {
+				const isKept = outlives(Number(agentId.slice(1)));
+				if (outcome?.status === "completed") {
+					counts.completed++;
+					expect(heard.get(agentId), `${agentId}: every event once, in order`).toEqual(whole);
+				} else if (!started.has(agentId)) {
+					counts.unstarted++; // its worker died before the agent began, and it says so
+					const why = JSON.stringify(outcome);
+					expect(why, agentId).toMatch(/before it started the agent|it never started|its process is gone/);
+				} else {
+					counts.lost++;
+					expect(isKept, `${agentId} outlives its worker: ${JSON.stringify(outcome)}`).toBe(false);
+					expect(outcome, agentId).toMatchObject({ status: "aborted", by: "lost" });
+					expect(heard.get(agentId), agentId).toEqual(whole.slice(0, heard.get(agentId)?.length));
+				}
 			}
-		}
-		process.stderr.write(`storm: ${JSON.stringify(counts)}\n`);
-		expect(counts.completed).toBeGreaterThan(RUNS / 2);
-	}, 240_000);
+			process.stderr.write(`storm: ${JSON.stringify(counts)}\n`);
+			expect(counts.completed).toBeGreaterThan(RUNS / 2);
+		},
+		patienceMs(4),
+	);
 });

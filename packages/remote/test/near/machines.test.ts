@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "@pi-subagents-dev/testkit/wait";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createMachines } from "../../src/index.ts";
 
@@ -22,7 +23,9 @@ async function sshArguments(
 	onTestFinished(() => machines.close());
 	const marks = async () => ({});
 	machines.linkTo("box")?.follow("key", marks, () => undefined);
-	const words = await vi.waitFor(async () => (await readFile(log, "utf8")).trim().split("\n"), { timeout: 10_000 });
+	const words = await until("ssh was called", async () =>
+		(await readFile(log, "utf8").catch(() => undefined))?.trim().split("\n"),
+	);
 	return { words, sockets };
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type ControlMessage, Disconnected, type Link, type Piece } from "../../src/link/link.ts";
 import { Mirror } from "../../src/near/mirror.ts";
 
@@ -64,17 +64,17 @@ test("a long message in any script arrives whole, and so does what follows", asy
 	const lines = `{"message":"x${"é".repeat(200_000)}"}\n{"type":"stop"}\n`;
 	await appendFile(join(dir, RUN_FILES.control), lines);
 	say({ type: "control", size: 0 });
-	await vi.waitFor(() => expect(control() === lines).toBe(true), { timeout: 5_000 });
+	await expect.poll(() => control() === lines).toBe(true);
 });
 
 test("a conversation that was lost is sent again, and nothing is followed afterwards", async () => {
 	const { dir, mirror, say, state } = await mirrored();
 	const session = createHash("sha256").update("whole").digest("hex");
 	say({ type: "result", text: "first", session });
-	await vi.waitFor(() => expect(state().follows).toBe(2));
+	await expect.poll(() => state().follows).toBe(2);
 	say({ type: "bytes", file: "session", at: 0, data: Buffer.from("whole").toString("base64") });
 	say({ type: "result", text: "second", session });
-	await vi.waitFor(async () => expect(await readFile(join(dir, RUN_FILES.result), "utf8")).toBe("second"));
+	await expect.poll(() => readFile(join(dir, RUN_FILES.result), "utf8")).toBe("second");
 	mirror.letGo();
 	expect(state().isFollowed).toBe(false);
 });
@@ -86,18 +86,18 @@ test("a connection that ends while the commits are fetched is waited for: the re
 	};
 	const { dir, say, state } = await mirrored({ finishing });
 	say({ type: "result", text: "{}" });
-	await vi.waitFor(() => expect(state().follows).toBe(2));
+	await expect.poll(() => state().follows).toBe(2);
 	await expect(readFile(join(dir, RUN_FILES.result))).rejects.toThrow("ENOENT");
 	say({ type: "result", text: "{}" });
-	await vi.waitFor(async () => expect(await readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}"));
+	await expect.poll(() => readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}");
 });
 
 test.each([true, false])("the machine may delete a run if all of it is here (%s)", async (isAllHere) => {
 	const { dir, say, heard } = await mirrored({ isAllHere });
 	say({ type: "result", text: "{}" });
-	await vi.waitFor(async () => expect(await readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}"));
+	await expect.poll(() => readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}");
 	say({ type: "control", size: 0 }); // comes after the result, and so after what it led to
 	await appendFile(join(dir, RUN_FILES.control), "{}\n");
-	await vi.waitFor(() => expect(heard.some(({ type }) => type === "lines")).toBe(true), { timeout: 5_000 });
+	await expect.poll(() => heard.some(({ type }) => type === "lines")).toBe(true);
 	expect(heard.some(({ type }) => type === "done")).toBe(isAllHere);
 });

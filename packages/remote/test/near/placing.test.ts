@@ -1,7 +1,7 @@
 /** How an order's log is read while the connection comes and goes. */
 import { systemClock } from "@pi-subagents/core";
 import { sampleSpec } from "@pi-subagents/core/testing";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { buildOrder } from "../../src/link/order.ts";
 import type { Near } from "../../src/nats/following.ts";
 import { Placing } from "../../src/nats/placing.ts";
@@ -53,10 +53,10 @@ test("a connection that comes back while the log is being opened leaves one read
 	placing.resend();
 	expect(answers).toHaveLength(2);
 	for (const answer of answers) answer();
-	await vi.waitFor(() => expect(open.size).toBe(1));
+	await expect.poll(() => open.size).toBe(1);
 	placing.resend();
 	answers[2]?.();
-	await vi.waitFor(() => expect(open.size).toBe(1));
+	await expect.poll(() => open.size).toBe(1);
 	stop.abort(new Error("enough"));
 	await expect(placed).rejects.toThrow("enough");
 	expect(open.size).toBe(0);

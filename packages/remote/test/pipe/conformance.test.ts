@@ -10,5 +10,5 @@ const cases = runnerConformance.filter((_case, index) => isFullRun || index % 6 
 
 describe("the remote runner over a pipe", () => {
 	const fixture = wrapperFixture(piUnderTest(), { open: remoteWorld, runner: remoteRunner });
-	test.each(cases)("$name", ({ run }) => run(fixture), 60_000);
+	test.each(cases)("$name", ({ run }) => run(fixture));
 });

@@ -30,7 +30,7 @@ test("a worker is killed: a run that outlives its session continues, and settles
 	expect(worker.starts()).toBe(2);
 	const types = (await readEvents(spec.artifacts)).map(({ type }) => type);
 	expect(types.filter((type) => type === "agent_settled")).toHaveLength(1);
-}, 60_000);
+});
 
 if (isFullRun)
 	test("a worker is killed: a run that its session waits for is lost, and says so", async () => {
@@ -41,7 +41,7 @@ if (isFullRun)
 		await worker.kill();
 		expect(await run.settled).toMatchObject({ status: "aborted", by: "lost" });
 		expect(world.server.requests).toHaveLength(1); // nothing is tried again
-	}, 60_000);
+	});
 
 const losses = [
 	["once", 1, { status: "completed", text: ANSWER }],
@@ -75,14 +75,13 @@ if (isFullRun)
 			expect(world.reports).toEqual(["Agent a1 was lost on local, and starts again from the beginning."]);
 			expect((await readEvents(join(runsDir, id, "lost"))).length, "the first attempt's files").toBeGreaterThan(0);
 		},
-		60_000,
 	);
 
 if (isFullRun)
 	test("the wrapper on the other machine is killed: the run is lost", async () => {
 		await using world = await remoteWorld(works(createGate()));
 		await losesARunWithItsWrapper(world, [world.home]);
-	}, 60_000);
+	});
 
 test("the near process ends: the next one rejoins the run from where its files end", async () => {
 	const gate = createGate();
@@ -95,29 +94,26 @@ test("the near process ends: the next one rejoins the run from where its files e
 		expected: { status: "completed", text: ANSWER },
 	});
 	next.close();
-}, 60_000);
+});
 
 test.each([
 	["shorter", 60, { status: "completed", text: ANSWER }],
 	...(isFullRun ? [["longer", 1, { status: "aborted", by: "lost" }] as const] : []),
-] as const)(
-	"an outage %s than the lease",
-	async (_name, lease, expected) => {
-		const gate = createGate();
-		await using world = await remoteWorld(works(gate));
-		const worker = await shimmed(world, ["--lease", String(lease)]);
-		const run = remoteRunner(world.options).start(world.spec, () => undefined);
-		await world.server.nextRequest();
-		const dir = await farDir([world.home]);
-		await rename(worker.path, `${worker.path}.away`);
-		await worker.cut();
-		if (expected.status === "aborted") await vi.waitFor(() => readFile(join(dir, RUN_FILES.result)), 20_000);
-		await rename(`${worker.path}.away`, worker.path);
-		gate.open();
-		expect(await run.settled).toMatchObject(expected);
-	},
-	60_000,
-);
+] as const)("an outage %s than the lease", async (_name, lease, expected) => {
+	const gate = createGate();
+	await using world = await remoteWorld(works(gate));
+	const worker = await shimmed(world, ["--lease", String(lease)]);
+	const run = remoteRunner(world.options).start(world.spec, () => undefined);
+	await world.server.nextRequest();
+	const dir = await farDir([world.home]);
+	await rename(worker.path, `${worker.path}.away`);
+	await worker.cut();
+	if (expected.status === "aborted")
+		await expect.poll(() => readFile(join(dir, RUN_FILES.result), "utf8")).toBeTypeOf("string");
+	await rename(`${worker.path}.away`, worker.path);
+	gate.open();
+	expect(await run.settled).toMatchObject(expected);
+});
 
 if (isFullRun)
 	test("a worker sleeps through the end of its connection: another one continues, and what the first does then is ignored", async () => {
@@ -129,11 +125,10 @@ if (isFullRun)
 		await server.nextRequest();
 		worker.signal("SIGSTOP");
 		run.steer("Only once."); // lies in the sleeper's input
-		await vi.waitFor(() => expect(worker.starts()).toBe(2), { timeout: 40_000 });
-		await vi.waitFor(
-			async () => expect(await readFile(join(await farDir([world.home]), RUN_FILES.control), "utf8")).toContain("Only"),
-			20_000,
-		);
+		await expect.poll(() => worker.starts()).toBe(2);
+		await expect
+			.poll(async () => readFile(join(await farDir([world.home]), RUN_FILES.control), "utf8"))
+			.toContain("Only");
 		worker.signal("SIGCONT", 0);
 		gate.open();
 		expect(await run.settled).toEqual({ status: "completed", text: ANSWER });
@@ -141,7 +136,7 @@ if (isFullRun)
 		expect(heard).toHaveLength(1);
 		const lines = (await readFile(join(spec.artifacts, RUN_FILES.events), "utf8")).trim().split("\n");
 		expect(new Set(lines).size, "no line twice").toBe(lines.length);
-	}, 90_000);
+	});
 
 test("a model that the other machine lacks is a launch error that says so", async () => {
 	await using world = await remoteWorld(() => say("Never."));
@@ -153,7 +148,7 @@ test("a model that the other machine lacks is a launch error that says so", asyn
 			/^Model anthropic\/claude-none is not available there: .*Credentials do not travel; .*choose one that it has: fake\/small/,
 		),
 	});
-}, 60_000);
+});
 
 test("another protocol, a missing worker and a missing ssh are clear errors", async () => {
 	await using world = await remoteWorld(() => say("Never."));
@@ -188,7 +183,7 @@ test("another protocol, a missing worker and a missing ssh are clear errors", as
 	const without = await onPath("a3", join(world.env.root, "empty"));
 	expect(without).toMatch(/^box cannot be reached: ssh could not be started here: .*ENOENT/);
 	expect(without).not.toContain("npm install");
-}, 60_000);
+});
 
 /** What an agent with a shell can put into the directory of its own run. */
 const FORGED = JSON.stringify({
@@ -207,4 +202,4 @@ if (isFullRun)
 		const spec = { ...world.spec, verify: { command: ["false"], repairs: 0 } };
 		const outcome = await remoteRunner(world.options).start(spec, () => undefined).settled;
 		expect(outcome).toMatchObject({ status: "failed", error: expect.stringMatching(/^Not verified: false/) });
-	}, 60_000);
+	});

@@ -108,5 +108,4 @@ test.skipIf(!canTry)(
 			await far.remove();
 		}
 	},
-	120_000,
 );

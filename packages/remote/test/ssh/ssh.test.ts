@@ -38,7 +38,7 @@ const hasSshd = requireTool("ssh") && (existsSync("/usr/sbin/sshd") || requireTo
 
 describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 	const fixture = wrapperFixture(piUnderTest(), { open: sshWorld, runner: remoteRunner });
-	test.each(runnerConformance)("$name", ({ run }) => run(fixture), 60_000);
+	test.each(runnerConformance)("$name", ({ run }) => run(fixture));
 
 	test("no variable of this machine reaches the other one", async () => {
 		process.env.NEAR_ONLY_KEY = "sk-near-only";
@@ -51,7 +51,7 @@ describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 		const conversation = await readFile(join(world.spec.artifacts, "child-session.jsonl"), "utf8");
 		expect(conversation).toContain("SSH_CONNECTION=");
 		expect(conversation).not.toContain("NEAR_ONLY_KEY");
-	}, 60_000);
+	});
 
 	test("a key that the other machine does not know is refused, with ssh's own words", async () => {
 		await using world = await sshWorld(() => say("Never."));
@@ -62,7 +62,7 @@ describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 			error: expect.stringMatching(/^box cannot be reached: .*Permission denied/),
 		});
 		expect(world.server.requests).toHaveLength(0);
-	}, 60_000);
+	});
 
 	test("the network goes and comes back while an agent works", async () => {
 		const gate = createGate();
@@ -75,5 +75,5 @@ describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 		await world.sshd.start();
 		gate.open();
 		expect(await run.settled).toEqual({ status: "completed", text: "Done." });
-	}, 60_000);
+	});
 });

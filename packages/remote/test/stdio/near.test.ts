@@ -41,12 +41,12 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 	onTestFinished(() => link.close());
 	const submitted = link.submit({} as Order, new AbortController().signal).catch((error: Error) => error.message);
 	const submits = async () => (await readFile(log, "utf8")).trim().split("\n").length;
-	await vi.waitFor(async () => expect(await submits()).toBe(1), { timeout: 10_000 });
+	await expect.poll(() => submits()).toBe(1);
 	const passing = setInterval(() => clock.advance(500), 10);
 	onTestFinished(() => clearInterval(passing));
 	expect(await submitted).toBe("no space left");
 	expect(await submits()).toBe(6);
-}, 20_000);
+});
 
 test("a connection that nobody needs any more when it is made is closed", async () => {
 	const dir = await mkdtemp(join(tmpdir(), "near-"));
@@ -72,14 +72,14 @@ test("a connection that nobody needs any more when it is made is closed", async 
 	unfollow();
 	clock.advance(31_000); // there is nothing to close yet
 	await writeFile(file, "");
-	await vi.waitFor(() => expect(isUp()).toBe(true), { timeout: 10_000 });
+	await expect.poll(() => isUp()).toBe(true);
 	for (let passed = 0; passed < 35_000 && isUp(); passed += 5_000) {
 		clock.advance(5_000);
 		const { length } = looks.mock.calls;
-		await vi.waitFor(() => expect(!isUp() || looks.mock.calls.length > length).toBe(true)); // it was heard again
+		await expect.poll(() => !isUp() || looks.mock.calls.length > length).toBe(true); // it was heard again
 	}
 	expect(isUp()).toBe(false);
-}, 20_000);
+});
 
 test("a file whose parts are empty, and none of them the last, is not waited for", async () => {
 	const dir = await mkdtemp(join(tmpdir(), "pi-remote-blob-"));

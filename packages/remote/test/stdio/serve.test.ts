@@ -26,10 +26,10 @@ function served() {
 test("an order that waited while the worker was asleep is ignored: another worker may have it", async () => {
 	const { clock, asked, signals, submit, ended } = served();
 	submit("early");
-	await vi.waitFor(() => expect(asked).toEqual(["early"]));
+	await expect.poll(() => asked).toEqual(["early"]);
 	clock.advance(BEAT_MS);
 	submit("in time");
-	await vi.waitFor(() => expect(asked).toEqual(["early", "in time"]));
+	await expect.poll(() => asked).toEqual(["early", "in time"]);
 	vi.spyOn(clock, "now").mockReturnValue(clock.now() + SILENCE_MS); // its timers slept, too
 	submit("late");
 	await ended;

@@ -2,6 +2,7 @@
  * Many processes, one store, sudden deaths. `CHAOS=full` runs ten processes on a hundred jobs; without it, fewer. A failed
  * run is repeated with the seed that it names, as far as the system allows: when a process dies is partly chance.
  */
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import { expect, test } from "vitest";
 import { type JobRun, nextRuns, type StoredJob } from "../../src/index.ts";
 import { type Aftermath, BEGIN, chaos, STEP_MS } from "./chaos/chaos.ts";
@@ -11,7 +12,7 @@ const plan = isFull ? { processes: 10, jobs: 100, seconds: 900 } : { processes: 
 const seed = Number(process.env.CHAOS_SEED ?? 1);
 
 test(`no run starts twice and no due time is forgotten, whichever process is killed (seed ${seed})`, {
-	timeout: isFull ? 600_000 : 120_000,
+	timeout: patienceMs(isFull ? 10 : 3),
 }, async () => {
 	const after = await chaos({ ...plan, seed });
 	expect(after.kills).toBeGreaterThan(plan.processes);

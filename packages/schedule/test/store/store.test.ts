@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { fileJobStore, type JobEntry, type JobStore, memoryJobStore, type StoredJob } from "../../src/index.ts";
 
 /** Two who share a store. */
@@ -173,7 +173,7 @@ describe.each(stores)("a store in $name", ({ pair }) => {
 		const heard: string[] = [];
 		const end = second.watch((ids) => heard.push(...ids));
 		await first.record({ type: "job", job });
-		await vi.waitFor(() => expect(heard).toContain("a"), { timeout: 30_000 });
+		await expect.poll(() => heard).toContain("a");
 		end();
 		const count = heard.length;
 		await first.record({ type: "remove", id: "a" });

@@ -186,4 +186,4 @@ test("nothing is wider than the screen, and no control character reaches it, at 
 			}
 		}
 	}
-}, 60_000);
+});

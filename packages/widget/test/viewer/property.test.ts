@@ -1,5 +1,6 @@
 /** Whatever a conversation holds, the screen is whole: every line as wide as it is, and nothing in it that acts on a terminal. */
 import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConversationEntry } from "../../src/index.ts";
@@ -110,52 +111,60 @@ const key = fc.constantFrom(
 );
 
 describe("the screen", () => {
-	test("is whole for every conversation, width, height and sequence of keys", async () => {
-		const given = fc.record({
-			entries: fc.array(entry, { maxLength: 12 }),
-			width: fc.integer({ min: 1, max: 300 }),
-			height: fc.integer({ min: 1, max: 60 }),
-			keys: fc.array(key, { maxLength: 8 }),
-			question: fc.option(text, { nil: undefined }),
-			isLive: fc.boolean(),
-		});
-		await fc.assert(
-			fc.asyncProperty(given, async ({ entries, width, height, keys, question, isLive }) => {
-				const shown = await show(new MemorySource(entries), {
-					width,
-					height,
-					isLive: () => isLive,
-					head: (room) => ["─".repeat(room), "x"],
-					question: () => (question === undefined ? undefined : { text: question }),
-					relatives: () => [{ id: "p", relation: "parent", label: question ?? "p" }],
-					actions: {
-						steer: () => question,
-						stop: () => question,
-						answer: () => question,
-						copyPath: () => question,
-						open: () => question,
-					},
-				});
-				for (const pressed of ["", ...keys]) {
-					if (pressed !== "") shown.viewer.handleInput(pressed);
-					await shown.settled();
-					const frame = shown.viewer.render(width);
-					expect(misfits(frame, width, height)).toEqual([]);
-					expect(shown.viewer.render(width)).toEqual(frame);
-				}
-			}),
-			{ numRuns: isFullRun ? 150 : 40 },
-		);
-	}, 240_000);
+	test(
+		"is whole for every conversation, width, height and sequence of keys",
+		async () => {
+			const given = fc.record({
+				entries: fc.array(entry, { maxLength: 12 }),
+				width: fc.integer({ min: 1, max: 300 }),
+				height: fc.integer({ min: 1, max: 60 }),
+				keys: fc.array(key, { maxLength: 8 }),
+				question: fc.option(text, { nil: undefined }),
+				isLive: fc.boolean(),
+			});
+			await fc.assert(
+				fc.asyncProperty(given, async ({ entries, width, height, keys, question, isLive }) => {
+					const shown = await show(new MemorySource(entries), {
+						width,
+						height,
+						isLive: () => isLive,
+						head: (room) => ["─".repeat(room), "x"],
+						question: () => (question === undefined ? undefined : { text: question }),
+						relatives: () => [{ id: "p", relation: "parent", label: question ?? "p" }],
+						actions: {
+							steer: () => question,
+							stop: () => question,
+							answer: () => question,
+							copyPath: () => question,
+							open: () => question,
+						},
+					});
+					for (const pressed of ["", ...keys]) {
+						if (pressed !== "") shown.viewer.handleInput(pressed);
+						await shown.settled();
+						const frame = shown.viewer.render(width);
+						expect(misfits(frame, width, height)).toEqual([]);
+						expect(shown.viewer.render(width)).toEqual(frame);
+					}
+				}),
+				{ numRuns: isFullRun ? 150 : 40 },
+			);
+		},
+		patienceMs(4),
+	);
 
-	test("is whole at every width from 1 to 300", async () => {
-		const [entries = []] = fc.sample(fc.array(entry, { minLength: 30, maxLength: 30 }), { numRuns: 1, seed: 7 });
-		const source = new MemorySource(entries);
-		for (let width = 1; width <= 300; width += isFullRun || width < 40 ? 1 : 10) {
-			const shown = await show(source, { width, height: 40 });
-			await shown.press(KEYS.enter, "t", KEYS.home);
-			expect([width, misfits(shown.viewer.render(width), width, 40)]).toEqual([width, []]);
-			shown.viewer.dispose();
-		}
-	}, 240_000);
+	test(
+		"is whole at every width from 1 to 300",
+		async () => {
+			const [entries = []] = fc.sample(fc.array(entry, { minLength: 30, maxLength: 30 }), { numRuns: 1, seed: 7 });
+			const source = new MemorySource(entries);
+			for (let width = 1; width <= 300; width += isFullRun || width < 40 ? 1 : 10) {
+				const shown = await show(source, { width, height: 40 });
+				await shown.press(KEYS.enter, "t", KEYS.home);
+				expect([width, misfits(shown.viewer.render(width), width, 40)]).toEqual([width, []]);
+				shown.viewer.dispose();
+			}
+		},
+		patienceMs(4),
+	);
 });

@@ -3,8 +3,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { PiEnv } from "../pi/pi-env.ts";
-
-const GRACE_MS = 5_000;
+import { graceMs } from "../wait.ts";
 
 export interface ExitStatus {
 	readonly code: number | null;
@@ -50,7 +49,7 @@ export function startProcess(
 	const end = async () => {
 		if (isRunning(child)) {
 			child.kill("SIGTERM");
-			const timer = setTimeout(() => killGroup(child), GRACE_MS);
+			const timer = setTimeout(() => killGroup(child), graceMs());
 			await exited;
 			clearTimeout(timer);
 			killGroup(child); // its remaining children

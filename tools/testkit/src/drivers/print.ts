@@ -1,5 +1,5 @@
 /** Print and JSON mode: one prompt in, the final text or all events out. */
-import { DEFAULT_WAIT_MS } from "../wait.ts";
+import { patienceMs, whenImpatient } from "../wait.ts";
 import { LineSplitter, type PiEvent, parseLine } from "./events.ts";
 import { type ExitStatus, isRunning, startProcess } from "./pi-process.ts";
 import { commandOf, type PiTarget } from "./target.ts";
@@ -44,21 +44,21 @@ async function runToEnd(
 		},
 	});
 	pi.child.stdin?.end(prompt);
-	const timeoutMs = target.timeoutMs ?? DEFAULT_WAIT_MS;
-	let timer: NodeJS.Timeout | undefined;
+	let stopTimer = () => {};
 	const timeout = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => {
+		const giveUp = (waitedMs: number) => {
 			const state = isRunning(pi.child)
 				? "is still running"
 				: "has exited, but one of its children keeps its output open";
-			reject(new Error(`pi ${state} after ${timeoutMs} ms\n--- stderr\n${pi.stderr}\n--- stdout\n${stdout}`));
-		}, timeoutMs);
+			reject(new Error(`pi ${state} after ${waitedMs} ms\n--- stderr\n${pi.stderr}\n--- stdout\n${stdout}`));
+		};
+		stopTimer = whenImpatient(giveUp, () => target.timeoutMs ?? patienceMs(2)); // a start, and all that pi does
 	});
 	try {
 		const status = await Promise.race([pi.closed, timeout]);
 		return { stdout, stderr: pi.stderr, ...status };
 	} finally {
-		clearTimeout(timer);
+		stopTimer();
 		await pi.end();
 	}
 }

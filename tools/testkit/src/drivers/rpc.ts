@@ -1,6 +1,6 @@
 /** RPC mode: commands in, responses and events out, until closed. */
 import type { RpcCommand, RpcExtensionUIResponse, RpcResponse } from "@earendil-works/pi-coding-agent";
-import { Signal, type WaitOptions } from "../wait.ts";
+import { Signal, type WaitOptions, whenImpatient } from "../wait.ts";
 import { LineSplitter, type PiEvent, parseLine } from "./events.ts";
 import { type ExitStatus, startProcess } from "./pi-process.ts";
 import { commandOf, type PiTarget } from "./target.ts";
@@ -29,8 +29,6 @@ export interface PiRpc extends AsyncDisposable {
 	/** Closes pi's input, which ends it; kills it if that does not. */
 	close(): Promise<ExitStatus>;
 }
-
-const GRACE_MS = 5_000;
 
 export function startRpc(target: PiTarget): PiRpc {
 	const inbox = new RpcInbox();
@@ -63,9 +61,9 @@ export function startRpc(target: PiTarget): PiRpc {
 	};
 	const close = async () => {
 		pi.child.stdin?.end();
-		const timer = setTimeout(() => void pi.end(), GRACE_MS);
+		const stopTimer = whenImpatient(() => void pi.end()); // tests look at how it ended
 		const status = await pi.closed;
-		clearTimeout(timer);
+		stopTimer();
 		return status;
 	};
 	return {

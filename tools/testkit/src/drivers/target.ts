@@ -10,7 +10,7 @@ export interface PiTarget {
 	readonly extensions?: readonly string[];
 	/** Further command-line arguments. */
 	readonly args?: readonly string[];
-	/** For the whole run of print and json mode, and for each wait of the others. Default 30 s. */
+	/** For the whole run of print and json mode, and for each wait of the others. Default: as patient as the machine is busy. */
 	readonly timeoutMs?: number;
 }
 

@@ -1,5 +1,6 @@
 /** Any program in a real pseudo terminal, shown on a `Screen`. */
 import { type IPty, spawn } from "@lydell/node-pty";
+import { graceMs } from "../wait.ts";
 import { bytesOf, type Key } from "./keys.ts";
 import { Screen, type WaitForScreen } from "./screen.ts";
 
@@ -11,7 +12,7 @@ export interface TerminalOptions {
 	readonly cwd?: string;
 	/** Default: those of this process. */
 	readonly variables?: Readonly<Record<string, string | undefined>>;
-	/** For each wait. Default 30 s. */
+	/** For each wait. Default: as patient as the machine is busy. */
 	readonly timeoutMs?: number | undefined;
 }
 
@@ -45,8 +46,6 @@ export interface TerminalExit {
 	readonly exitCode: number;
 	readonly signal?: number;
 }
-
-const GRACE_MS = 5_000;
 
 export function startTerminal(command: readonly [string, ...string[]], options: TerminalOptions = {}): Terminal {
 	const [program, ...args] = command;
@@ -98,7 +97,7 @@ function closing(pty: IPty, exit: Promise<TerminalExit>): () => Promise<void> {
 	return async () => {
 		if (!running) return;
 		pty.kill("SIGTERM");
-		const timer = setTimeout(() => pty.kill("SIGKILL"), GRACE_MS);
+		const timer = setTimeout(() => pty.kill("SIGKILL"), graceMs());
 		await exit;
 		clearTimeout(timer);
 	};

@@ -197,7 +197,7 @@ describe("a run whose wrapper is gone without a result", () => {
 		await dir.wrappedBy(wrapper.identity);
 		await dir.log(looking);
 		const { run, events } = attach(dir, { clock });
-		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(() => events.length).toBe(1);
 		clock.set(setBy);
 		wrapper.child.kill("SIGKILL");
 		await wrapper.exited;
@@ -250,7 +250,7 @@ describe("a run whose wrapper never said that it is there", () => {
 		await dir.wrappedBy((await liveProcess()).identity);
 		clock.advance(60_000);
 		await dir.log(answer);
-		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(() => events.length).toBe(1);
 		await dir.result({ status: "completed", text: "All done." });
 		expect(await run.settled).toMatchObject({ status: "completed" });
 	});
@@ -262,11 +262,11 @@ describe("a stop", () => {
 		await dir.wrappedBy((await liveProcess()).identity);
 		await dir.log(looking);
 		const { run, events } = attach(dir);
-		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(() => events.length).toBe(1);
 		run.abort({ by: "user", reason: "enough" });
 		run.abort({ by: "timeout" });
 		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.poll(() => dir.control().catch(() => []))
 			.toEqual([{ type: "abort", stop: { by: "user", reason: "enough" } }]);
 		await dir.log(answer, idle);
 		const outcome = { status: "aborted", by: "user", reason: "enough", partialText: "I look first." } as const;
@@ -291,7 +291,7 @@ describe("a stop", () => {
 		await dir.wrappedBy(wrapper.identity);
 		await dir.log(looking, { type: "child_started", at: 11, ...child.identity });
 		const { run, events, reports } = attach(dir, { clock });
-		await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+		await expect.poll(() => events.length).toBe(1);
 		run.abort({ by: "user" });
 		clock.advance(4_999);
 		expect(reports).toEqual([]);
@@ -327,9 +327,9 @@ test("what the wrapper notes now is reported, what it noted long ago is not", as
 	await dir.wrappedBy((await liveProcess()).identity);
 	await dir.log({ type: "notice", at: 1, text: "the disk was full" }, looking);
 	const { events, reports } = attach(dir);
-	await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => events.length).toBe(1);
 	await dir.log({ type: "notice", at: 2, text: "a line was skipped" });
-	await expect.poll(() => reports, { timeout: 30_000 }).toEqual(["Agent a1: a line was skipped"]);
+	await expect.poll(() => reports).toEqual(["Agent a1: a line was skipped"]);
 });
 
 test("a run that is let go of is free for others, goes on, and is heard no more", async () => {
@@ -342,7 +342,7 @@ test("a run that is let go of is free for others, goes on, and is heard no more"
 	);
 	await dir.log(looking);
 	const { run, events } = attach(dir);
-	await expect.poll(() => events.length, { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => events.length).toBe(1);
 	run.detach?.();
 	expect((await readdir(dir.path)).filter((name) => name.startsWith("owner"))).toEqual([
 		"owner-1.json",

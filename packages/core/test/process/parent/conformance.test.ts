@@ -6,5 +6,5 @@ import { processFixture } from "../../fixtures/process-world.ts";
 
 /** The wrapper's own tests have each of these moments with a pi that starts in no time. */
 describe.each(await gatePis())("the process runner with pi $version", (pi) => {
-	test.each(everyThird(runnerConformance, 1))("$name", ({ run }) => run(processFixture(pi)), 60_000);
+	test.each(everyThird(runnerConformance, 1))("$name", ({ run }) => run(processFixture(pi)));
 });

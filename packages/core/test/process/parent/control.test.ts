@@ -24,7 +24,7 @@ describe("what a run asks", () => {
 		attach(dir, { ask });
 		await dir.log(question);
 		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.poll(() => dir.control().catch(() => []))
 			.toEqual([{ type: "answer", id: "q1", answer: { by: "user", text: "blue" } }]);
 		expect(asked).toEqual([["a1", asks]]);
 	});
@@ -38,7 +38,7 @@ describe("what a run asks", () => {
 		attach(dir, ask ? { ask } : {});
 		await dir.log(question);
 		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+			.poll(() => dir.control().catch(() => []))
 			.toEqual([{ type: "answer", id: "q1", answer: { by: "default", text: "red", why: "absent" } }]);
 	});
 
@@ -70,7 +70,7 @@ describe("what a run asks", () => {
 			const lines = (await readFile(dir.file("control"), "utf8")).split("\n");
 			return lines.slice(2, -1).map((line) => JSON.parse(line));
 		};
-		await expect.poll(replies, { timeout: 30_000 }).toHaveLength(2);
+		await expect.poll(replies).toHaveLength(2);
 		expect((await replies()).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
 			{ type: "pass", id: "c2", word: "go" },
 			{ type: "answer", id: "q3", answer: { by: "user", text: "green" } },
@@ -92,9 +92,9 @@ describe("what a run asks", () => {
 			},
 		});
 		await dir.log(question);
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(false);
+		await expect.poll(() => signal?.aborted).toBe(false);
 		await dir.log(line);
-		await expect.poll(() => signal?.aborted, { timeout: 30_000 }).toBe(true);
+		await expect.poll(() => signal?.aborted).toBe(true);
 	});
 
 	test.each([
@@ -106,9 +106,7 @@ describe("what a run asks", () => {
 		await dir.wrappedBy((await liveProcess()).identity);
 		attach(dir, { checkpoint });
 		await dir.log({ type: "checkpoint", at: 5, id: "c1" });
-		await expect
-			.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
-			.toEqual([{ type: "pass", id: "c1", ...word }]);
+		await expect.poll(() => dir.control().catch(() => [])).toEqual([{ type: "pass", id: "c1", ...word }]);
 	});
 });
 
@@ -129,7 +127,7 @@ test("a run that took its time while we could not hear it is judged by its wrapp
 	await dir.log(looking, reading);
 	const limits = { timeoutMs: 1_000, idleTimeoutMs: 1_000, toolTimeoutMs: 1_000 };
 	const { manager } = adopt(dir, { limits, clock });
-	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => manager.store.record("a1")?.toolUses).toBe(1);
 	clock.advance(3_600_000);
 	await dir.log(read, answer, idle);
 	await dir.result({ status: "completed", text: "All done." });
@@ -141,7 +139,7 @@ test("a stop settles a run at once: what the child does before it hears of it is
 	await dir.wrappedBy((await liveProcess()).identity);
 	await dir.log(looking, reading);
 	const { manager } = adopt(dir, { limits: {} });
-	await expect.poll(() => manager.store.record("a1")?.toolUses, { timeout: 30_000 }).toBe(1);
+	await expect.poll(() => manager.store.record("a1")?.toolUses).toBe(1);
 	appendFileSync(dir.file("events"), `${JSON.stringify(read)}\n${JSON.stringify(reading)}\n`);
 	manager.abort("a1", { by: "user" });
 	const settled = manager.store.record("a1");
@@ -169,7 +167,7 @@ describe("a budget that was extended", () => {
 				return "go";
 			},
 		});
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+		await expect.poll(() => dir.control().catch(() => [])).toEqual([passed]);
 	});
 
 	test("is known to whoever rejoins the run", async () => {
@@ -177,7 +175,7 @@ describe("a budget that was extended", () => {
 		await dir.wrappedBy((await liveProcess()).identity);
 		await dir.log(usage, { type: "granted", at: 50, limits: passed.limits }, usage, checkpoint);
 		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([passed]);
+		await expect.poll(() => dir.control().catch(() => [])).toEqual([passed]);
 		expect(manager.store.record("a1")?.status).toBe("running");
 	});
 });
@@ -191,7 +189,7 @@ describe("a reply that cannot be written", () => {
 		await dir.log(line);
 		const { run, reports } = attach(dir, { clock });
 		const complaint = /^An agent waits for an answer that could not be written: EISDIR/;
-		await expect.poll(() => reports, { timeout: 30_000 }).toContainEqual(expect.stringMatching(complaint));
+		await expect.poll(() => reports).toContainEqual(expect.stringMatching(complaint));
 		return { dir, clock, run, reports };
 	};
 
@@ -210,7 +208,7 @@ describe("a reply that cannot be written", () => {
 		const timer = setInterval(() => clock.advance(2_000), 10);
 		onTestFinished(() => clearInterval(timer));
 		await rmdir(dir.file("control"));
-		await expect.poll(() => dir.control().catch(() => []), { timeout: 30_000 }).toEqual([reply]);
+		await expect.poll(() => dir.control().catch(() => [])).toEqual([reply]);
 		expect(reports.length).toBe(complaints);
 	});
 
@@ -218,7 +216,7 @@ describe("a reply that cannot be written", () => {
 		const { dir, clock } = await blocked({ type: "question", at: 1, id: "q1", question: "?" });
 		const waiting = clock.waiting();
 		await dir.log({ type: "question_over", at: 2, id: "q1" });
-		await expect.poll(() => clock.waiting(), { timeout: 30_000 }).toBeLessThan(waiting);
+		await expect.poll(() => clock.waiting()).toBeLessThan(waiting);
 	});
 });
 
@@ -231,7 +229,7 @@ test("steers and wishes to finish reach the wrapper in order", async () => {
 	run.wrapUp();
 	run.steer("and the docs");
 	await expect
-		.poll(() => dir.control().catch(() => []), { timeout: 30_000 })
+		.poll(() => dir.control().catch(() => []))
 		.toEqual([
 			{ type: "steer", message: "mind the tests" },
 			{ type: "wrap_up", reason: "the user is in a hurry" },
@@ -246,6 +244,6 @@ test("a steer that cannot be written is reported", async () => {
 	const { run, reports } = attach(dir);
 	run.steer("mind the tests");
 	await expect
-		.poll(() => reports, { timeout: 30_000 })
+		.poll(() => reports)
 		.toContainEqual(expect.stringMatching(/^A message to agent a1 could not be written: EISDIR/));
 });

@@ -31,7 +31,7 @@ test("it reads the conversation of whoever launched it, then its task, and its l
 	};
 	await runner.start(resumed, () => undefined).settled;
 	expect(users()).toEqual(["The word is heliotrope.", handOver, "Which word?", "Again?"]);
-}, 90_000);
+});
 
 test("it reads its notes at the end of its prompt", async () => {
 	await using world = await processWorld(() => say("ok"));
@@ -44,4 +44,4 @@ test("it reads its notes at the end of its prompt", async () => {
 	const expected = /^You are a scout\..*<agent_memory>.*- The word is heliotrope\..*not change them/s;
 	expect(world.server.requests[0]?.systemPrompt).toMatch(expected);
 	expect(await readFile(join(spec.artifacts, "system-prompt.md"), "utf8")).toMatch(expected);
-}, 90_000);
+});

@@ -12,8 +12,6 @@ import { claimRun, identityOf, isAlive, RUN_FILES, readResult } from "../../../s
 import { parseEvent } from "../../../src/runs/read.ts";
 import { type ProcessWorld, processWorld } from "../../fixtures/process-world.ts";
 
-const TIMEOUT = 60_000;
-
 /** Another process that starts the world's run. */
 function parentOf({ options, spec }: ProcessWorld, { detaches = false } = {}) {
 	const script = fileURLToPath(new URL("./launching-parent.ts", import.meta.url));
@@ -68,70 +66,58 @@ async function working() {
 	return { world, gate };
 }
 
-test(
-	"a run outlives a parent that is killed, and whoever claims it hears everything",
-	async () => {
-		const { world, gate } = await working();
-		const parent = parentOf(world);
-		await world.server.nextRequest(({ number }) => number === 2);
-		expect(await claimRun(world.spec.artifacts)).toMatchObject({ isOurs: false, owner: { pid: parent.child.pid } });
-		parent.child.kill("SIGKILL");
-		await parent.exited;
-		expect(await claimRun(world.spec.artifacts, { sessionId: "next" })).toEqual({ isOurs: true });
-		const { run, events } = rejoin(world);
-		await expect.poll(() => events.map(({ type }) => type), { timeout: TIMEOUT }).toContain("tool_result");
-		gate.open();
-		expect(await run.settled).toEqual({ status: "completed", text: "All done." });
-		expect(events).toEqual(await childEventsIn(world.spec.artifacts));
-		expect(events.at(-1)).toEqual({ type: "idle" });
-		expect(await isAlive(await childIn(world.spec.artifacts))).toBe(false);
-	},
-	TIMEOUT,
-);
+test("a run outlives a parent that is killed, and whoever claims it hears everything", async () => {
+	const { world, gate } = await working();
+	const parent = parentOf(world);
+	await world.server.nextRequest(({ number }) => number === 2);
+	expect(await claimRun(world.spec.artifacts)).toMatchObject({ isOurs: false, owner: { pid: parent.child.pid } });
+	parent.child.kill("SIGKILL");
+	await parent.exited;
+	expect(await claimRun(world.spec.artifacts, { sessionId: "next" })).toEqual({ isOurs: true });
+	const { run, events } = rejoin(world);
+	await expect.poll(() => events.map(({ type }) => type)).toContain("tool_result");
+	gate.open();
+	expect(await run.settled).toEqual({ status: "completed", text: "All done." });
+	expect(events).toEqual(await childEventsIn(world.spec.artifacts));
+	expect(events.at(-1)).toEqual({ type: "idle" });
+	expect(await isAlive(await childIn(world.spec.artifacts))).toBe(false);
+});
 
-test(
-	"a run that was let go of does not keep its parent, ends by itself, and tells how when it is rejoined",
-	async () => {
-		const { world, gate } = await working();
-		const parent = parentOf(world, { detaches: true });
-		await world.server.nextRequest(({ number }) => number === 2);
-		parent.child.stdin.write("let go");
-		expect(await parent.exited).toEqual([0, null]);
-		const child = await childIn(world.spec.artifacts);
-		expect(await isAlive(child)).toBe(true);
-		gate.open();
-		await expect.poll(() => readResult(world.spec.artifacts), { timeout: TIMEOUT }).toBeDefined();
-		expect(await claimRun(world.spec.artifacts)).toEqual({ isOurs: true });
-		const { run, events } = rejoin(world);
-		expect(await run.settled).toEqual({ status: "completed", text: "All done." });
-		expect(events).toEqual(await childEventsIn(world.spec.artifacts));
-		expect(await isAlive(child)).toBe(false);
-	},
-	TIMEOUT,
-);
+test("a run that was let go of does not keep its parent, ends by itself, and tells how when it is rejoined", async () => {
+	const { world, gate } = await working();
+	const parent = parentOf(world, { detaches: true });
+	await world.server.nextRequest(({ number }) => number === 2);
+	parent.child.stdin.write("let go");
+	expect(await parent.exited).toEqual([0, null]);
+	const child = await childIn(world.spec.artifacts);
+	expect(await isAlive(child)).toBe(true);
+	gate.open();
+	await expect.poll(() => readResult(world.spec.artifacts)).toBeDefined();
+	expect(await claimRun(world.spec.artifacts)).toEqual({ isOurs: true });
+	const { run, events } = rejoin(world);
+	expect(await run.settled).toEqual({ status: "completed", text: "All done." });
+	expect(events).toEqual(await childEventsIn(world.spec.artifacts));
+	expect(await isAlive(child)).toBe(false);
+});
 
-test(
-	"a run whose wrapper is killed is lost with what it had said, and nothing of it is left",
-	async () => {
-		const command = "echo $$ > pid; exec sleep 1000";
-		const world = await processWorld(() => ({ ...callTool("bash", { command }), text: "I wait." }));
-		onTestFinished(() => world[Symbol.asyncDispose]());
-		const run = processRunner(world.options).start(world.spec, () => undefined);
-		const tool = await expect
-			.poll(() => readFile(join(world.spec.cwd, "pid"), "utf8").catch(() => ""), { timeout: TIMEOUT })
-			.not.toBe("")
-			.then(async () => identityOf(Number(await readFile(join(world.spec.cwd, "pid"), "utf8"))));
-		const left = [await childIn(world.spec.artifacts), tool];
-		expect(await Promise.all(left.map(isAlive))).toEqual([true, true]);
-		const wrapper = JSON.parse(await readFile(join(world.spec.artifacts, RUN_FILES.wrapper), "utf8"));
-		process.kill(wrapper.pid, "SIGKILL");
-		expect(await run.settled).toEqual({
-			status: "aborted",
-			by: "lost",
-			reason: "it was killed by SIGKILL",
-			partialText: "I wait.",
-		});
-		expect(await Promise.all(left.map(isAlive))).toEqual([false, false]);
-	},
-	TIMEOUT,
-);
+test("a run whose wrapper is killed is lost with what it had said, and nothing of it is left", async () => {
+	const command = "echo $$ > pid; exec sleep 1000";
+	const world = await processWorld(() => ({ ...callTool("bash", { command }), text: "I wait." }));
+	onTestFinished(() => world[Symbol.asyncDispose]());
+	const run = processRunner(world.options).start(world.spec, () => undefined);
+	const tool = await expect
+		.poll(() => readFile(join(world.spec.cwd, "pid"), "utf8").catch(() => ""))
+		.not.toBe("")
+		.then(async () => identityOf(Number(await readFile(join(world.spec.cwd, "pid"), "utf8"))));
+	const left = [await childIn(world.spec.artifacts), tool];
+	expect(await Promise.all(left.map(isAlive))).toEqual([true, true]);
+	const wrapper = JSON.parse(await readFile(join(world.spec.artifacts, RUN_FILES.wrapper), "utf8"));
+	process.kill(wrapper.pid, "SIGKILL");
+	expect(await run.settled).toEqual({
+		status: "aborted",
+		by: "lost",
+		reason: "it was killed by SIGKILL",
+		partialText: "I wait.",
+	});
+	expect(await Promise.all(left.map(isAlive))).toEqual([false, false]);
+});

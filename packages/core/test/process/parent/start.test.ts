@@ -145,7 +145,7 @@ describe("a run that is started", () => {
 			};
 			look();`;
 		const { run } = await start(dir, script);
-		await expect.poll(() => readdir(dir).catch(() => []), { timeout: 30_000 }).toContain("wrapper.json");
+		await expect.poll(() => readdir(dir).catch(() => [])).toContain("wrapper.json");
 		await writeFile(join(dir, "go"), "");
 		await run.settled;
 		expect(await readResult(dir)).toMatchObject({ finalText: "held" });
@@ -155,8 +155,8 @@ describe("a run that is started", () => {
 		const dir = await newRun();
 		const { run } = await start(dir, `${begin} say("result.json", ${done})`);
 		run.detach?.();
-		await expect.poll(() => readResult(dir), { timeout: 30_000 }).toMatchObject({ runId: "a1" });
-		await expect.poll(() => readdir(dir), { timeout: 30_000 }).toContain("owner-2.json");
+		await expect.poll(() => readResult(dir)).toMatchObject({ runId: "a1" });
+		await expect.poll(() => readdir(dir)).toContain("owner-2.json");
 	});
 });
 
@@ -337,7 +337,7 @@ test("a wrapper that ignores everything is killed after a stop", async () => {
 		say("pid", process.pid);
 		setInterval(() => {}, 1e6)`;
 	const { run, reports } = await start(dir, script);
-	await expect.poll(() => readdir(dir).catch(() => []), { timeout: 30_000 }).toContain("pid");
+	await expect.poll(() => readdir(dir).catch(() => [])).toContain("pid");
 	run.abort({ by: "user" });
 	expect(await run.settled).toEqual({ status: "aborted", by: "user" });
 	const pid = Number(await readFile(join(dir, "pid"), "utf8"));

@@ -13,7 +13,7 @@ const liveLines = async (world: WrapperWorld): Promise<(LiveLine | undefined)[]>
 async function answer(world: WrapperWorld, question: string): Promise<void> {
 	const asked = async () =>
 		(await world.events()).find((event) => event.type === "question" && event.question === question);
-	await expect.poll(asked, { timeout: 20_000 }).toBeDefined();
+	await expect.poll(asked).toBeDefined();
 	const event = await asked();
 	if (event?.type === "question")
 		await world.tell({ type: "answer", id: event.id, answer: { by: "user", text: "yes" } });
@@ -31,7 +31,7 @@ test("what the child writes is in its own file while an owner watches, in bounde
 		{ ...thought, offset: 3, text: "", isFinal: true },
 	]);
 	await answer(world, "More?");
-	await expect.poll(async () => (await liveLines(world)).at(-1)?.block, { timeout: 20_000 }).toBe(600);
+	await expect.poll(async () => (await liveLines(world)).at(-1)?.block).toBe(600);
 	const { size, mode } = statSync(join(world.runDir, RUN_FILES.live));
 	expect(size).toBeLessThanOrEqual(256 * 1024);
 	expect(mode & 0o077).toBe(0);

@@ -20,7 +20,7 @@ const inTurn =
 		say(answers[Math.min(number, answers.length) - 1] ?? "");
 
 /** What is left to the full run is shown for sessions too, which have the same conversation loop. */
-describe.each(await gatePis())("an answer of pi $version that must match a schema", { timeout: 60_000 }, (pi) => {
+describe.each(await gatePis())("an answer of pi $version that must match a schema", (pi) => {
 	test("is asked for with the task, mended once, and kept as data", async () => {
 		await using world = await piWorld(pi, inTurn(BAD, 'So: {"files": 2}'), { spec: { output } });
 		const { result, stderr } = await world.run();
@@ -70,7 +70,7 @@ describe.each(await gatePis())("an answer of pi $version that must match a schem
 		});
 });
 
-describe.each(await gatePis())("the fallback models of pi $version", { timeout: 60_000 }, (pi) => {
+describe.each(await gatePis())("the fallback models of pi $version", (pi) => {
 	const bench = { models: [{ id: "one" }, { id: "two" }, { id: "three" }] };
 	const spec = { model: "fake/one", fallbackModels: ["fake/gone", "fake/two", "fake/three"] };
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
 import { hasWorked, piWorld, processesOf, worksThenSays } from "./pi-fixture.ts";
 
-describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test("runs a task, keeps its conversation, and changes nobody's settings", async () => {
 		await using world = await piWorld(pi, worksThenSays("All done."));
 		const before = await readFile(join(world.env.agentDir, "settings.json"), "utf8");
@@ -209,7 +209,7 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 			process.kill(pid, "SIGKILL");
 			expect((await ended).result?.outcome).toMatchObject({ status: "failed" });
 			// Who is killed may be seen for a moment more.
-			await expect.poll(() => processesOf(world.runDir), { timeout: 20_000 }).toEqual([]);
+			await expect.poll(() => processesOf(world.runDir)).toEqual([]);
 		});
 
 		test("ends with it when its wrapper is killed", async () => {
@@ -218,7 +218,7 @@ describe.each(await gatePis())("pi $version", { timeout: 60_000 }, (pi) => {
 			await world.saw("tool_call");
 			wrapper.kill("SIGKILL");
 			await ended;
-			await expect.poll(() => processesOf(world.runDir), { timeout: 20_000 }).toEqual([]);
+			await expect.poll(() => processesOf(world.runDir)).toEqual([]);
 		});
 	});
 });

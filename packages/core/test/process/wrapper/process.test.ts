@@ -57,7 +57,7 @@ test("when the wrapper is killed its pi ends by itself", async () => {
 	await world.saw("question");
 	process.kill("SIGKILL");
 	expect((await ended).result).toBeUndefined();
-	await expect.poll(() => world.survivors(), { timeout: 20_000 }).toEqual([]);
+	await expect.poll(() => world.survivors()).toEqual([]);
 });
 
 test("a person who looks on sees what the run is, what it does and how it ended, without its control characters", async () => {
