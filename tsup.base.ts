@@ -43,13 +43,20 @@ export const coreProgramsBeside = {
 	"file-worker": "../core/src/files/file-worker.ts",
 };
 
+/** The same for what only pi's loader can load. */
+export const coreTypescriptBeside = {
+	"child-guards": "../core/src/process/child/guards-entry.ts",
+	"child-mcp": "../core/src/process/child/mcp-entry.ts",
+	"extension-importer": "../core/src/extensions/importer-entry.ts",
+};
+
 /**
- * The child extension that needs pi's modules at run time. Compiled, but named as TypeScript: pi's loader would import a
- * `.js` natively, and then `import` would find another installed copy of pi, or none.
+ * Extensions that need pi's modules or pi's `import` at run time. Compiled, but named as TypeScript: pi's loader would
+ * import a `.js` natively, and then `import` would find another installed copy of pi, or none.
  */
-export function childMcp(name: string, source: string): Options {
+export function typescriptForPi(entry: Record<string, string>): Options {
 	return {
-		...library({ [name]: source }),
+		...library(entry),
 		clean: false,
 		splitting: false,
 		sourcemap: false,

@@ -1,5 +1,5 @@
 import { defineConfig } from "tsup";
-import { childMcp, library, programs } from "../../tsup.base.ts";
+import { library, programs, typescriptForPi } from "../../tsup.base.ts";
 
 const running = {
 	"process/wrapper": "src/process/wrapper/main.ts",
@@ -27,8 +27,12 @@ export default defineConfig([
 				"worktree/",
 			].map((folder) => `src/${folder}index.ts`),
 		),
-		clean: ["!process/child-mcp.ts", ...Object.keys(running).map((name) => `!${name}.js*`)], // all are built at the same time
+		clean: ["!process/child-*.ts", "!extension-importer.ts", ...Object.keys(running).map((name) => `!${name}.js*`)], // all are built at the same time
 	},
 	programs(running),
-	childMcp("process/child-mcp", "src/process/child/mcp-entry.ts"),
+	typescriptForPi({
+		"process/child-guards": "src/process/child/guards-entry.ts",
+		"process/child-mcp": "src/process/child/mcp-entry.ts",
+		"extension-importer": "src/extensions/importer-entry.ts",
+	}),
 ]);

@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
-import { browserScript, childMcp, coreProgramsBeside, library } from "../../tsup.base.ts";
+import { browserScript, coreProgramsBeside, coreTypescriptBeside, library, typescriptForPi } from "../../tsup.base.ts";
 
 const lentByPi = [
 	"@earendil-works/pi-coding-agent",
@@ -161,7 +161,7 @@ export default defineConfig([
 	{
 		...library({ index: "src/entry.ts", "native-entry": "src/native-entry.ts" }),
 		external: lentByPi,
-		clean: ["!**/*.{cjs,js,css}{,.map}", "!child-mcp.ts"],
+		clean: ["!**/*.{cjs,js,css}{,.map}", ...Object.keys(coreTypescriptBeside).map((name) => `!${name}.ts`)],
 	},
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
@@ -193,7 +193,7 @@ export default defineConfig([
 		external: [optional],
 		noExternal: [/^(?!node:|@nats-io\/|\.\/(?:fleet|nats)\/(?:serve|up))/],
 	},
-	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
+	typescriptForPi(coreTypescriptBeside),
 	browserScript({ page: "../report/src/page/main.tsx" }),
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ]);

@@ -1,5 +1,5 @@
 import { defineConfig } from "tsup";
-import { childMcp, coreProgramsBeside, library, programs } from "../../tsup.base.ts";
+import { coreProgramsBeside, coreTypescriptBeside, library, programs, typescriptForPi } from "../../tsup.base.ts";
 
 /** What runs on the other machine: installing it brings no other package. */
 const running = {
@@ -11,7 +11,10 @@ export default defineConfig([
 	{
 		...library(["src/index.ts", "src/pi/index.ts"]),
 		external: [/^@pi-subagents\/remote$/], // loaded on first use
-		clean: ["!child-mcp.ts", ...[...Object.keys(running), "nats-client"].map((name) => `!${name}.js*`)],
+		clean: [
+			...Object.keys(coreTypescriptBeside).map((name) => `!${name}.ts`),
+			...[...Object.keys(running), "nats-client"].map((name) => `!${name}.js*`),
+		],
 	},
 	{ ...programs(running), noExternal: [/^(?!node:|@nats-io\/)/] },
 	// Only a worker of a fleet loads it.
@@ -23,5 +26,5 @@ export default defineConfig([
 		noExternal: [/^(?!node:)/],
 		banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 	},
-	childMcp("child-mcp", "../core/src/process/child/mcp-entry.ts"),
+	typescriptForPi(coreTypescriptBeside),
 ]);

@@ -15,6 +15,7 @@ import { createUsageReport, createUserInputSignal, renderNotification } from "@p
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { loadCommands } from "./commands/commands.lazy.ts";
 import { registerCommands } from "./commands/register-commands.ts";
+import { createSessionGuards } from "./host/guards.ts";
 import { createHost, reopenableDir } from "./host/host.ts";
 import { createWorktrees } from "./host/worktrees.ts";
 import { createCallerData } from "./rpc/launch.ts";
@@ -55,6 +56,7 @@ export default function subagents(given: ExtensionAPI): void {
 		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current, approveLaunch },
 		onSettings,
 	);
+	const guards = createSessionGuards(pi, host, () => launcher.latest().guards);
 	const ask: NonNullable<ProcessRunnerOptions["ask"]> = (id, question, signal) => manager.ask(id, question, signal);
 	const alertRules = () => launcher.latest().notifications;
 	const flushLogs = async () => void (await Promise.all([recorder.flush(), conversationsWritten()]));
@@ -66,13 +68,16 @@ export default function subagents(given: ExtensionAPI): void {
 			session: isolating(
 				sessionRunner({
 					...host,
+					guards,
 					childTools: (spec) => childTools(spec, { manager, launcher, host, flushLogs }),
 				}),
 			),
-			process: isolating(processRunner({ ...host, ask, alertRules, launchers: () => launcher.latest().launchers })),
+			process: isolating(
+				processRunner({ ...host, guards, ask, alertRules, launchers: () => launcher.latest().launchers }),
+			),
 			remote: lazyRemoteRunner({ ...host, ask, ...gitTrust, machines: () => launcher.latest().machines }),
 			workflow: workflows.runner,
-			tmux: isolating(tmuxRunner({ ...host, ask, alertRules, onWindow: host.notify })),
+			tmux: isolating(tmuxRunner({ ...host, guards, ask, alertRules, onWindow: host.notify })),
 		},
 		clock: systemClock,
 		newId: newAgentId,

@@ -8,17 +8,21 @@ import {
 } from "@earendil-works/pi-coding-agent";
 import { bestEffort } from "../base/best-effort.ts";
 import { systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/error.ts";
 import { untilStopped, within } from "../base/timeouts.ts";
 import { defined } from "../base/values.ts";
+import { type ChildExtensions, loadChildExtensions } from "../extensions/child-extensions.ts";
 import { memoryPrompt } from "../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../model/runner.ts";
 import { splitModelName } from "../resolve/models.ts";
 import { originOf } from "../worktree/confine.ts";
+import type { Guard } from "../worktree/guard.ts";
 import { createFileGuard, guardNestedCalls, guardSession } from "./file-guards.ts";
 import { openConversation } from "./history/conversation.ts";
-import { hasExtensions, resourcesWithExtensions } from "./resources/extensions.ts";
+import { inheritEntries } from "./history/guard-entries.ts";
+import { hasExtensions, type LoadExtensions, resourcesWithExtensions } from "./resources/extensions.ts";
 import type { SessionHost } from "./resources/host.ts";
-import { SharedResources } from "./resources/resources.ts";
+import { type ChildResources, SharedResources } from "./resources/resources.ts";
 
 export interface Child {
 	session: AgentSession;
@@ -38,54 +42,105 @@ export interface CreateChildOptions {
 	askedAt: number;
 	/** Once it fires, setup stops, what exists is disposed of, and undefined is returned. */
 	signal: AbortSignal;
+	/** A guard failed when the child was about to begin: it must not. */
+	onGuardFailure: (why: string) => void;
 }
 
 export async function createChildSession(
-	{ host, resources, conversation, askedAt, signal }: CreateChildOptions,
+	options: CreateChildOptions,
 	spec: RunSpec & RunIdentity,
 ): Promise<Child | undefined> {
+	const { host, conversation, signal } = options;
 	const { agentDir } = host;
 	const { cwd } = spec;
 	const modelRuntime = await untilStopped(host.modelRuntime(), signal);
 	if (!modelRuntime) return undefined;
 	const model = findModel(modelRuntime, spec.model);
+	const fileGuard = createFileGuard(spec, agentDir);
+	const starting = { failure: undefined as string | undefined };
+	const own = await resourcesOf(options, spec, fileGuard, (why) => {
+		starting.failure ??= why;
+		options.onGuardFailure(why);
+	});
+	if (!own) return undefined;
+	const { extensions } = own;
+	try {
+		const sessionManager = await conversation;
+		if (signal.aborted) {
+			extensions?.release(false);
+			return undefined;
+		}
+		const state = extensions && (await host.guards?.state());
+		if (state) inheritEntries(sessionManager, state);
+		const customTools = host.childTools?.(spec) ?? [];
+		const { session } = await createAgentSession({
+			cwd,
+			agentDir,
+			modelRuntime,
+			model,
+			sessionManager,
+			settingsManager: own.settingsManager,
+			resourceLoader: own.resourceLoader,
+			...defined({ thinkingLevel: spec.thinking }),
+			customTools,
+			tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
+		});
+		for (const [name, value] of Object.entries(state?.flags ?? {})) session.extensionRunner.setFlagValue(name, value);
+		skipUnheardEvents(session);
+		guardSession(session, fileGuard, cwd);
+		const child = announced(host, session, extensions);
+		try {
+			if (extensions && !signal.aborted) await child.bind(signal);
+			if (!signal.aborted && starting.failure !== undefined) throw new AgentError("refused", starting.failure);
+			if (!signal.aborted) own.check();
+		} catch (error) {
+			await child.close();
+			throw error;
+		}
+		if (!signal.aborted) return child;
+		await child.close();
+		return undefined;
+	} catch (error) {
+		extensions?.release(false);
+		throw error;
+	}
+}
+
+/** Undefined if the signal fired first. */
+async function resourcesOf(
+	{ host, resources, askedAt, signal }: CreateChildOptions,
+	spec: RunSpec,
+	fileGuard: Guard,
+	onFailure: (why: string) => void,
+): Promise<ChildResources | undefined> {
+	const { agentDir } = host;
+	const { cwd } = spec;
 	// By default pi would trust every project.
 	const scope = { cwd, agentDir, isTrusted: host.isProjectTrusted(originOf(spec)) };
 	const memory = await memoryPrompt(spec);
-	const guard = createFileGuard(spec, agentDir);
-	const loading = hasExtensions(spec)
-		? resourcesWithExtensions(host, scope, spec, { memory, last: guardNestedCalls(guard) })
-		: resources.resourcesFor(scope, spec, { memory, askedAt });
-	const own = await untilStopped(loading, signal);
-	if (!own) return undefined;
-	const sessionManager = await conversation;
+	const guards = (await untilStopped(host.guards?.find(), signal)) ?? [];
 	if (signal.aborted) return undefined;
-	const customTools = host.childTools?.(spec) ?? [];
-	const { session } = await createAgentSession({
-		cwd,
-		agentDir,
-		modelRuntime,
-		model,
-		sessionManager,
-		settingsManager: own.settingsManager,
-		resourceLoader: own.resourceLoader,
-		...defined({ thinkingLevel: spec.thinking }),
-		customTools,
-		tools: [...new Set([...spec.tools, ...customTools.map(({ name }) => name)])],
-	});
-	skipUnheardEvents(session);
-	guardSession(session, guard, cwd);
-	const child = announced(host, session, own.hasExtensions);
-	try {
-		if (own.hasExtensions && !signal.aborted) await bind(host, session, signal);
-		if (!signal.aborted) own.check();
-	} catch (error) {
-		await child.close();
-		throw error;
+	const load: LoadExtensions = (chosen, inline) =>
+		loadChildExtensions({
+			guards,
+			chosen,
+			inline,
+			modules: host.guards?.modules,
+			loadedFor: host.guards?.cwd() ?? cwd,
+			cwd,
+			onFailure,
+			stopping: signal,
+		});
+	const last = guardNestedCalls(fileGuard);
+	const loading = hasExtensions(spec)
+		? resourcesWithExtensions(host, scope, spec, { memory, load, last })
+		: guardedResources();
+	return untilStopped(loading, signal);
+
+	async function guardedResources(): Promise<ChildResources> {
+		const extensions = guards.length > 0 ? await load([], [last]) : undefined;
+		return resources.resourcesFor(scope, spec, { memory, extensions, askedAt });
 	}
-	if (!signal.aborted) return child;
-	await child.close();
-	return undefined;
 }
 
 function findModel(runtime: ModelRuntime, name: string) {
@@ -113,16 +168,27 @@ function skipUnheardEvents({ extensionRunner: runner }: AgentSession): void {
 const NOTHING = Promise.resolve(undefined);
 const CONTEXT_EVENTS = ["context", "context_with_system"];
 
+interface BindableChild extends Child {
+	/** Starts its extensions. */
+	bind(signal: AbortSignal): Promise<void>;
+}
+
 /** Announced on the bus before other extensions run in the session, so that listeners can judge it from the start. */
-function announced(host: SessionHost, session: AgentSession, hasExtensions: boolean): Child {
+function announced(host: SessionHost, session: AgentSession, extensions: ChildExtensions | undefined): BindableChild {
 	const { sessionId } = session;
 	const parentSessionId = host.parentSessionId?.();
+	let hasBegun = false;
 	emitOnBus(host, "session-created", { sessionId, ...defined({ parentSessionId }) });
 	return {
 		session,
+		bind(signal) {
+			hasBegun = true;
+			return bind(host, session, signal);
+		},
 		async close() {
-			if (hasExtensions) await shutDown(host, session);
+			const isClean = hasBegun ? await shutDown(host, session) : false;
 			session.dispose();
+			extensions?.release(isClean);
 			emitOnBus(host, "disposed", { sessionId });
 		},
 	};
@@ -136,12 +202,18 @@ async function bind(host: SessionHost, session: AgentSession, signal: AbortSigna
 	if (!signal.aborted) emitOnBus(host, "bound", { sessionId });
 }
 
-/** pi does not notify extensions of a disposed session; what they started would live on. */
-async function shutDown({ clock = systemClock, report = ignore }: SessionHost, session: AgentSession): Promise<void> {
+/** pi does not notify extensions of a disposed session; what they started would live on. Returns whether all of them ended. */
+async function shutDown(
+	{ clock = systemClock, report = ignore }: SessionHost,
+	session: AgentSession,
+): Promise<boolean> {
+	let isDone = false;
 	await bestEffort("ending the extensions of an agent", report, async () => {
 		const ending = session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
-		if (!(await within(SHUTDOWN_MS, ending, clock))) throw new Error(`not done after ${SHUTDOWN_MS / 1_000} s`);
+		isDone = await within(SHUTDOWN_MS, ending, clock);
+		if (!isDone) throw new Error(`not done after ${SHUTDOWN_MS / 1_000} s`);
 	});
+	return isDone;
 }
 
 function emitOnBus(
@@ -162,7 +234,8 @@ export interface SessionPreview {
 }
 
 export async function previewSession(host: SessionHost, spec: RunSpec): Promise<SessionPreview> {
-	const { sessionDir: _kept, events: _told, ...quietHost } = host; // a preview has no conversation and announces nothing
+	// A preview has no conversation, announces nothing, and does nothing that would have to be guarded.
+	const { sessionDir: _kept, events: _told, guards: _held, ...quietHost } = host;
 	const identity = { agentId: "preview", run: 1 };
 	const { signal } = new AbortController();
 	const child = await createChildSession(
@@ -172,6 +245,7 @@ export async function previewSession(host: SessionHost, spec: RunSpec): Promise<
 			conversation: openConversation(quietHost, { ...spec, ...identity }),
 			askedAt: performance.now(),
 			signal,
+			onGuardFailure: ignore,
 		},
 		{ ...spec, ...identity },
 	);

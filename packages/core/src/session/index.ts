@@ -1,3 +1,4 @@
+export { createGuards, type GuardRule, type Guards } from "../extensions/guards.ts";
 export { previewSession, type SessionPreview } from "./create-child-session.ts";
 export { conversationOf } from "./history/conversation.ts";
 export { conversationsWritten } from "./history/conversation-file.ts";

@@ -148,7 +148,14 @@ class SessionRun implements Run {
 		for (;;) {
 			try {
 				return await createChildSession(
-					{ host, resources, conversation, askedAt, signal: this.#stopping.signal },
+					{
+						host,
+						resources,
+						conversation,
+						askedAt,
+						signal: this.#stopping.signal,
+						onGuardFailure: (why) => this.#refuseToStart(why),
+					},
 					spec,
 				);
 			} catch (error) {
@@ -274,6 +281,12 @@ class SessionRun implements Run {
 		} catch (error) {
 			return this.#end(() => this.#failed(messageOf(error)));
 		}
+	}
+
+	/** A guard failed before a request: none is made from now on. */
+	#refuseToStart(why: string): void {
+		this.#end(() => this.#failed(why));
+		this.#endSession();
 	}
 
 	#failed(error: string): Outcome {

@@ -104,6 +104,9 @@ async function openChild({ host, spec }: SessionWorld, extensions: string[] | fa
 			conversation: openConversation(host, asked),
 			askedAt: performance.now(),
 			signal: new AbortController().signal,
+			onGuardFailure: (why) => {
+				throw new Error(why);
+			},
 		},
 		asked,
 	);

@@ -61,8 +61,8 @@ interface Layer {
 	notes: FileNote[];
 }
 
-/** Settings that count only in the user's own files: they say which programs are started, and what agents may cost. */
-const USERS_ONLY = ["hooks", "machines", "launchers", "budget"];
+/** Settings that count only in the user's own files: they say which programs are started, what guards agents, and what agents may cost. */
+const USERS_ONLY = ["guards", "hooks", "machines", "launchers", "budget"];
 
 function readFile({ path, text, under, isProjects = false }: SettingsFile): Layer {
 	const file = parseObject(text);

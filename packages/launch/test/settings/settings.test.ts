@@ -35,6 +35,7 @@ test("without files everything is at its default", () => {
 			worktree: { dir: "", link: [], include: [], setup: "", setupTimeoutMinutes: 10 },
 			verifyCalls: false,
 			excludeExtensions: [],
+			guards: "on",
 			fallbackSubagent: false,
 			builtins: true,
 			imports: [],

@@ -318,7 +318,7 @@ function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "sk
 			"unsupported",
 			"An agent on another machine loads no extensions. Launch it without them (`extensions: false`).",
 		);
-	return { extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
+	return { guards: [], extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
 }
 
 /** It has a result, or lost its process before it could write one. */

@@ -15,6 +15,7 @@ import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
 import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
+import { type GuardFile, guardVariables } from "../child/guard-wish.ts";
 import { mcpVariables } from "../child/mcp-wish.ts";
 import { type LaunchFacts, piArguments, promptText } from "../pi/arguments.ts";
 import { extensionModelVariables } from "../pi/extension-models.ts";
@@ -42,6 +43,7 @@ export interface ProcessHost {
 	/** The built wrapper and the child extensions, if they are not beside this package's code. */
 	wrapper?: string;
 	childEntry?: string;
+	guardsEntry?: string;
 	mcpEntry?: string;
 	/** What the user wants to hear of when a detached run ends. */
 	alertRules?: () => AlertRules;
@@ -62,11 +64,14 @@ export interface WrapperLauncher {
 export interface LaunchLookups {
 	/** The content of the session file that the run starts with. Undefined: none. */
 	conversation(runDir: string, spec: RunSpec & RunIdentity): Promise<string | Uint8Array | undefined>;
-	/** Rejects if the spec names a missing extension or skill. */
-	resources(
-		spec: RunSpec,
-		scope: { cwd: string; agentDir: string; isTrusted: boolean },
-	): Promise<Pick<LaunchFacts, "extensions" | "skills" | "appendedPrompt">>;
+	/** Rejects if the spec names a missing extension or skill, or a guard does not load. */
+	resources(spec: RunSpec, scope: { cwd: string; agentDir: string; isTrusted: boolean }): Promise<LookedUp>;
+}
+
+/** What of pi's resources a child's process gets. */
+export interface LookedUp extends Pick<LaunchFacts, "extensions" | "skills" | "appendedPrompt" | "guardFlags"> {
+	/** Those that guard it, whatever its spec says. */
+	guards: readonly GuardFile[];
 }
 
 type LaunchOptions = ProcessHost & LaunchLookups & { clock: Clock };
@@ -141,6 +146,8 @@ async function piLaunch(
 	const mcpEntry = spec.mcp && (options.mcpEntry ?? builtFile("child-mcp.ts"));
 	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
 	const found = await options.resources(spec, { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted });
+	const { guards } = found;
+	const guardsEntry = guards.length > 0 ? (options.guardsEntry ?? builtFile("child-guards.ts")) : undefined;
 	const sources = Map.groupBy([spec.model, ...(spec.fallbackModels ?? [])], (model) =>
 		options.extensionOfModel?.(model),
 	);
@@ -150,13 +157,17 @@ async function piLaunch(
 	const sessionId = options.parentSessionId?.();
 	return {
 		command: pi.command,
-		args: [...pi.args, ...piArguments(spec, { ...found, runDir, childEntry, mcpEntry, isProjectTrusted, extensions })],
+		args: [
+			...pi.args,
+			...piArguments(spec, { ...found, runDir, guardsEntry, childEntry, mcpEntry, isProjectTrusted, extensions }),
+		],
 		env: {
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",
 			[RUN_DIR_VARIABLE]: runDir,
 			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
 			...confinementVariables(spec),
+			...guardVariables(guards),
 			...mcpVariables(spec),
 			...extensionModelVariables(sources.get("user") ?? []),
 			...defined({ PI_SUBAGENT_PARENT_SESSION: sessionId }),

@@ -7,20 +7,24 @@ import { builtinsFor, extensionPaths, wantsExtensions } from "../../session/reso
 import type { SessionHost } from "../../session/resources/host.ts";
 import type { ResourceScope } from "../../session/resources/resources.ts";
 import { chooseSkills, findSkills, requireSkills } from "../../session/resources/skills.ts";
-import type { LaunchFacts } from "../pi/arguments.ts";
+import type { LookedUp } from "./launch.ts";
 
-/** Throws if the spec names a missing extension or skill. */
+/** Throws if the spec names a missing extension or skill, or a guard does not load. */
 export async function findResources(
-	host: Pick<SessionHost, "isOwnExtension">,
+	host: Pick<SessionHost, "isOwnExtension" | "guards">,
 	scope: ResourceScope,
 	spec: RunSpec,
-): Promise<Pick<LaunchFacts, "extensions" | "skills" | "appendedPrompt">> {
+): Promise<LookedUp> {
 	const { cwd, agentDir, isTrusted } = scope;
 	// pi locks its settings to read them, which takes longer than the rest of a launch; most launches do not need them.
 	const settings = () => SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
 	const users = wantsExtensions(spec) ? await extensionPaths(host, scope, spec, settings()) : [];
+	const guards = (await host.guards?.find()) ?? [];
+	const isGuard = new Set(guards.map(({ path }) => path));
 	return {
-		extensions: [...builtinsFor(spec).map(({ name }) => name), ...users],
+		guards: guards.map(({ path, names }) => ({ path, name: names[0] ?? path, offersTools: users.includes(path) })),
+		guardFlags: guards.length > 0 ? ((await host.guards?.state())?.flags ?? {}) : {},
+		extensions: [...builtinsFor(spec).map(({ name }) => name), ...users.filter((path) => !isGuard.has(path))],
 		skills: await skillPaths(scope, spec, settings),
 		appendedPrompt: appendedPrompt(scope),
 	};

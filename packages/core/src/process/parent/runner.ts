@@ -1,15 +1,20 @@
 /** Runs a child as its own pi process, behind a wrapper that writes its files and outlives this process. */
 import { systemClock } from "../../base/clock.ts";
 import { AgentError } from "../../base/error.ts";
+import type { Guards } from "../../extensions/guards.ts";
 import type { RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
 import { wantsExtensions } from "../../session/resources/extensions.ts";
 import { type DetachedRunnerOptions, detachedRunner } from "./detached-runner.ts";
+import { withGuardEntries } from "./guard-conversation.ts";
 import { launchRun, type ProcessHost, type WrapperLauncher } from "./launch.ts";
 import { findResources } from "./resources.ts";
 import { startingConversation } from "./resume-source.ts";
 import { startDetached } from "./starter.ts";
 
-export interface ProcessRunnerOptions extends ProcessHost, DetachedRunnerOptions {}
+export interface ProcessRunnerOptions extends ProcessHost, DetachedRunnerOptions {
+	/** The user's extensions that guard every child. Absent: none. */
+	guards?: Guards;
+}
 
 /**
  * Its runs continue when this process ends. `attach` rejoins one, after `claimRun`.
@@ -29,7 +34,12 @@ export function processRunner(options: ProcessRunnerOptions): Runner {
 export function wrapperRunner(options: ProcessRunnerOptions, launcher: WrapperLauncher): Runner {
 	const { clock = systemClock } = options;
 	const lookups = {
-		conversation: (dir: string, spec: RunSpec & RunIdentity) => startingConversation(dir, spec, clock),
+		async conversation(dir: string, spec: RunSpec & RunIdentity) {
+			const conversation = await startingConversation(dir, spec, clock);
+			const state = await options.guards?.state();
+			const begun = { cwd: spec.cwd, id: crypto.randomUUID(), at: clock.now() };
+			return state ? withGuardEntries(conversation, state, begun) : conversation;
+		},
 		resources: (spec: RunSpec, scope: Parameters<typeof findResources>[1]) => findResources(options, scope, spec),
 	};
 	const runner = detachedRunner(options, {

@@ -12,6 +12,10 @@ export interface LaunchFacts {
 	childEntry: string;
 	/** Our extension that connects MCP servers, if the spec names any. */
 	mcpEntry?: string | undefined;
+	/** Our extension that loads the guards, if there are any. It comes first. */
+	guardsEntry?: string | undefined;
+	/** Options of the guards on the parent's command line. */
+	guardFlags?: Readonly<Record<string, string | true>>;
 	isProjectTrusted: boolean;
 	/** Paths of the user's extensions that it loads. */
 	extensions: readonly string[];
@@ -22,8 +26,8 @@ export interface LaunchFacts {
 }
 
 export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
-	const { runDir, childEntry, mcpEntry, isProjectTrusted, extensions, skills } = facts;
-	const ours = mcpEntry === undefined ? [childEntry] : [childEntry, mcpEntry];
+	const { runDir, guardsEntry, childEntry, mcpEntry, isProjectTrusted, extensions, skills, guardFlags = {} } = facts;
+	const ours = [guardsEntry, childEntry, mcpEntry].filter((path) => path !== undefined);
 	return [
 		...["--mode", "rpc"],
 		...["--session", join(runDir, RUN_FILES.session)],
@@ -37,6 +41,7 @@ export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
 		...["--no-prompt-templates", "--no-themes"],
 		isProjectTrusted ? "--approve" : "--no-approve",
 		...promptArguments(spec, facts),
+		...Object.entries(guardFlags).map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`)),
 	];
 }
 

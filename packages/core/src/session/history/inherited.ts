@@ -61,14 +61,12 @@ export function inheritedEntries(
 ): (SessionHeader | SessionMessageEntry)[] {
 	const messages = spec[INHERITED] as readonly Message[] | undefined;
 	if (!messages) throw new Error("The agent should start with a conversation, but none was given. Launch it again.");
-	const header: SessionHeader = {
-		type: "session",
-		version: CURRENT_SESSION_VERSION,
-		id,
-		timestamp: new Date(at).toISOString(),
-		cwd: spec.cwd,
-	};
-	return [header, ...messages.map((message, index) => entryOf(message, index, at))];
+	return [sessionHeader({ id, at, cwd: spec.cwd }), ...messages.map((message, index) => entryOf(message, index, at))];
+}
+
+/** The first line of a pi session file. */
+export function sessionHeader({ id, at, cwd }: { id: string; at: number; cwd: string }): SessionHeader {
+	return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: new Date(at).toISOString(), cwd };
 }
 
 function entryOf(message: Message, index: number, at: number): SessionMessageEntry {

@@ -2,6 +2,7 @@
 import type { ModelRuntime, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Guards } from "../../extensions/guards.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 
 export interface SessionHost {
@@ -19,6 +20,8 @@ export interface SessionHost {
 	sessionDir?: () => string | undefined;
 	/** Whether this is one of our extensions, which no child may load; those with our package names are known. */
 	isOwnExtension?: (path: string) => boolean;
+	/** The user's extensions that guard every child. Absent: none. */
+	guards?: Guards;
 	/** The parent's bus: gets `subagents:child:session-created`, `:bound` and `:disposed`. */
 	events?: { emit(channel: string, data: unknown): void };
 	/** The id of the parent's pi session, for bus listeners. */

@@ -1,5 +1,5 @@
 /**
- * Resources of children without extensions, read once per directory: settings, skills, context files, system prompt.
+ * Resources of children whose presets ask for no extensions, read once per directory: settings, skills, context files, system prompt.
  * Reading them for each child would cost several times the child itself.
  */
 import { homedir } from "node:os";
@@ -11,6 +11,8 @@ import {
 	SettingsManager,
 	type Skill,
 } from "@earendil-works/pi-coding-agent";
+import { defined } from "../../base/values.ts";
+import type { ChildExtensions } from "../../extensions/child-extensions.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { loaderFor } from "./loader.ts";
 import { directoriesIn, Stamps } from "./mtime-cache.ts";
@@ -21,8 +23,8 @@ import { chooseSkills, requireSkills } from "./skills.ts";
 export interface ChildResources {
 	settingsManager: SettingsManager;
 	resourceLoader: ResourceLoader;
-	/** Whether extensions run in the child, which must see its start and its end. */
-	hasExtensions: boolean;
+	/** Those that run in the child, which must see its start and its end. Absent: none. */
+	extensions?: ChildExtensions;
 	/** Throws if the child lacks what its preset asks for. Checked again after its extensions ran. */
 	check(): void;
 }
@@ -50,6 +52,8 @@ interface Loaded {
 /** What a launch needs besides the spec. */
 interface LoadOptions {
 	memory?: string | undefined;
+	/** Those of a child that has nothing but guards. */
+	extensions?: ChildExtensions | undefined;
 	/** The launch time: what was checked since then need not be checked again. */
 	askedAt: number;
 }
@@ -60,13 +64,13 @@ const MAX_SCOPES = 16;
 export class SharedResources {
 	readonly #scopes = new Map<string, Promise<Loaded>>();
 
-	async resourcesFor(scope: ResourceScope, spec: RunSpec, { memory, askedAt }: LoadOptions): Promise<ChildResources> {
-		const loaded = await this.#loadedFor(scope, askedAt);
+	async resourcesFor(scope: ResourceScope, spec: RunSpec, options: LoadOptions): Promise<ChildResources> {
+		const loaded = await this.#loadedFor(scope, options.askedAt);
 		requireSkills(loaded.skills, spec.skills);
 		return {
 			settingsManager: settingsOf(loaded, scope),
-			resourceLoader: staticLoader(loaded, spec, memory),
-			hasExtensions: false,
+			resourceLoader: staticLoader(loaded, spec, options),
+			...defined({ extensions: options.extensions }),
 			check: () => undefined,
 		};
 	}
@@ -160,9 +164,9 @@ function settingsOf({ settings }: Loaded, { isTrusted }: ResourceScope): Setting
 	return SettingsManager.fromStorage(storage, { projectTrusted: isTrusted });
 }
 
-function staticLoader(loaded: Loaded, spec: RunSpec, memory: string | undefined): ResourceLoader {
+function staticLoader(loaded: Loaded, spec: RunSpec, { memory, extensions: own }: LoadOptions): ResourceLoader {
 	// Its own runtime: a shared one would be bound to the last child.
-	const extensions = { extensions: [], errors: [], runtime: createExtensionRuntime() };
+	const extensions = own?.result ?? { extensions: [], errors: [], runtime: createExtensionRuntime() };
 	const skills = { skills: chooseSkills(loaded.skills, spec.skills), diagnostics: [] };
 	const agentsFiles = { agentsFiles: loaded.contextFiles };
 	const { replacement = loaded.systemPrompt, additions } = promptParts(spec, memory);

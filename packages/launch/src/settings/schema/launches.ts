@@ -115,6 +115,25 @@ export const launchSettings = {
 		description: "Extensions that no agent loads, whatever its preset says.",
 		default: [],
 	}),
+	guards: Type.Union(
+		[
+			Type.Literal("on", { description: "they guard agents as they guard pi" }),
+			Type.Literal("off", { description: "they guard only pi" }),
+			Type.Object(
+				{
+					exempt: Type.Optional(names()),
+					also: Type.Optional(names()),
+				},
+				{ additionalProperties: false },
+			),
+		],
+		{
+			title: "Guards",
+			description:
+				'Whether your extensions that judge tool calls or replace a built-in tool guard agents, too: `"on"`, `"off"`, or with names or paths of extensions: `{ "exempt": ["noisy-gate"], "also": ["redactor"] }`. Only in your own settings; see docs/guards.md.',
+			default: "on",
+		},
+	),
 	scheduling: yesOrNo({
 		title: "Scheduling",
 		description: "Whether agents can be launched by a schedule.",

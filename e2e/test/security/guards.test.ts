@@ -1,0 +1,101 @@
+/** What guards pi guards its agents: in real pi, in every runner, whatever a preset or a call says. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { availablePis, createTempDir, gatePis, isFullRun, requireTool } from "@pi-subagents-dev/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/guards.ts";
+import { endTmuxWith } from "../../support/tmux.ts";
+
+const userGuard = { "extensions/env-guard.ts": ONE_LINE_GUARD };
+const runners = isFullRun ? ["session", "process"] : ["session"];
+
+/** A preset of the user, who may name extensions, and a call of it. */
+const preset = (fields: string) => ({
+	agentFiles: {
+		...userGuard,
+		"subagents/boxed.md": `---\nname: boxed\ndescription: d\nmodel: fake/fake-1\ntools: read\n${fields}\n---\nYou are the repo scout.\n`,
+	},
+	call: { preset: "boxed" },
+});
+
+function expectRefused(text: string): void {
+	expect(text).toContain(REFUSAL);
+	expect(text).not.toContain(SECRET);
+}
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test.each(["session", "process"])("a one-line guard of the user holds in an agent (%s)", async (runner) => {
+		expectRefused(await secretReadBy({ pi, agentFiles: userGuard, subagents: { runner } }));
+	});
+});
+
+describe.each(await gatePis())("pi $version", (pi) => {
+	test.skipIf(!requireTool("tmux"))("it holds in a tmux window", async () => {
+		const home = await createTempDir("tmux-");
+		expectRefused(
+			await secretReadBy({
+				pi,
+				agentFiles: userGuard,
+				subagents: { runner: "tmux" },
+				variables: { TMUX_TMPDIR: home.path },
+				onScene: (it) => endTmuxWith(it.env, home),
+			}),
+		);
+	});
+
+	test.each(
+		runners.flatMap((runner) =>
+			[
+				["a preset without extensions", preset("extensions: false")],
+				["a preset that leaves it out", preset("extensions: true\nexclude_extensions: env-guard")],
+				["an isolated preset", preset("isolated: true")],
+				["an isolated call", { call: { isolated: true } }],
+				["a setting that leaves it out", { subagents: { excludeExtensions: ["env-guard"] } }],
+				[
+					"a project that switches guards off",
+					{ files: { ".pi/subagents.json": '{"guards":"off"}' }, args: ["--approve"] },
+				],
+			].map(([title, options]) => ({ title, runner, options }) as { title: string; runner: string; options: object }),
+		),
+	)("it holds against $title ($runner)", async ({ runner, options }) => {
+		const { subagents, ...rest } = options as Parameters<typeof secretReadBy>[0];
+		expectRefused(await secretReadBy({ pi, agentFiles: userGuard, subagents: { runner, ...subagents }, ...rest }));
+	});
+
+	test.each(runners)("one given with -e holds, even under --no-extensions (%s)", async (runner) => {
+		const dir = await createTempDir("guard-");
+		onTestFinished(() => dir.remove());
+		const path = join(dir.path, "gate.ts");
+		await writeFile(path, ONE_LINE_GUARD);
+		expectRefused(await secretReadBy({ pi, args: ["-ne", "-e", path], subagents: { runner } }));
+	});
+
+	test("one that pi did not load guards no agent: --no-extensions, and the user's own settings", async () => {
+		expect(await secretReadBy({ pi, agentFiles: userGuard, args: ["-ne"] })).toContain(SECRET);
+		expect(await secretReadBy({ pi, agentFiles: userGuard, subagents: { guards: "off" } })).toContain(SECRET);
+		const exempt = { guards: { exempt: ["env-guard"] } };
+		expect(await secretReadBy({ pi, agentFiles: userGuard, subagents: exempt })).toContain(SECRET);
+	});
+
+	test.each(runners)("one that cannot be loaded again refuses the launch (%s)", async (runner) => {
+		const once = `globalThis.count = (globalThis.count ?? 0) + 1;\nif (globalThis.count > 1) throw new Error("only once");\n`;
+		const text = await secretReadBy({
+			pi,
+			agentFiles: { "extensions/env-guard.ts": once + ONE_LINE_GUARD },
+			subagents: { runner },
+		});
+		expect(text).toMatch(/env-guard\.ts could not be loaded for an agent \(.*only once.*\).*"guards": \{ "exempt"/);
+		expect(text).not.toContain(SECRET);
+	});
+
+	test("one that the user names holds without a handler for tool calls; one that does not exist refuses", async () => {
+		const redactor = `export default (pi) => { pi.on("tool_result", ({ content }) => ({ content: content.map((part) => part.type === "text" ? { ...part, text: part.text.replaceAll("${SECRET}", "[redacted]") } : part) })); };\n`;
+		const agentFiles = { "extensions/redactor.ts": redactor };
+		expect(await secretReadBy({ pi, agentFiles })).toContain(SECRET);
+		expect(await secretReadBy({ pi, agentFiles, subagents: { guards: { also: ["redactor"] } } })).toContain(
+			"[redacted]",
+		);
+		const missing = await secretReadBy({ pi, agentFiles, subagents: { guards: { also: ["redacter"] } } });
+		expect(missing).toMatch(/names "redacter", which pi has not loaded \(there is: redactor\)/);
+	});
+});

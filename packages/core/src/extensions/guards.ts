@@ -1,0 +1,182 @@
+/**
+ * Which of the user's extensions guard every agent: those that the running pi loaded and that judge tool calls or
+ * replace one of pi's own tools, and those that the user names. Decided for each run from the session and the user's
+ * own settings, never from a preset, a call or a file of a run.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Args, type ExtensionContext, parseArgs } from "@earendil-works/pi-coding-agent";
+import { AgentError, quoted } from "../base/error.ts";
+import { type LoadedExtension, loadedExtensions } from "./loaded.ts";
+import { ExtensionModules } from "./modules.ts";
+import { loadFailure, type Role, Roles } from "./roles.ts";
+
+/** What the user decides about guards. `exempt`: never guards. `also`: guards, too. Names or paths of extensions. */
+export type GuardRule = "on" | "off" | { exempt?: readonly string[]; also?: readonly string[] };
+
+/** An extension that guards agents. */
+export interface Guard extends LoadedExtension {
+	/** pi's own tools that it replaces. */
+	replaces: readonly string[];
+}
+
+/** What guards keep of the user's session, such as a mode that the user switched on. */
+export interface GuardState {
+	/** Options on pi's command line, by name, as the guards declare them. */
+	flags: Readonly<Record<string, string | true>>;
+	/** The session's entries of extensions, oldest first. */
+	entries: readonly { customType: string; data: unknown }[];
+}
+
+export interface Guards {
+	/** Those that hold now. Rejects, so that nothing is launched, if one is missing or does not load. */
+	find(): Promise<readonly Guard[]>;
+	/** What they keep of the session. Empty without guards. */
+	state(): Promise<GuardState>;
+	/** Their modules, for children in this process. */
+	modules: ExtensionModules;
+	/** The directory that the session's own extensions were loaded for. */
+	cwd(): string;
+	/** Another session begins, with its own extensions. */
+	forget(): void;
+}
+
+interface GuardsOptions {
+	agentDir: string;
+	/** The session whose extensions count. */
+	session: () => Pick<ExtensionContext, "cwd" | "sessionManager"> | undefined;
+	/** Whether the user trusts the project in this directory. */
+	isProjectTrusted: (cwd: string) => boolean;
+	/** The user's own setting, as it is now. */
+	rule: () => GuardRule;
+	/** Whether this is one of our extensions; those with our package names are known. */
+	isOwnExtension?: (path: string) => boolean;
+	/** Whether entries of this type are our own, which mean nothing to guards. */
+	isOwnEntry?: (customType: string) => boolean;
+	/** pi's arguments. Those of this process when absent, if it is pi. */
+	argv?: readonly string[];
+}
+
+/** So much of a session is copied into each child, the newest first. */
+const MAX_ENTRIES = 2_000;
+const MAX_ENTRY_CHARACTERS = 4_000_000;
+
+/**
+ * @example
+ * ```ts
+ * const guards = createGuards({ ...host, rule: () => launcher.latest().guards });
+ * const runner = sessionRunner({ ...host, guards });
+ * ```
+ */
+export function createGuards(options: GuardsOptions): Guards {
+	const { agentDir, session, isProjectTrusted, rule, isOwnExtension, isOwnEntry = () => false } = options;
+	const args = parseArgs([...(options.argv ?? ownArguments())]);
+	const modules = new ExtensionModules();
+	const roles = new Roles(modules);
+	/** What pi loaded does not change while its session is open, whatever happens to the files. */
+	let loaded: Promise<LoadedExtension[]> | undefined;
+	const cwd = () => session()?.cwd ?? process.cwd();
+	const list = () => {
+		loaded ??= loadedExtensions(
+			{ cwd: cwd(), agentDir, isTrusted: isProjectTrusted(cwd()), isOwnExtension },
+			{ given: args.extensions ?? [], onlyGiven: args.noExtensions === true },
+		);
+		loaded.catch(() => {
+			loaded = undefined;
+		});
+		return loaded;
+	};
+	const withRoles = async (): Promise<[Guard, Role][]> => {
+		const current = rule();
+		if (current === "off") return [];
+		const { exempt = [], also = [] } = current === "on" ? {} : current;
+		const all = await list();
+		const named = also.map((name) => wanted(name, all));
+		const found: [Guard, Role][] = [];
+		for (const extension of all) {
+			const isNamed = named.includes(extension);
+			if (!isNamed && exempt.some((name) => isCalled(extension, name))) continue;
+			const role = await roles.of(extension, cwd()).catch((error: unknown) => {
+				throw new AgentError("refused", loadFailure(extension, error));
+			});
+			if (isNamed && role.launchesAgents) throw new AgentError("refused", notAGuard(extension));
+			if (isNamed || (!role.launchesAgents && (role.judgesCalls || role.replaces.length > 0)))
+				found.push([{ ...extension, replaces: role.replaces }, role]);
+		}
+		return found;
+	};
+	return {
+		modules,
+		cwd,
+		find: async () => (await withRoles()).map(([guard]) => guard),
+		async state() {
+			const found = await withRoles();
+			if (found.length === 0) return { flags: {}, entries: [] };
+			return {
+				flags: Object.assign({}, ...found.map(([, { flags }]) => flagsOf(flags, args))),
+				entries: entriesOf(session(), isOwnEntry),
+			};
+		},
+		forget() {
+			loaded = undefined;
+			modules.forget();
+		},
+	};
+}
+
+/** A program that embeds pi has arguments of its own, which mean something else. */
+function ownArguments(): readonly string[] {
+	return process.env.PI_CODING_AGENT === "true" ? process.argv.slice(2) : [];
+}
+
+function wanted(name: string, all: readonly LoadedExtension[]): LoadedExtension {
+	const found = all.find((extension) => isCalled(extension, name));
+	if (found) return found;
+	const names = all.map((extension) => extension.names[0]).join(", ") || "none";
+	throw new AgentError(
+		"refused",
+		`Your setting \`guards\` names ${quoted(name)}, which pi has not loaded (there is: ${names}), so no agent is launched. Install it, or remove it from \`guards.also\`.`,
+	);
+}
+
+function notAGuard({ names }: LoadedExtension): string {
+	return `Your setting \`guards\` names ${quoted(names[0] ?? "")}, which launches agents itself and is never loaded into one. Remove it from \`guards.also\`.`;
+}
+
+/** By one of its names, or by its path. */
+function isCalled({ path, names }: LoadedExtension, name: string): boolean {
+	if (names.includes(name) || path === name) return true;
+	const wanted = name.startsWith("~/") ? join(homedir(), name.slice(2)) : name;
+	if (!wanted.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(wanted)) return false;
+	if (!existsSync(wanted) || !existsSync(path)) return resolve(wanted) === path;
+	return realpathSync(wanted) === realpathSync(path);
+}
+
+/** As pi reads them. */
+function flagsOf(declared: Role["flags"], { unknownFlags }: Args): Record<string, string | true> {
+	return Object.fromEntries(
+		[...declared].flatMap(([name, type]): [string, string | true][] => {
+			const value = unknownFlags.get(name);
+			if (value === undefined) return [];
+			if (type === "boolean") return [[name, true]];
+			return typeof value === "string" ? [[name, value]] : [];
+		}),
+	);
+}
+
+function entriesOf(
+	session: Pick<ExtensionContext, "sessionManager"> | undefined,
+	isOwn: (customType: string) => boolean,
+): GuardState["entries"] {
+	const kept: { customType: string; data: unknown }[] = [];
+	let characters = 0;
+	for (const entry of session?.sessionManager.getBranch().toReversed() ?? []) {
+		if (entry.type !== "custom" || isOwn(entry.customType)) continue;
+		const text = JSON.stringify(entry.data ?? null);
+		characters += text.length;
+		if (kept.length >= MAX_ENTRIES || characters > MAX_ENTRY_CHARACTERS) break;
+		kept.push({ customType: entry.customType, data: JSON.parse(text) });
+	}
+	return kept.reverse();
+}

@@ -1,0 +1,71 @@
+/**
+ * What an extension does for agents, learned by running its factory once. Only handlers and tools that it registers
+ * there are seen: what it registers later is not.
+ */
+import { messageOf } from "../base/best-effort.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { within } from "../base/timeouts.ts";
+import { BUILTIN_TOOLS } from "./guarded-api.ts";
+import type { LoadedExtension } from "./loaded.ts";
+import { type ExtensionModules, runFactories, versionOf } from "./modules.ts";
+import { launchesAgents } from "./names.ts";
+
+export interface Role {
+	/** It decides about tool calls. */
+	judgesCalls: boolean;
+	/** pi's own tools that it replaces. */
+	replaces: readonly string[];
+	/** It launches agents itself. */
+	launchesAgents: boolean;
+	/** Its options on pi's command line, and whether they have a value. */
+	flags: ReadonlyMap<string, "boolean" | "string">;
+}
+
+/** How long a factory may take. pi itself waits for ever. */
+const LOAD_MS = 20_000;
+
+export class Roles {
+	readonly #known = new Map<string, Promise<Role>>();
+	readonly #modules: ExtensionModules;
+	readonly #clock: Clock;
+
+	constructor(modules: ExtensionModules, clock: Clock = systemClock) {
+		this.#modules = modules;
+		this.#clock = clock;
+	}
+
+	/** Learned once per version of the file. Rejects if it cannot be loaded: then it is not known what it does. */
+	async of(extension: LoadedExtension, cwd: string): Promise<Role> {
+		const version = versionOf(extension.path);
+		const known = this.#known.get(version) ?? this.#learn(extension, cwd);
+		this.#known.set(version, known);
+		known.catch(() => this.#known.delete(version)); // it may work the next time
+		return known;
+	}
+
+	async #learn({ path, names }: LoadedExtension, cwd: string): Promise<Role> {
+		const lease = this.#modules.lease();
+		const loading = (async () => {
+			const factory = await lease.load(path);
+			return runFactories([{ name: path, factory }], { cwd, workDir: cwd });
+		})();
+		if (!(await within(LOAD_MS, loading, this.#clock))) throw new Error(`it did not load within ${LOAD_MS / 1_000} s`);
+		const { extensions, errors, runtime } = await loading;
+		const [extension] = extensions;
+		runtime.invalidate();
+		lease.release(extension !== undefined);
+		if (!extension) throw new Error(errors[0]?.error ?? "pi did not load it");
+		const { handlers, tools, flags } = extension;
+		return {
+			judgesCalls: handlers.has("tool_call"),
+			replaces: [...tools.keys()].filter((name) => BUILTIN_TOOLS.has(name)),
+			launchesAgents: launchesAgents(names, tools.keys()),
+			flags: new Map([...flags.values()].map(({ name, type }) => [name, type])),
+		};
+	}
+}
+
+/** For people: why it is not known what an extension does. */
+export function loadFailure({ path }: LoadedExtension, error: unknown): string {
+	return `The extension ${path} could not be loaded for an agent (${messageOf(error)}). It may guard agents, so none is launched without it. Fix it, or exempt it in your own settings: "guards": { "exempt": [${JSON.stringify(path)}] }.`;
+}

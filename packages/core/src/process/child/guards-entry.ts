@@ -1,0 +1,35 @@
+/**
+ * The extension of ours through which a child process loads its guards, so that they hold there as in a session: pi
+ * would go on where one fails. It comes first: what it refuses, nothing after it sees.
+ *
+ * It stays TypeScript: pi's loader would import a compiled module natively, and so everything that it imports.
+ */
+import { pathToFileURL } from "node:url";
+import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
+import { guardedApi } from "../../extensions/guarded-api.ts";
+import { noticeMessage } from "../pi/tunnel.ts";
+import { type GuardFile, readGuards } from "./guard-wish.ts";
+
+export default async function guardsEntry(pi: ExtensionAPI): Promise<void> {
+	for (const guard of readGuards(process.env)) {
+		const run = await load(guard);
+		await run(
+			guardedApi(pi, guard, {
+				fail: (why, { ui }) => ui.notify(noticeMessage({ failed: why })),
+				sharesProviders: false,
+			}),
+		);
+	}
+}
+
+/** An error ends pi before the child has begun. */
+async function load({ name, path }: GuardFile): Promise<ExtensionFactory> {
+	try {
+		const { default: exported }: { default?: unknown } = await import(pathToFileURL(path).href);
+		if (typeof exported !== "function") throw new Error("it does not export a function");
+		return exported as ExtensionFactory;
+	} catch (error) {
+		const why = error instanceof Error ? error.message : String(error);
+		throw new Error(`${name} guards agents and could not be loaded (${path}: ${why}), so the agent was not launched.`);
+	}
+}
