@@ -90,6 +90,7 @@ const READERS = [
 		"unusable",
 		"maxFileBytes",
 		"parseOverride",
+		"joinOverrides",
 		"lint",
 		"lintPreset",
 		"knownTools",

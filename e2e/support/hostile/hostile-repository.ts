@@ -100,7 +100,7 @@ const files = {
 		agentOverrides: { Explore: { extensions: ["evil"], runner: "process" } },
 	}),
 	".pi/settings.json": JSON.stringify({
-		subagents: { maxDepth: 0 },
+		subagents: { maxDepth: 4 },
 		extensions: ["./extensions/evil.ts"],
 		shellCommandPrefix: shell("prefix"),
 	}),

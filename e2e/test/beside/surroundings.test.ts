@@ -33,8 +33,8 @@ const rules = [
 /** Much of what may be wrong around us, at once. */
 async function ruins(): Promise<Scene> {
 	const it = await scene(rules, {
-		settings: { subagents: "a lot" },
-		agentFiles: { "subagents.json": "{ maxConcurrent: 4,", "agents/broken.md": "---\n: : [\n---\n" },
+		settings: { subagents: { widget: "huge" } },
+		agentFiles: { "subagents.json": '{ "retention": "a lot" }', "agents/broken.md": "---\n: : [\n---\n" },
 		files: { ".pi/subagents.json": "[]" },
 	});
 	const { agentDir, root, cwd, variables } = it.env;
@@ -50,8 +50,8 @@ const noModels = { "models.json": '{ "providers": {} }' };
 
 /** What must be said of it, wherever that is. */
 const complaints = [
-	/settings\.json: "subagents" is "a lot", expected an object; ignored/,
-	/agent\/subagents\.json: not valid JSON .*; ignored/,
+	/settings\.json:\d+: "subagents\.widget" is "huge", expected one of .*; ignored/,
+	/agent\/subagents\.json:1: "retention" is "a lot", expected an object; ignored/,
 	/project\/\.pi\/subagents\.json: not used, because you have not trusted this project/,
 	/Preset not used: .*agents\/broken\.md:2: /,
 	/Preset not used: .*\.agents\/agents: cannot be read \(ELOOP\)/,
@@ -107,6 +107,20 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const { said, wrong } = await run({ env: it.env, pi });
 		expect(said).toBe("0 Heard: Found gold.");
 		for (const complaint of complaints) expect(wrong).toMatch(complaint);
+	});
+
+	test.each(modes)("%s: with settings in pieces it starts, says where, and launches nothing", async (_mode, run) => {
+		const settings = { settings: { subagents: "a lot" }, agentFiles: { "subagents.json": "{\n maxConcurrent: 4," } };
+		await using it = await scene(rules, settings);
+		const { said, wrong } = await run({ env: it.env, pi });
+		expect(said).toMatch(/^0 Heard: No agent is launched until the settings can be understood\./);
+		expect(wrong).toMatch(
+			/until this is fixed: \S*agent\/settings\.json:\d+: "subagents" is "a lot", expected an object/,
+		);
+		expect(wrong).toMatch(
+			/until this is fixed: \S*agent\/subagents\.json:2: not valid JSON \(a key in double quotes is/,
+		);
+		expect(it.server.requests.filter(lastUserSays("Dig."))).toEqual([]);
 	});
 
 	test("without any model pi starts all the same, and says so itself where it must have one", async () => {

@@ -23,7 +23,7 @@ export type {
 } from "./ports.ts";
 export { presetList } from "./preset-list.ts";
 export { loadPresets } from "./presets.lazy.ts";
-export { type PresetReport, projectCounts, usablePaths } from "./presets.ts";
+export { type PresetOverride, type PresetReport, projectCounts, usablePaths } from "./presets.ts";
 export {
 	createRuntimePresets,
 	type RegisteredPresets,
@@ -39,5 +39,5 @@ export {
 } from "./settings/config.ts";
 export { readings, unread } from "./settings/foreign.ts";
 export { saveSettings } from "./settings/save.ts";
-export { type FileNote, parseObject, type Settings } from "./settings/settings.ts";
+export { type FileNote, parseObject, type Refusal, type Settings } from "./settings/settings.ts";
 export { choicesOf, expected, isGroup, type Shape, settingsShape } from "./settings/shape.ts";

@@ -7,7 +7,7 @@ import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
 import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
 import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
-import { checkArguments } from "@pi-subagents/progress";
+import { checkArguments, sanitize } from "@pi-subagents/progress";
 import { coalesce, oncePerTurn } from "./coalesce.ts";
 import { askLaunchHook, narrowed, onlyModel } from "./launch-hook.ts";
 import type { LaunchParams } from "./launch-params.ts";
@@ -36,6 +36,11 @@ export interface Launcher<Context extends SessionContext> {
 	acknowledge(path: string): void;
 	/** The current settings, read again if a file has changed. */
 	settings(ctx: Context): Promise<Settings>;
+	/**
+	 * The same for something that launches without `resolve`, such as a workflow: throws `AgentError` while a settings file
+	 * cannot be understood. `resolve` does so itself.
+	 */
+	launchSettings(ctx: Context): Promise<Settings>;
 	/** The settings as they were last read. */
 	latest(): Settings;
 	/** The presets as they were last read. */
@@ -118,6 +123,11 @@ export function createLauncher<Context extends SessionContext>(
 		known: () => known,
 		latest: () => latest,
 		settings: async (ctx) => configFor(ctx).settings,
+		async launchSettings(ctx) {
+			const config = configFor(ctx);
+			assertUnderstood(config);
+			return config.settings;
+		},
 		acknowledge: presets.acknowledge,
 		presetReport: async (ctx) => presets.presetReport(ctx.cwd, configFor(ctx)),
 		async presets(ctx) {
@@ -137,6 +147,8 @@ export function createLauncher<Context extends SessionContext>(
 				);
 			const config = configFor(ctx);
 			const { settings } = config;
+			const { isTrial = false } = params;
+			if (!isTrial) assertUnderstood(config);
 			const { preset, override, note } = await presets.find(params.preset, ctx.cwd, config, params.fallbackPreset);
 			const facts = await host.facts(ctx, params.cwd ?? parent?.spec.cwd);
 			const verify = await verifyIn(params);
@@ -151,7 +163,6 @@ export function createLauncher<Context extends SessionContext>(
 						launchers: Object.keys(settings.launchers),
 					},
 				});
-			const { isTrial = false } = params;
 			const isResumed = params.runner !== undefined; // it was counted when it was launched
 			if (!isTrial && !isResumed) await host.approveLaunch?.();
 			const asked = resolveWith(params);
@@ -177,7 +188,8 @@ export function createLauncher<Context extends SessionContext>(
 			};
 			const memory = scope && (await prepareMemory({ ...place, scope, root: await rootOf(ctx.cwd) }));
 			const conversation = host.conversation(resolved, parent?.ctx ?? ctx);
-			const spec = completed(resolved, params, { confinedTo, runs, memory, conversation, note });
+			const notes = [note, isTrial ? refusalText(config) : undefined].filter((text) => text !== undefined);
+			const spec = completed(resolved, params, { confinedTo, runs, memory, conversation, notes });
 			return { preset, spec: narrowed(spec, answer) };
 		},
 	};
@@ -192,11 +204,23 @@ const ABSENT = {
 	checkWorktree: async () => undefined,
 };
 
+/** Agents must not run without a limit that the user wrote down and we did not understand. */
+function assertUnderstood(config: Config): void {
+	const text = refusalText(config);
+	if (text !== undefined) throw new AgentError("bad_settings", text);
+}
+
+function refusalText({ refusals }: Config): string | undefined {
+	if (refusals.length === 0) return undefined;
+	return `No agent is launched until the settings can be understood. ${refusals.map(({ text }) => sanitize(text)).join(". ")}. Fix this in the file or with /agents (Settings); /subagent doctor checks it.`;
+}
+
 /** What a call says, read as a preset's field of that name is. */
 async function verifyIn({ verify }: LaunchParams): Promise<Verify | undefined> {
 	if (verify === undefined || verify === null || verify === "") return undefined;
 	const { fields, faults } = (await loadPresets()).parseOverride({ verify });
-	if (!fields.verify) throw new AgentError("bad_request", `The call: ${faults.join("; ") || "verify is empty"}.`);
+	const why = faults.map(({ message }) => message).join("; ") || "verify is empty";
+	if (!fields.verify) throw new AgentError("bad_request", `The call: ${why}.`);
 	return fields.verify;
 }
 

@@ -1,6 +1,14 @@
 /** The presets of a directory, read at every call, with the problems to report to the user. */
 import { AgentError, nearest, quoted, visibleName } from "@pi-subagents/core";
-import type { Catalogue, Override, Preset, Presets as PresetList, Problem, Source } from "@pi-subagents/presets";
+import type {
+	Catalogue,
+	JoinedOverride,
+	Preset,
+	PresetFields,
+	Presets as PresetList,
+	Problem,
+	Source,
+} from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
 import { coalesce } from "./coalesce.ts";
 import { loadPresets } from "./presets.lazy.ts";
@@ -23,15 +31,26 @@ export interface PresetReport extends PresetList {
 	/** Another extension registered its presets as the only ones, so that files are not used. */
 	isExclusive?: boolean;
 	/** What the settings say about a preset. */
-	overrideOf(preset: Preset): Override;
+	overrideOf(preset: Preset): PresetOverride;
 	/** Whether a preset goes by that name, in any of its spellings. */
 	knows(name: string): boolean;
+}
+
+/** What the settings files together say about a preset. */
+export interface PresetOverride {
+	fields: PresetFields;
+	/** What could not be used, with its file and line. */
+	faults: readonly string[];
+	/** One of these may be meant as a restriction: the preset must not run without it. */
+	isRefused: boolean;
+	/** What of the project's settings does not count, because the user's allow less. */
+	notes: readonly string[];
 }
 
 interface FoundPreset {
 	preset: Preset;
 	/** What the settings say about it. */
-	override: Override["fields"];
+	override: PresetFields;
 	/** Says that it is not the one that was asked for. */
 	note?: string;
 }
@@ -90,7 +109,7 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 		async list(cwd, config) {
 			const library = await loadPresets();
 			const { presets } = await read(cwd, config);
-			return presets.filter(({ name, enabled }) => overrideOf(name, config, library).fields.enabled ?? enabled);
+			return presets.filter((preset) => overrideOf(preset, config, library).fields.enabled ?? preset.enabled);
 		},
 		async find(name, cwd, config, fallback = config.settings.fallbackSubagent) {
 			const library = await loadPresets();
@@ -98,14 +117,13 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 			const named = library.findPreset(list.presets, name);
 			const preset = named ?? standIn(name, fallback, list, library);
 			if (!preset) throw new AgentError("unknown_preset", unknownPreset(name, list, library) + exclusiveNote());
-			const { fields, faults, isRefused } = overrideOf(preset.name, config, library);
-			const trouble = faults.map((fault) => `agentOverrides.${preset.name}: ${fault}`);
+			const { fields, faults, isRefused, notes } = overrideOf(preset, config, library);
 			if (isRefused)
 				throw new AgentError(
 					"disabled_preset",
-					`The settings of preset "${preset.name}" are broken: ${trouble.join("; ")}.`,
+					`The settings of preset "${preset.name}" are broken: ${faults.join("; ")}.`,
 				);
-			for (const notice of trouble) warn(notice);
+			for (const notice of [...faults, ...notes]) warn(notice);
 			if (named) return { preset, override: fields };
 			const note = `There is no preset ${quoted(name)}: "${preset.name}" is used instead (fallbackSubagent).`;
 			return { preset, override: fields, note };
@@ -117,7 +135,7 @@ export function createPresets({ agentDir, manifests, registered, warn }: Presets
 				...list,
 				config,
 				isExclusive: registered().isExclusive,
-				overrideOf: ({ name }) => overrideOf(name, config, library),
+				overrideOf: (preset) => overrideOf(preset, config, library),
 				knows: (name) => library.findPreset(list.presets, name) !== undefined,
 			};
 		},
@@ -167,7 +185,11 @@ function noticesFor({ presets, problems }: PresetList, config: Config, acknowled
 			.filter(({ severity }) => severity === "error")
 			.map((problem) => `${isUsable(problem) ? "Preset" : "Preset not used"}: ${placed(problem)}`),
 		...(config.trust === "no" ? ["Presets of this project are not used: you declined to trust it."] : []),
-		...config.problems.map((problem) => `Settings: ${sanitize(problem)}`),
+		...config.problems.map((problem) =>
+			config.refusals.some(({ text }) => text === problem)
+				? `No agent is launched until this is fixed: ${sanitize(problem)}`
+				: `Settings: ${sanitize(problem)}`,
+		),
 	];
 }
 
@@ -226,13 +248,47 @@ function matches(word: string, presets: readonly Preset[]): string[] {
  * Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. Most
  * presets have no entry, and then what reads one need not be loaded.
  */
-function overrideOf(name: string, { settings }: Config, library: Library): Override {
-	const entry = Object.entries(settings.agentOverrides).find(([key]) => library.findPreset([{ name }], key));
-	return entry ? library.parseOverride(entry[1] ?? {}) : NO_OVERRIDE;
+function overrideOf(preset: Preset, { overrides }: Config, library: Library): PresetOverride {
+	const { name } = preset;
+	const found = overrides.flatMap(({ entries, ...layer }) =>
+		Object.entries(entries)
+			.filter(([key]) => library.findPreset([{ name }], key))
+			.map(([key, entry]) => ({ ...layer, key, ...library.parseOverride(entry ?? {}) })),
+	);
+	if (found.length === 0) return NO_OVERRIDE;
+	const isUsers = preset.source.kind === "global";
+	const { fields, held } = library.joinOverrides(found, isUsers ? limitsOf(preset) : {});
+	return {
+		fields,
+		faults: found.flatMap(({ faults, key, path, lineOf }) =>
+			faults.map((fault) => {
+				const line = lineOf(key, fault.key);
+				const message = `agentOverrides.${key}: ${fault.message}`;
+				return placed({ path, message, ...(line === undefined ? {} : { line }) });
+			}),
+		),
+		isRefused: found.some(({ isRefused }) => isRefused),
+		notes: notesOn(preset, held),
+	};
 }
 
-const NO_OVERRIDE: Override = { fields: {}, faults: [], isRefused: false };
+const NO_OVERRIDE: PresetOverride = { fields: {}, faults: [], isRefused: false, notes: [] };
 
-function placed({ path, line, message }: Problem): string {
+/** What the user's own file sets itself: a default is not the user's limit. */
+function limitsOf(preset: Preset): PresetFields {
+	const { origins } = preset;
+	const written = Object.entries(preset).filter(([key]) => typeof origins[key as keyof typeof origins] === "object");
+	return Object.fromEntries(written);
+}
+
+function notesOn({ name }: Preset, held: JoinedOverride["held"]): string[] {
+	if (held.length === 0) return [];
+	const fields = held.map((field) => `\`${field}\``).join(", ");
+	return [
+		`agentOverrides.${sanitize(name)} of this project asks for more than your own settings or preset allow: ${fields}. Yours count.`,
+	];
+}
+
+function placed({ path, line, message }: Pick<Problem, "path" | "line" | "message">): string {
 	return `${sanitize(path)}${line === undefined ? "" : `:${line}`}: ${sanitize(message)}`;
 }

@@ -16,7 +16,7 @@ import {
 import { whyNoCommands } from "@pi-subagents/core/commands";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import type { RunsDir } from "@pi-subagents/core/runs";
-import type { Override, Preset, Verify } from "@pi-subagents/presets";
+import type { Preset, PresetFields, Verify } from "@pi-subagents/presets";
 import { givenIn, type LaunchParams } from "./launch-params.ts";
 import type { Settings } from "./settings/settings.ts";
 
@@ -24,7 +24,7 @@ import type { Settings } from "./settings/settings.ts";
 export function layersOf(
 	params: LaunchParams,
 	preset: Preset,
-	{ outputSchema: overriding, verify: overridingVerify, ...override }: Override["fields"],
+	{ outputSchema: overriding, verify: overridingVerify, ...override }: PresetFields,
 	settings: Settings,
 	verify?: Verify,
 ): Pick<ResolveInput, "request" | "preset" | "defaults"> {
@@ -123,14 +123,14 @@ interface Surroundings {
 	memory?: { dir?: string; warning?: string } | undefined;
 	conversation?: readonly unknown[] | undefined;
 	/** What else the caller should know. */
-	note?: string | undefined;
+	notes?: readonly string[];
 }
 
 /** The spec with its surroundings. The only place that adds to what `resolveSpec` decided. */
 export function completed(
 	resolved: RunSpec,
 	params: LaunchParams,
-	{ confinedTo, runs, memory, conversation, note }: Surroundings = {},
+	{ confinedTo, runs, memory, conversation, notes = [] }: Surroundings = {},
 ): RunSpec {
 	const { tools } = params;
 	const hasProcess = resolved.runner === "process" || resolved.runner === "remote";
@@ -145,7 +145,11 @@ export function completed(
 		...(runs && { runsDir: runs.dir }),
 		...(memory?.dir !== undefined && { memoryDir: memory.dir }),
 		...(conversation && { [INHERITED]: conversation }),
-		warnings: [...resolved.warnings, ...[note, runs?.warning, memory?.warning].filter((text) => text !== undefined)],
+		warnings: [
+			...resolved.warnings,
+			...notes,
+			...[runs?.warning, memory?.warning].filter((text) => text !== undefined),
+		],
 	};
 }
 

@@ -44,6 +44,8 @@ interface Given {
 	fields?: string;
 	overrides?: object;
 	settings?: object;
+	/** What the project's own settings say. */
+	projects?: object;
 	trust?: StoredTrust;
 	/** What the provider `fake` offers. Default: `one`. */
 	models?: readonly string[];
@@ -53,7 +55,7 @@ interface Given {
 
 /** A project with one preset, which is trusted unless said otherwise. */
 export async function launching(given: Given) {
-	const { fields = "", overrides = {}, settings = {}, trust = "yes", models = ["one"], lends = {} } = given;
+	const { fields = "", overrides = {}, settings = {}, projects, trust = "yes", models = ["one"], lends = {} } = given;
 	const root = await realpath(await mkdtemp(join(tmpdir(), "launch-")));
 	onTestFinished(() => rm(root, { recursive: true, maxRetries: 5 }));
 	const [cwd, agentDir] = [join(root, "project"), join(root, "agent")];
@@ -64,6 +66,7 @@ export async function launching(given: Given) {
 		join(agentDir, "subagents.json"),
 		JSON.stringify({ agentOverrides: { clerk: overrides }, ...settings }),
 	);
+	if (projects) await writeFile(join(cwd, ".pi", "subagents.json"), JSON.stringify(projects));
 	const usual = hostIn({ cwd, agentDir, trust });
 	const host: LaunchHost<SessionContext> = {
 		...usual,
@@ -78,6 +81,7 @@ export async function launching(given: Given) {
 	return {
 		cwd,
 		agentDir,
+		launcher,
 		resolve: async (params: Partial<LaunchParams> = {}) =>
 			(await launcher.resolve({ preset: "clerk", task: "File it.", ...params }, { cwd })).spec,
 		made: async () => (await readdir(join(cwd, ".pi"))).filter((name) => name !== "agents"),

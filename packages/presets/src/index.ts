@@ -15,7 +15,7 @@ export {
 	type Source,
 	subagentsDirs,
 } from "./catalogue/sources.ts";
-export { type Field, fields, fieldsMarkdown } from "./fields/fields.ts";
+export { type Field, fields, fieldsMarkdown, type Joining } from "./fields/fields.ts";
 export { findField } from "./fields/spelling.ts";
 export type { Kind } from "./fields/values.ts";
 export { type LintOptions, lint } from "./lint/lint.ts";
@@ -40,6 +40,7 @@ export type {
 	WorktreeFields,
 } from "./model/preset.ts";
 export type { ParseOptions } from "./parse/context.ts";
-export { type Override, parseOverride } from "./parse/override.ts";
+export { type JoinedOverride, joinOverrides, type OverrideSource } from "./parse/join-overrides.ts";
+export { type Override, type OverrideFault, parseOverride } from "./parse/override.ts";
 export { parseDefinition, parsePreset } from "./parse/parse.ts";
 export type { ParseContext } from "./parse/reader.ts";

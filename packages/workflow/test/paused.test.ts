@@ -20,7 +20,11 @@ async function opened(runsDir: string, autoResume: boolean) {
 	const notify = (notice: string) => void notices.push(notice);
 	const workflows = createWorkflows({
 		manager,
-		launcher: { settings: async () => ({ workflows: { budgetTokens: 0 } }), placeFor: async () => runsDir } as never,
+		launcher: {
+			settings: async () => ({ workflows: { budgetTokens: 0 } }),
+			launchSettings: async () => ({ workflows: { budgetTokens: 0 } }),
+			placeFor: async () => runsDir,
+		} as never,
 		host: {
 			agentDir: runsDir,
 			storedTrust: () => false,
@@ -70,7 +74,7 @@ async function running(root: string, isBackground: boolean) {
 	const workflows = createWorkflows({
 		manager,
 		launcher: {
-			settings: async () => ({ workflows: { budgetTokens: 0 } }),
+			launchSettings: async () => ({ workflows: { budgetTokens: 0 } }),
 			placeFor: async () => join(root, ".pi", "subagents", "runs"),
 			resolve: async () => ({ spec: { ...sampleSpec, runner: "session" } }),
 		} as never,

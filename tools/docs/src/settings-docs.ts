@@ -12,21 +12,54 @@ const EXAMPLE = {
 	agentOverrides: { Explore: { model: "haiku", max_turns: 20 } },
 };
 
+/** How a project's value joins the user's. */
+const WORDS: Record<Exclude<NonNullable<Shape["limit"]>, "none">, keyof typeof JOINING> = {
+	users: "yours",
+	smaller: "smaller",
+	least: "smaller",
+	both: "both",
+	common: "common",
+	either: "either",
+	stricter: "stricter",
+	fields: "by field",
+	replaced: "project's",
+};
+
+const JOINING = {
+	yours: "your value; a project cannot set it at all",
+	smaller: "the smaller number; where 0 is no limit, any number is smaller",
+	both: "on only if both say so",
+	common: "what both name",
+	either: "what either names",
+	stricter: "the one that is further down in the list of values",
+	"by field":
+		"[limits of a preset](../packages/presets/FIELDS.md) as here (tools: those that both name; numbers: the smaller; launcher, machine, runner, isolation, `verify`, memory: yours), other fields the project's. It does not widen a preset of your own either",
+	"project's": "the project's value: it is only a default for presets that say nothing",
+};
+
 export function settingsMarkdown(): string {
 	return `# Settings
 
 Generated from \`packages/launch/src/settings/schema.ts\`; do not edit.
 
-Settings are plain JSON, without comments, in up to four files. If several set the same key, the last in this list wins:
+Settings are plain JSON, without comments, in up to four files:
 
 1. \`~/.pi/agent/settings.json\`, under the key \`subagents\`
 2. \`~/.pi/agent/subagents.json\`
 3. \`.pi/settings.json\` of the project, under the key \`subagents\`
 4. \`.pi/subagents.json\` of the project
 
-A project's files count only if pi has stored your trust in it (\`/trust\`). \`agentOverrides\` of several files are merged by preset, \`retention\` by key; any other value is replaced as a whole. An edit takes effect with the next launch.
+If both of your own files set a key, the second wins; if both of a project's do, the last. A project's files count only if pi has stored your trust in it (\`/trust\`). Where your files and the project's set the same key, the column *project* of the table below says what counts: a project can narrow what you set, and never widens it. Groups such as \`retention\` are merged key by key, \`agentOverrides\` by preset and field; any other value is replaced as a whole. An edit takes effect with the next launch.
 
-An invalid value is ignored by itself, and pi reports the file, the key, the value and what was expected.
+## What is not understood
+
+A setting that limits agents must not be lost to a slip. So **no agent is launched** while
+
+- one of these files cannot be read or is not a JSON object: a comma too many, a comment, a directory or a pipe in its place, more than 256 KB. (A broken \`settings.json\` of pi counts only if it mentions \`subagents\`.)
+- a setting that limits agents has a value that is not understood, is there twice, or has a name that is nearly right. These have a word in the column *project*.
+- a file that limited agents is gone since pi read it. Put it back, or use \`/reload\` if you removed it.
+
+The error names the file, the line, the key, and what was expected. \`/agents\` (Settings) opens the file for you, \`/subagent doctor\` lists everything. Everything that launches nothing works, and agents that run keep the limits that held before. Other settings are dropped with a notice if they are not understood; names that other extensions use are [read as ours](migration.md) or ignored.
 
 \`\`\`json
 ${JSON.stringify(EXAMPLE, null, 2)}
@@ -34,8 +67,16 @@ ${JSON.stringify(EXAMPLE, null, 2)}
 
 With \`$schema\`, editors complete and check the file; this path is right if \`pi install\` installed the package. The fields of \`agentOverrides\` are [those of a preset](../packages/presets/FIELDS.md).
 
-| key | default | value | what it does |
-|---|---|---|---|
+The column *project* says what counts if you and a project that you trust both set the key. Without a word there it limits nothing, and the project's value counts.
+
+| word | what counts |
+|---|---|
+${Object.entries(JOINING)
+	.map(([word, meaning]) => `| ${word} | ${meaning} |`)
+	.join("\n")}
+
+| key | default | value | project | what it does |
+|---|---|---|---|---|
 ${rowsOf(settingsShape, "").join("\n")}
 `;
 }
@@ -50,7 +91,8 @@ export function settingsJsonSchema(): string {
 		additionalProperties: false,
 	};
 	// A file need not set everything.
-	return `${JSON.stringify(schema, (key, value) => (key === "required" ? undefined : value), "\t")}\n`;
+	const isOurs = (key: string, value: unknown) => key === "limit" && typeof value === "string"; // editors need no such word
+	return `${JSON.stringify(schema, (key, value) => (key === "required" || isOurs(key, value) ? undefined : value), "\t")}\n`;
 }
 
 /** The names of other extensions. */
@@ -74,7 +116,8 @@ function rowsOf({ properties = {} }: Shape, prefix: string): string[] {
 		const key = `${prefix}${name}`;
 		const inner = isGroup(shape) ? rowsOf(shape, `${key}.`) : [];
 		const fallback = shape.default === undefined ? "" : `\`${JSON.stringify(shape.default)}\``;
-		const cells = [`\`${key}\``, fallback, expected(shape), `${shape.description}${meaningsOf(shape)}`];
+		const limit = shape.limit === undefined || shape.limit === "none" ? "" : WORDS[shape.limit];
+		const cells = [`\`${key}\``, fallback, expected(shape), limit, `${shape.description}${meaningsOf(shape)}`];
 		return [`| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`, ...inner];
 	});
 }

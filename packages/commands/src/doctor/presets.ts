@@ -50,10 +50,15 @@ function problemFinding({ path, line, message, severity }: Problem): Finding {
 
 export function checkSettings({ config, presets, overrideOf, knows }: PresetReport): Finding[] {
 	const unused = Object.keys(config.settings.agentOverrides).filter((name) => !knows(name));
+	const overrides = presets.map(overrideOf);
 	const findings: Finding[] = [
-		...config.problems.map((text): Finding => ({ level: "problem", text })),
-		...presets.flatMap((preset) => overrideOf(preset).faults.map((fault) => overrideFault(preset.name, fault))),
-		...unused.map((name) => overrideFault(name, "there is no such preset")),
+		...config.problems.map((text): Finding => {
+			const refuses = config.refusals.some((refusal) => refusal.text === text);
+			return { level: "problem", text, ...(refuses && { fix: REFUSED }) };
+		}),
+		...overrides.flatMap(({ faults }) => faults.map(overrideFault)),
+		...unused.map((name) => overrideFault(`agentOverrides.${name}: there is no such preset`)),
+		...overrides.flatMap(({ notes }) => notes.map((text): Finding => ({ level: "hint", text }))),
 	];
 	const verdict: Finding[] = findings.length === 0 ? [{ level: "ok", text: "no problems" }] : capped(findings);
 	return [...verdict, ...capped(config.notes.map(noteFinding))];
@@ -65,9 +70,11 @@ function noteFinding({ path, key, own, why }: FileNote): Finding {
 	return { level: "ok", text: `${path}: \`${key}\` ${text}` };
 }
 
-function overrideFault(name: string, fault: string): Finding {
-	return { level: "problem", text: `agentOverrides.${name}: ${fault}`, fix: "Fix it in your settings." };
+function overrideFault(text: string): Finding {
+	return { level: "problem", text, fix: "Fix it in your settings." };
 }
+
+const REFUSED = "Fix it in the file, or with /agents › Settings. No agent is launched until then.";
 
 export function checkModels(report: PresetReport, { models }: Facts, parent: ParentFields): Finding[] {
 	if (models.length === 0) return [NO_MODELS];

@@ -78,7 +78,8 @@ export function topMenu(menu: Menu): Promise<void> {
 		async () => {
 			const { presets, config } = await launcher.presetReport(ctx);
 			const jobs = config.settings.scheduling ? (await schedules.list(ctx)).length : undefined;
-			return { title: "Agents", items: () => topItems(manager, presets.length, jobs), isLive: true };
+			const isBroken = config.refusals.length > 0;
+			return { title: "Agents", items: () => topItems(manager, presets.length, jobs, isBroken), isLive: true };
 		},
 		(value) => LEVELS[value as Level](menu),
 	);
@@ -95,8 +96,13 @@ const LEVELS: Record<Level, (menu: Menu) => Promise<void>> = {
 	settings: settingsMenu,
 };
 
-/** `jobs` is undefined when scheduling is off. */
-function topItems(manager: Manager, presets: number, jobs: number | undefined): (Item & { value: Level })[] {
+/** `jobs` is undefined when scheduling is off. `isBroken`: no agent is launched until a settings file is fixed. */
+function topItems(
+	manager: Manager,
+	presets: number,
+	jobs: number | undefined,
+	isBroken: boolean,
+): (Item & { value: Level })[] {
 	const tally = tallyText(manager.store.snapshot().records);
 	return [
 		{
@@ -120,6 +126,12 @@ function topItems(manager: Manager, presets: number, jobs: number | undefined): 
 			about: "changes agents made on their own branches: diff, apply, discard",
 		},
 		{ value: "everywhere", label: "Everywhere", about: "agents of all your projects and sessions" },
-		{ value: "settings", label: "Settings", about: "limits, results, models, agent tree" },
+		{
+			value: "settings",
+			label: "Settings",
+			...(isBroken
+				? { mark: { text: "!", tone: "bad" as const }, about: "a file must be fixed: no agent is launched until then" }
+				: { about: "limits, results, models, agent tree" }),
+		},
 	];
 }

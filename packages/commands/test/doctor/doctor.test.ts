@@ -28,7 +28,10 @@ function report(
 		problems,
 		config: { ...read, trust: "unasked" },
 		knows: (name) => presets.some((each) => each.name.toLowerCase() === name.toLowerCase()),
-		overrideOf: ({ name }) => parseOverride(overrides[name] ?? {}),
+		overrideOf: ({ name }) => {
+			const { faults, ...override } = parseOverride(overrides[name] ?? {});
+			return { ...override, faults: faults.map(({ message }) => `agentOverrides.${name}: ${message}`), notes: [] };
+		},
 	};
 }
 
@@ -124,6 +127,14 @@ test("settings are checked, with what they say about presets", () => {
 		expect.stringContaining('"maxConcurent" is not a setting'),
 		expect.stringMatching(/^agentOverrides\.Explore: "max_turns" must be/),
 		"agentOverrides.Ghost: there is no such preset",
+	]);
+	expect(checkSettings(report([builtin], { maxDepth: "two", widget: "huge" }))).toEqual([
+		{
+			level: "problem",
+			text: 'subagents.json:1: "maxDepth" is "two", expected a whole number from 1 to 32',
+			fix: "Fix it in the file, or with /agents › Settings. No agent is launched until then.",
+		},
+		{ level: "problem", text: expect.stringMatching(/"widget" is "huge", .*; ignored$/) },
 	]);
 });
 

@@ -133,7 +133,7 @@ test("one that its file switches off can be switched on, and pi's own settings f
 	await it.runMenu(presets, { choose: "mine" }, { choose: "Switch on" });
 	await it.runMenu(presets, { choose: "Plan" }, { choose: "Switch on" });
 	expect(JSON.parse(await it.read("agent/subagents.json"))).toEqual({
-		agentOverrides: { mine: { enabled: true }, Plan: { thinking: "high" } },
+		agentOverrides: { mine: { enabled: true }, Plan: { enabled: true } },
 	});
 	expect(await listOf(it)).toEqual(expect.arrayContaining(["● mine project", "● Plan built-in"]));
 	expect(await it.read("project/.pi/subagents/mine.md")).toContain("enabled: false");
@@ -141,8 +141,8 @@ test("one that its file switches off can be switched on, and pi's own settings f
 
 test("where the project's settings say otherwise, that is told", async () => {
 	await using it = await world({ trust: "yes" });
-	await it.write("project/.pi/subagents.json", '{ "agentOverrides": { "Explore": { "enabled": true } } }');
-	const shown = await it.runMenu(presets, { choose: "Explore" }, { choose: "Switch off" });
+	await it.write("project/.pi/subagents.json", '{ "agentOverrides": { "Explore": { "enabled": false } } }');
+	const shown = await it.runMenu(presets, { choose: "Explore" }, { choose: "Switch on" });
 	expect(shown).toContainEqual(expect.stringMatching(/^warning: .*this project's settings override it/));
 });
 

@@ -49,6 +49,7 @@ test("every setting of the schema is there, with its value and what it means", (
 		"Verification in calls: off",
 		"Fallback preset: off",
 		"Extensions to leave out: none",
+		"Guards: on",
 		"Scheduling: on",
 		"Workflows: resume: off",
 		"Workflows: budget (tokens): no limit",
@@ -149,6 +150,55 @@ test("a project's file can be changed only where the project is trusted, and its
 		"warning: Levels of agents: saved, but this project sets it to 2, which takes precedence here.",
 	);
 	expect(JSON.parse(await it.read("agent/subagents.json"))).toEqual({ maxDepth: 7 });
+});
+
+test("what a project would widen is said when it is saved", async () => {
+	await using it = await world({ trust: "yes" });
+	await it.write("agent/subagents.json", '{ "maxDepth": 2 }');
+	const steps = [settings, { choose: "Set them for" }, { choose: "Levels of agents" }, { type: "7" }] as const;
+	expect(await it.runMenu(...steps)).toContain(
+		"warning: Levels of agents: saved, but your own settings allow less: 2 counts.",
+	);
+});
+
+test("a file that is not understood comes first, and is fixed in the editor", async () => {
+	await using it = await world();
+	await it.write("agent/subagents.json", '{\n\t"maxDepth": 2,\n}\n');
+	const shown = await it.runMenu(
+		settings,
+		{ choose: "Fix subagents.json" },
+		{ edit: (before) => before.replace(",\n}", "\n,}") },
+		{ edit: () => '{ "maxDepth": "2" }' },
+		{ edit: () => '{ "maxDepth": 2 }' },
+	);
+	const path = `${it.agentDir}/subagents.json`;
+	expect(shown[0]).toContain("! Settings");
+	expect(shown[1]).toContain("! Fix subagents.json no agent is launched | Agents at once");
+	const titles = shown.slice(2, 5).map((text) => text.split("\n")[0]);
+	expect(titles).toEqual([
+		`${path}:2: not valid JSON (there is a comma too many before "}")`,
+		`${path} was not saved: it is not valid JSON (there is a comma too many before "}")`,
+		`${path}:1: "maxDepth" is "2", expected a whole number from 1 to 32`,
+	]);
+	expect(shown[5]).toBe(`info: ${path} is understood again.`);
+	expect(shown[6]).not.toContain("Fix subagents.json");
+	expect(it.heard.at(-1)).toMatchObject({ maxDepth: 2 });
+	await expect(it.launcher.resolve({ preset: "Explore", task: "Look." }, it.ctx)).resolves.toBeDefined();
+});
+
+test("a bad value is fixed by choosing a good one", async () => {
+	await using it = await world();
+	await it.write("agent/subagents.json", '{ "maxDepth": "two" }');
+	await it.runMenu(settings, { choose: "Levels of agents" }, { type: "2" });
+	expect(JSON.parse(await it.read("agent/subagents.json"))).toEqual({ maxDepth: 2 });
+	expect((await it.runMenu(settings))[1]).not.toContain("Fix");
+});
+
+test("what is no file at all is said, and the rest of the menu works", async () => {
+	await using it = await world();
+	await it.write("agent/subagents.json/inside", "");
+	const shown = await it.runMenu(settings, { choose: "Fix subagents.json" });
+	expect(shown).toContain(`error: ${it.agentDir}/subagents.json cannot be edited here: it is not a regular file.`);
 });
 
 test("a file that is not JSON is left as it is, and says so", async () => {

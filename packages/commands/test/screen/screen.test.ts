@@ -123,7 +123,11 @@ function command(ui: Ui, mode: string) {
 	const told: string[] = [];
 	const host = { warn: (text: string) => told.push(text) } as unknown as CommandHost;
 	const launcher = {
-		presetReport: async () => ({ presets: [preset()], problems: [], config: { settings: defaultSettings() } }),
+		presetReport: async () => ({
+			presets: [preset()],
+			problems: [],
+			config: { settings: defaultSettings(), refusals: [] },
+		}),
 	} as unknown as Launcher<ExtensionContext>;
 	const schedules = { list: async () => [] } as unknown as Schedules<ExtensionContext>;
 	const states = { whileAsking: <Result>(ask: () => Promise<Result>) => ask() };

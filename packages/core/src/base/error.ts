@@ -41,6 +41,8 @@ export type AgentErrorCode =
 	| "no_task"
 	/** The call contradicts itself or says too little. */
 	| "bad_request"
+	/** A settings file, or something in it that limits agents, is not understood. */
+	| "bad_settings"
 	/** A hook of the user does not allow it. */
 	| "refused"
 	/** The output schema is not a usable JSON Schema. */

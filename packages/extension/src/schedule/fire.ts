@@ -79,7 +79,8 @@ export async function specFor(
 	{ launcher, workflows }: Pick<FireDeps, "launcher" | "workflows">,
 ): Promise<RunSpec> {
 	if (!workflow) return (await launcher.resolve({ ...call, standsAlone: true }, ctx)).spec;
-	return (await workflows.load()).prepare(workflow, ctx, defined({ description: call.description }));
+	const { description, isTrial } = call;
+	return (await workflows.load()).prepare(workflow, ctx, defined({ description, isTrial }));
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

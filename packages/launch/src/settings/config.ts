@@ -1,9 +1,21 @@
 /** The settings that count for a directory, read again for each launch, so that edits take effect at once. */
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
 import { readSmallFileSync } from "@pi-subagents/core/files";
-import { type FileNote, readSettings, type Settings, type SettingsFile } from "./settings.ts";
+import {
+	type FileContent,
+	type FileNote,
+	type LayerValues,
+	limitsIn,
+	type OverrideLayer,
+	type ReadSettings,
+	type Refusal,
+	readSettings,
+	type Settings,
+	type SettingsFile,
+} from "./settings.ts";
+import { settingsShape } from "./shape.ts";
 
 /** The user's answer to "do you trust this project?", as far as it is stored. */
 export type StoredTrust = "yes" | "no" | "unasked";
@@ -12,6 +24,10 @@ export interface Config {
 	settings: Settings;
 	trust: StoredTrust;
 	problems: readonly string[];
+	/** Those of them for which no agent may be launched: what the user wanted to limit is unknown. */
+	refusals: readonly Refusal[];
+	/** What the files say about presets, the weakest first. */
+	overrides: readonly OverrideLayer[];
 	/** What of the files goes by the names of other extensions. */
 	notes: readonly FileNote[];
 }
@@ -35,6 +51,8 @@ const CONFIG_DIR = ".pi";
 /** Settings and problems stay the same objects while no file has changed. */
 export function createConfigReader(agentDir: string): (session: { cwd: string; trust: StoredTrust }) => Config {
 	const remembered = new Map<string, { stamp: string; config: Config }>();
+	/** What each file said when it was last understood. */
+	const understood = new Map<string, LayerValues>();
 	return ({ cwd, trust }) => {
 		const key = JSON.stringify([cwd, trust]);
 		const sources = sourcesFor(agentDir, cwd, trust);
@@ -42,8 +60,10 @@ export function createConfigReader(agentDir: string): (session: { cwd: string; t
 		const stamp = stamps.join("\n");
 		const known = remembered.get(key);
 		if (known?.stamp === stamp) return known.config;
-		const present = sources.filter((_, index) => stamps[index] !== undefined);
-		const config = { ...read(present), trust };
+		const found = sources.map((source, index) => ({ ...source, isThere: stamps[index] !== undefined }));
+		const { understood: said, ...rest } = read(found, understood);
+		const config = { ...rest, trust };
+		for (const [path, values] of said) understood.set(path, values);
 		if (remembered.size >= MAX_REMEMBERED) remembered.clear();
 		remembered.set(key, { stamp, config });
 		return config;
@@ -83,7 +103,7 @@ const BARRED = {
 /** Another one when the file has changed; none when there is no file. */
 function stampOf({ path }: Source): string | undefined {
 	try {
-		const file = statSync(path, { throwIfNoEntry: false });
+		const file = statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
 		if (!file) return undefined;
 		const { mtimeMs, ctimeMs, size, ino } = file;
 		return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
@@ -92,21 +112,39 @@ function stampOf({ path }: Source): string | undefined {
 	}
 }
 
-function read(sources: readonly Source[]): Omit<Config, "trust"> {
-	const files: SettingsFile[] = [];
-	const problems: string[] = [];
-	for (const { path, under, barred, isProjects } of sources) {
-		if (barred !== undefined) {
-			problems.push(`${path}: ${barred}`);
-			continue;
-		}
-		try {
-			const text = readSmallFileSync(path);
-			if (text !== undefined) files.push({ path, text, under, isProjects });
-		} catch (error) {
-			problems.push(`${path}: ${messageOf(error)}; ignored`);
-		}
+function read(
+	sources: readonly (Source & { isThere: boolean })[],
+	understood: ReadonlyMap<string, LayerValues>,
+): ReadSettings {
+	const barred = sources.flatMap(({ path, barred, isThere }) =>
+		barred !== undefined && isThere ? [`${path}: ${barred}`] : [],
+	);
+	const files = sources.flatMap(({ path, under, barred, isProjects, isThere }): SettingsFile[] => {
+		if (barred !== undefined) return [];
+		const before = understood.get(path);
+		const content = isThere ? contentOf(path) : goneContent(before);
+		return content ? [{ path, ...content, under, isProjects, before }] : [];
+	});
+	const settings = readSettings(files);
+	return { ...settings, problems: [...barred, ...settings.problems] };
+}
+
+/** What a file holds, or why that is unknown. */
+function contentOf(path: string): FileContent {
+	try {
+		const text = readSmallFileSync(path);
+		return text === undefined ? { fault: "a link to a file that does not exist" } : { text };
+	} catch (error) {
+		return { fault: messageOf(error) };
 	}
-	const { settings, problems: more, notes } = readSettings(files);
-	return { settings, problems: [...problems, ...more], notes };
+}
+
+/** A file that limited agents and is gone: someone may be about to write it again. Without limits it is not missed. */
+function goneContent(before: LayerValues | undefined): FileContent | undefined {
+	const limits = before ? Object.keys(limitsIn(settingsShape, before)) : [];
+	return limits.length === 0 ? undefined : { fault: goneText(limits) };
+}
+
+function goneText(limits: readonly string[]): string {
+	return `the file is gone, and it limited agents (${limits.join(", ")}). Put it back, or use /reload if you removed it`;
 }

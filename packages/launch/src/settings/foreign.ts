@@ -117,6 +117,11 @@ export function translate(content: Readonly<Record<string, unknown>>): {
 	return { content: Object.fromEntries(entries), notes, faults };
 }
 
+/** What a key is called here, if it is another extension's. */
+export function ownName(key: string): string {
+	return Object.hasOwn(readings, key) ? (readings[key]?.own ?? key) : key;
+}
+
 function meaningOf(value: unknown, { own, values }: Reading): unknown {
 	if (values) return values[JSON.stringify(value) ?? ""];
 	const shape = partOf(settingsShape, own);

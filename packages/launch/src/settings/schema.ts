@@ -18,11 +18,17 @@ export const settingsSchema = Type.Object({
 	...userSettings,
 	retention: Type.Object(
 		{
-			days: amount(36_500, { title: "Days", description: "For how many days; 0 is no limit.", default: 14 }),
+			days: amount(36_500, {
+				title: "Days",
+				description: "For how many days; 0 is no limit.",
+				default: 14,
+				limit: "none",
+			}),
 			megabytes: amount(1_000_000, {
 				title: "Megabytes",
 				description: "How much in all, the newest first; 0 is no limit.",
 				default: 500,
+				limit: "none",
 			}),
 		},
 		{ title: "Retention", description: "How long the files of settled runs are kept." },
@@ -31,6 +37,7 @@ export const settingsSchema = Type.Object({
 		title: "Overrides",
 		description: 'Fields that replace those of a preset, by its name: `{ "Explore": { "model": "haiku" } }`.',
 		default: {},
+		limit: "fields",
 	}),
 });
 

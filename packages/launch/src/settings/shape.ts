@@ -1,5 +1,6 @@
 /** Walks the settings schema: what a key stands for, and what may be there, in words. Pure. */
 import type { TSchema } from "typebox";
+import type { Limit } from "./schema/kinds.ts";
 import { settingsSchema } from "./schema.ts";
 
 /** What is read of a schema here. */
@@ -8,6 +9,8 @@ export interface Shape {
 	readonly title?: string;
 	readonly description?: string;
 	readonly default?: unknown;
+	/** Whether it limits agents, and how a project's value joins the user's. Its parts inherit it. */
+	readonly limit?: Limit;
 	readonly const?: unknown;
 	readonly minimum?: number;
 	readonly maximum?: number;
@@ -35,6 +38,18 @@ export function partOf({ properties = {}, patternProperties = {} }: Shape, key: 
 	return Object.hasOwn(properties, key) ? properties[key] : Object.values(patternProperties)[0];
 }
 
+/** Whether agents could do more if a value of it, or of a part of it, were lost. */
+export function isLimiting(shape: Shape): boolean {
+	if (shape.limit !== undefined) return shape.limit !== "none";
+	return Object.values(shape.properties ?? {}).some(isLimiting);
+}
+
+/** Whether every part of a group limits agents, so that an unknown key in it was probably meant to as well. */
+export function isAllLimiting({ limit, properties = {} }: Shape): boolean {
+	const parts = Object.values(properties);
+	return limit === undefined ? parts.length > 0 && parts.every(isAllLimiting) : limit !== "none";
+}
+
 /** What a key goes by: names of the user's choice are those of presets, where case does not matter. */
 export function nameOf({ patternProperties }: Shape, key: string): string {
 	return patternProperties ? key.toLowerCase() : key;
@@ -58,6 +73,8 @@ export function expected(shape: Shape): string {
 		case "boolean":
 			return "true or false";
 		case "string":
+			if (shape.pattern !== undefined && shape.default === undefined)
+				return `a text: ${shape.description?.replace(/\.$/, "")}`;
 			if (shape.pattern !== undefined) return `a text like ${JSON.stringify(shape.default)}`;
 			return `a text of at most ${shape.maxLength} characters`;
 		case "object": {

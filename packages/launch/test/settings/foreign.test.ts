@@ -53,11 +53,13 @@ test("our own values of a name that others use, too, are ours", () => {
 });
 
 test("a value that means nothing is told under the name that is in the file", () => {
-	expect(read({ defaultJoinMode: 5, widgetMode: "huge", disableDefaultAgents: "yes" }).problems).toEqual([
-		'subagents.json: "defaultJoinMode" is 5, expected one of "smart", "async", "group"; ignored',
-		'subagents.json: "widgetMode" is "huge", expected one of "all", "background", "off"; ignored',
-		'subagents.json: "disableDefaultAgents" is "yes", expected one of true, false; ignored',
+	expect(read({ defaultJoinMode: 5, widgetMode: "huge" }).problems).toEqual([
+		'subagents.json:1: "defaultJoinMode" is 5, expected one of "smart", "async", "group"; ignored',
+		'subagents.json:1: "widgetMode" is "huge", expected one of "all", "background", "off"; ignored',
 	]);
+	const { problems, refusals } = read({ disableDefaultAgents: "yes" });
+	expect(problems).toEqual(['subagents.json:1: "disableDefaultAgents" is "yes", expected one of true, false']);
+	expect(refusals).toHaveLength(1); // it limits which agents there are
 });
 
 test("names that every object has are no settings", () => {
@@ -83,7 +85,7 @@ test("what others' users expect happens: these have a setting here", () => {
 	});
 	expect(read({ packageAgents: false }).settings.packageAgents).toBe(false);
 	expect(read({ packageAgents: "none" }).problems).toEqual([
-		'subagents.json: "packageAgents" is "none", expected true or false, or a list of names; ignored',
+		'subagents.json:1: "packageAgents" is "none", expected true or false, or a list of names',
 	]);
 });
 
@@ -98,8 +100,9 @@ test.each<[object, string]>([
 	[{ usageBudget: { usd: 5 } }, '"usageBudget" is {"usd":5}, which has no effect here: use `budget_tokens`'],
 	[{ modelScope: ["anthropic/*"] }, '"modelScope" is ["anthropic/*"], which has no effect here: `scopeModels`'],
 ])("a limit or a wish that cannot be met is a problem, not a note: %j", (content, said) => {
-	const { problems, notes } = read(content);
-	expect([problems, notes]).toEqual([[expect.stringContaining(`subagents.json: ${said}`)], []]);
+	const { problems, notes, refusals } = read(content);
+	expect(refusals).toEqual([]);
+	expect([problems, notes]).toEqual([[expect.stringContaining(`subagents.json:1: ${said}`)], []]);
 	expect(read({ subagents: content }, "subagents").problems).toHaveLength(1);
 });
 

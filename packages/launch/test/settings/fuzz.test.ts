@@ -3,7 +3,7 @@ import { Check } from "typebox/value";
 import { expect, test } from "vitest";
 import { translate } from "../../src/settings/foreign.ts";
 import { settingsSchema } from "../../src/settings/schema.ts";
-import { readSettings } from "../../src/settings/settings.ts";
+import { isLimitAt, readSettings } from "../../src/settings/settings.ts";
 import { isGroup, type Shape, settingsShape } from "../../src/settings/shape.ts";
 
 /** Small, fast and repeatable. */
@@ -78,13 +78,15 @@ test.each(leaves(settingsShape).map((way) => [way.join("."), way] as const))(
 		let used = 0;
 		for (let index = 0; index < VALUES; index++) {
 			const value = index === 0 ? (VALID[name] ?? at(defaults, way) ?? {}) : anyJson();
-			const { settings, problems } = read(nested(way, value));
+			const { settings, problems, refusals } = read(nested(way, value));
 			expect(Check(settingsSchema, settings), JSON.stringify(value)).toBe(true);
 			if (problems.length === 0) used++;
 			const { content } = translate(nested(way, value) as Record<string, unknown>);
 			expect(at(settings, way)).toEqual(at(problems.length === 0 ? content : defaults, way));
 			if (problems.length > 0) {
-				expect(problems).toEqual([expect.stringMatching(`^x\\.json: "${name}" is .+, expected .+; ignored$`)]);
+				const end = isLimitAt(way) ? "" : "; ignored";
+				expect(problems).toEqual([expect.stringMatching(`^x\\.json:1: "${name}" is .+, expected .+${end}$`)]);
+				expect(refusals).toHaveLength(isLimitAt(way) ? 1 : 0);
 				expect(problems[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\ud800-\udfff]/);
 				expect(problems[0]?.length).toBeLessThan(400);
 			}

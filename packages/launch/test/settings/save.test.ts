@@ -115,7 +115,7 @@ describe("what a save does not change stays", () => {
 describe("nothing is saved", () => {
 	test.each([
 		["has comments", '{ "maxDepth": 2 // deep\n}', /not valid JSON .*fix it first/],
-		["is empty", "", /not valid JSON/],
+		["is empty", "", /the file is empty/],
 		["holds a list", "[1]", /not a JSON object/],
 		["is too large", `{"a":"${"x".repeat(300_000)}"}`, /larger than 256 KB/],
 	])("when the file %s", async (_, text, message) => {

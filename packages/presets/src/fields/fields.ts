@@ -6,6 +6,12 @@
 import type { FieldKey, PresetSource } from "../model/preset.ts";
 import { expected, type Kind } from "./values.ts";
 
+/**
+ * `users`: the user's counts. `smaller`: the smaller, 0 is no limit. `common`: what both allow. `either`: what either names,
+ * and yes if either says so. `both`: yes only if both say so.
+ */
+export type Joining = "users" | "smaller" | "common" | "either" | "both";
+
 /** One row of the field table. */
 export interface Field {
 	/** The property of `Preset`. */
@@ -20,6 +26,11 @@ export interface Field {
 	 * author allowed. `drop`: the field is ignored, with an error. `warn`: the field is ignored, with a warning.
 	 */
 	readonly onError: "refuse" | "drop" | "warn";
+	/**
+	 * How what a project's settings say joins what the user's own say; absent where the project's replaces it. A project may
+	 * narrow the user's limits, never widen them.
+	 */
+	readonly joins?: Joining;
 	/** The value of a field that the file does not set; absent when the caller decides. */
 	readonly fallback?: (source: PresetSource) => unknown;
 	/** What its absence means, for the docs. */
@@ -52,29 +63,35 @@ export const fields: readonly Field[] = [
 	refuse("tools", "tools", kind("tools"), {
 		doc: "The complete list of tools it may use: names (with pi 1.0 or newer also `codemode` and `tool_search`), `ext:extension`, `ext:extension/tool`, `mcp:server`, `mcp:server/tool` (also `mcp__server__*`, `mcp__server__tool`), `*` (every tool) or `none`.",
 		absent: "the default tools",
+		joins: "common",
 		aliases: ["allowed_tools"],
 	}),
 	refuse("disallowedTools", "disallowed_tools", kind("denied tools"), {
 		doc: "Tools it may not use, even if `tools` lists them.",
 		absent: "none",
+		joins: "either",
 		aliases: ["exclude_tools"],
 	}),
 	drop("mcpServers", "mcp_servers", kind("list"), {
 		doc: "MCP servers of pi's `mcp.json` that it connects, for all their tools unless `tools` names some of them; needs pi 0.99 or newer.",
 		absent: "those that `tools` names",
+		joins: "common",
 	}),
 	refuse("extensions", "extensions", kind("switch or list"), {
 		doc: "Which extensions it loads: all, none, or a list.",
 		absent: "the caller's choice",
+		joins: "common",
 		aliases: ["inherit_extensions"],
 	}),
 	refuse("excludeExtensions", "exclude_extensions", kind("list"), {
 		doc: "Extensions it does not load, even if `extensions` lists them.",
 		absent: "none",
+		joins: "either",
 	}),
 	refuse("skills", "skills", kind("switch or list"), {
 		doc: "Which skills it has: all, none, or a list.",
 		absent: "the caller's choice",
+		joins: "common",
 		aliases: ["inherit_skills"],
 	}),
 	drop(
@@ -100,30 +117,36 @@ export const fields: readonly Field[] = [
 	refuse("maxTurns", "max_turns", count(0, 100_000), {
 		doc: "After this many turns it is asked to finish; 0 is no limit.",
 		absent: unlimited,
+		joins: "smaller",
 		aliases: ["steps"],
 	}),
 	refuse("timeoutMs", "timeout", kind("duration"), {
 		doc: "How long a run may take; 0 is no limit.",
 		absent: unlimited,
+		joins: "smaller",
 		aliases: ["timeout_ms", "timeout_seconds", "max_runtime_seconds", "max_runtime_ms"],
 	}),
 	refuse("toolTimeoutMs", "tool_timeout", kind("duration"), {
 		doc: "How long one tool call may take; 0 is no limit.",
 		absent: unlimited,
+		joins: "smaller",
 		aliases: ["tool_timeout_ms"],
 	}),
 	refuse("idleTimeoutMs", "idle_timeout", kind("duration"), {
 		doc: "How long it may be inactive; 0 is no limit.",
 		absent: unlimited,
+		joins: "smaller",
 		aliases: ["idle_timeout_ms"],
 	}),
 	refuse("budgetTokens", "budget_tokens", count(0, 1e12), {
 		doc: "Tokens it may spend, such as `200k` or `1.5m`.",
 		absent: unlimited,
+		joins: "smaller",
 	}),
 	refuse("budgetCost", "budget_cost", kind("money"), {
 		doc: "US dollars it may spend.",
 		absent: unlimited,
+		joins: "smaller",
 	}),
 	drop("wrapUpPercent", "wrap_up_before", kind("percent"), {
 		doc: "How much of its time, turns and budget is kept for the answer: it is asked to finish that long, and at least one turn, before a limit ends the run; 0: it is not asked.",
@@ -136,23 +159,28 @@ export const fields: readonly Field[] = [
 	refuse("isolation", "isolation", choice(["worktree", "off"], ["none:off", "no:off", "false:off"]), {
 		doc: "Whether it works in its own git worktree.",
 		absent: "the call decides",
+		joins: "users",
 	}),
 	refuse("isolationBase", "isolation_base", text(250), {
 		doc: "What its worktree starts from: `head` (the last commit) or `dirty` (with uncommitted changes).",
 		absent: "`head`",
+		joins: "users",
 		aliases: ["base_ref"],
 	}),
 	refuse("worktree", "worktree", kind("worktree"), {
 		doc: "Where its worktree is (`dir`) and what makes it ready: directories to `link`, ignored files to `include`, a `setup` command.",
 		absent: "the setting",
+		joins: "users",
 	}),
 	refuse("isolated", "isolated", kind("boolean"), {
 		doc: "Whether it runs without any extension or skill.",
 		absent: "no",
+		joins: "either",
 	}),
 	refuse("memory", "memory", choice(["project", "local", "user"], ["none:", "off:", "no:", "false:"]), {
 		doc: "Where it keeps notes between runs: `project` (in the repository), `local` (in the project, ignored by git) or `user`.",
 		absent: "no memory",
+		joins: "users",
 	}),
 	drop("outputSchema", "output_schema", kind("schema"), {
 		doc: "The JSON Schema that its answer must match.",
@@ -165,31 +193,38 @@ export const fields: readonly Field[] = [
 	refuse("verify", "verify", kind("verify"), {
 		doc: "A command that checks its work, in its directory, after its answer; if it fails, the agent is asked to fix the work, and the run fails if it cannot.",
 		absent: "nothing is verified",
+		joins: "users",
 	}),
 	refuse("verifyRepairs", "verify_repairs", count(0, 20), {
 		doc: "How often it may fix work that `verify` rejects.",
 		absent: "1",
+		joins: "users",
 	}),
 	refuse("subagents", "subagents", kind("preset names"), {
 		doc: "Which presets it may start: names, `*` (any) or `none`.",
 		absent: "the caller's choice",
+		joins: "common",
 		aliases: ["allowed_subagents", "subagent_agents", "allowed_agents"],
 	}),
 	refuse("runner", "runner", choice(["session", "process", "tmux"]), {
 		doc: "Where it runs: inside pi (`session`), in its own process, or in a tmux pane.",
 		absent: "the setting",
+		joins: "users",
 	}),
 	refuse("machine", "machine", kind("name"), {
 		doc: "The machine that it runs on: one from your settings (`machines`), `local` (a worker on this one) or `here`.",
 		absent: "the setting, else this machine",
+		joins: "users",
 	}),
 	refuse("retry", "retry", choice(["lost", "off"], ["none:off", "no:off", "false:off"]), {
 		doc: "Whether it is run again from the start, once, if the machine that it runs on loses it (`lost`). Only on other machines.",
 		absent: "the setting",
+		joins: "users",
 	}),
 	refuse("launcher", "launcher", kind("name"), {
 		doc: "The program that it runs inside, such as a sandbox: one from your settings (`launchers`). It then has its own process.",
 		absent: "none",
+		joins: "users",
 	}),
 	{
 		...drop("color", "color", kind("color"), {
@@ -202,12 +237,14 @@ export const fields: readonly Field[] = [
 	refuse("enabled", "enabled", kind("boolean"), {
 		doc: "`false` hides it and the presets it replaces.",
 		absent: "`true`",
+		joins: "both",
 		aliases: ["enable"],
 		fallback: () => true,
 	}),
 	refuse("locked", "locked", kind("list"), {
 		doc: "Fields that a call must not change.",
 		absent: "none",
+		joins: "either",
 	}),
 ];
 
@@ -237,7 +274,7 @@ export function fieldsMarkdown(): string {
 	].join("\n");
 }
 
-type FieldDetails = Pick<Field, "doc" | "absent"> & Partial<Pick<Field, "aliases" | "fallback">>;
+type FieldDetails = Pick<Field, "doc" | "absent"> & Partial<Pick<Field, "aliases" | "fallback" | "joins">>;
 
 /** An invalid value drops only the field. */
 function drop(key: FieldKey, name: string, kind: Kind, more: FieldDetails): Field {

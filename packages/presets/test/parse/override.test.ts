@@ -18,7 +18,8 @@ test("`inherit` asks for the session's model here too", () => {
 test("a wrong value that limits nothing is dropped, with what was expected", () => {
 	const { fields, faults, isRefused } = parseOverride({ thinking: "much", model: "haiku" });
 	expect([fields, isRefused]).toEqual([{ model: "haiku" }, false]);
-	expect(faults).toEqual([expect.stringMatching(/^"thinking" must be .*, but is "much"$/)]);
+	const message = expect.stringMatching(/^"thinking" must be .*, but is "much"$/);
+	expect(faults).toEqual([{ key: "thinking", message }]);
 });
 
 test.each<[object, RegExp]>([
@@ -28,7 +29,8 @@ test.each<[object, RegExp]>([
 	[{ disabled: "perhaps" }, /"disabled" must be `true` or `false`/],
 ])("a limit that is not understood refuses the preset: %j", (values, fault) => {
 	const { isRefused, faults } = parseOverride(values);
-	expect([isRefused, faults]).toEqual([true, [expect.stringMatching(fault)]]);
+	const [key] = Object.keys(values);
+	expect([isRefused, faults]).toEqual([true, [{ key, message: expect.stringMatching(fault) }]]);
 });
 
 test("the words of other extensions are understood", () => {
@@ -47,7 +49,7 @@ test("a wrong value that may have been meant to take tools away refuses the pres
 
 test("unknown fields are named, with the one that was meant", () => {
 	expect(parseOverride({ modle: "x", name: "y", __proto__: null }).faults).toEqual([
-		'unknown field "modle" (did you mean "model"?)',
-		'unknown field "name": it cannot be changed here',
+		{ key: "modle", message: 'unknown field "modle" (did you mean "model"?)' },
+		{ key: "name", message: 'unknown field "name": it cannot be changed here' },
 	]);
 });

@@ -65,8 +65,8 @@ export interface Workflows<Context extends SessionContext> {
 	saved(ctx: Context): Promise<SavedWorkflows>;
 	/** What a model reads before it writes a script. */
 	guide(ctx: Context): Promise<string>;
-	/** What a manager runs it with. A script that cannot be run is an error. */
-	prepare(call: WorkflowCall, ctx: Context, more?: { description?: string }): Promise<RunSpec>;
+	/** What a manager runs it with. A script that cannot be run is an error. A trial is not run. */
+	prepare(call: WorkflowCall, ctx: Context, more?: { description?: string; isTrial?: boolean }): Promise<RunSpec>;
 	start(call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
 	/** Continues one that is paused, was stopped or failed; with another script if the call names one. */
 	resume(wanted: string | undefined, call: WorkflowCall, ctx: Context, options: StartOptions): Promise<AgentRecord>;
@@ -163,8 +163,14 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		if (path) return scriptAt(path, placesOf(ctx));
 		return name ? (await findSaved(name, placesOf(ctx))).source : undefined;
 	};
-	const specOf = async (meta: Meta, order: Order, ctx: Context, runsDir?: string): Promise<WorkflowSpec> => {
-		const settings = await launcher.settings(ctx);
+	/** Throws if it launches something while the settings cannot be understood. */
+	const specOf = async (
+		meta: Meta,
+		order: Order,
+		ctx: Context,
+		{ launches, runsDir }: { launches: boolean; runsDir?: string },
+	): Promise<WorkflowSpec> => {
+		const settings = await (launches ? launcher.launchSettings(ctx) : launcher.settings(ctx));
 		const { model } = host.parent(ctx);
 		const budget = settings.workflows.budgetTokens;
 		const runs = runsDir === undefined ? await prepareRunsDir(await rootOf(launcher, ctx)) : { dir: runsDir };
@@ -201,11 +207,11 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		return run;
 	};
 
-	const prepare: Workflows<Context>["prepare"] = async (call, ctx, more = {}) => {
+	const prepare: Workflows<Context>["prepare"] = async (call, ctx, { isTrial = false, ...more } = {}) => {
 		const source = await sourceOf(call, ctx);
 		if (source === undefined) throw new AgentError("bad_request", "Give one of `script`, `path` and `name`.");
 		const { meta } = checkScript(source);
-		const spec = await specOf(meta, { script: source, args: argsOf(call.args) }, ctx);
+		const spec = await specOf(meta, { script: source, args: argsOf(call.args) }, ctx, { launches: !isTrial });
 		return { ...spec, ...more };
 	};
 
@@ -235,7 +241,9 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 			if (record.outcome.status === "completed" && script === known.script)
 				throw new AgentError("wrong_state", `Workflow ${record.id} has completed: there is nothing to resume.`);
 			const { meta } = checkScript(script);
-			const spec = await specOf(meta, { script }, ctx, dirname(record.artifacts ?? ""));
+			// The result of one that had returned is only delivered.
+			const launches = known.end?.status !== "completed" || script !== known.script;
+			const spec = await specOf(meta, { script }, ctx, { launches, runsDir: dirname(record.artifacts ?? "") });
 			return manager.resume(record.id, spec, options);
 		},
 		pause: (record) => liveOf(record).pause(),

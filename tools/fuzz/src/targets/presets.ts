@@ -76,7 +76,7 @@ export const presetTargets: Target[] = [
 	}),
 	target("an override of a preset is applied, narrowed or refused", changedJson(DEFINITIONS), (value) => {
 		const { faults } = parseOverride(value);
-		for (const fault of faults) presentable(fault, 1_000);
+		for (const { message } of faults) presentable(message, 1_000);
 		unpolluted();
 	}),
 ];

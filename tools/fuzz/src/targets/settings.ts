@@ -38,6 +38,15 @@ const ANSWERS = [
 ];
 const SPEC: RunSpec = { ...sampleSpec, tools: ["read", "bash"], limits: { maxTurns: 5, timeoutMs: 60_000 } };
 
+function parses(text: string): boolean {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 export const settingsTargets: Target[] = [
 	target(
 		"settings are used or ignored with a reason, and a project's never start a program",
@@ -49,7 +58,7 @@ export const settingsTargets: Target[] = [
 			fc.boolean(),
 		),
 		([text, isProjects]) => {
-			const { settings, problems, notes } = readSettings([{ path: "/x/subagents.json", text, isProjects }]);
+			const { settings, problems, notes, refusals } = readSettings([{ path: "/x/subagents.json", text, isProjects }]);
 			assert.ok(Check(settingsSchema, settings), "settings are not valid");
 			for (const problem of problems) {
 				presentable(problem, 2_000);
@@ -57,6 +66,8 @@ export const settingsTargets: Target[] = [
 			}
 			presentable(JSON.stringify(notes).replaceAll(/\\u[0-9a-f]{4}/g, ""), 100_000);
 			if (isProjects) for (const key of USERS_ONLY) assert.deepEqual(settings[key], DEFAULTS[key], key);
+			if (!parses(text)) assert.equal(refusals.length, 1, "what is no JSON must refuse launches");
+			for (const refusal of refusals) assert.ok(problems.includes(refusal.text));
 			unpolluted();
 		},
 	),

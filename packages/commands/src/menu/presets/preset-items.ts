@@ -47,9 +47,7 @@ function presetItem(preset: Preset, report: Reported): Item {
 		label: name,
 		tag: { text: on ? KINDS[source.kind] : `${KINDS[source.kind]}, off`, tone: on ? "muted" : "warn" },
 		about: description,
-		...(faults.length > 0 || source.kind !== "builtin"
-			? { note: [...faults.map((fault) => `agentOverrides: ${fault}`), path].join("\n") }
-			: {}),
+		...(faults.length > 0 || source.kind !== "builtin" ? { note: [...faults, path].join("\n") } : {}),
 	};
 }
 

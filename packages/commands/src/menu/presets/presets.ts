@@ -2,7 +2,7 @@
 
 import { nameKey } from "@pi-subagents/core";
 import type { PresetReport } from "@pi-subagents/launch";
-import { createConfigReader, loadPresets, saveSettings } from "@pi-subagents/launch";
+import { createConfigReader, loadPresets, saveSettings, settingsPath } from "@pi-subagents/launch";
 import type { Preset } from "@pi-subagents/presets";
 import type { Block } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";
@@ -118,12 +118,13 @@ async function togglePreset(menu: Menu, preset: Preset, wanted: boolean): Promis
 	else screen.notify(`${what} in your settings, but this project's settings override it.`, "warning");
 }
 
-/** The other overrides of the preset. They must be kept: an entry replaces those of lower precedence as a whole. */
+/** What else the user's own file says about the preset, under the name that it uses there. */
 function otherFields(name: string, agentDir: string, cwd: string): Record<string, unknown> {
-	const { settings } = createConfigReader(agentDir)({ cwd, trust: "no" }); // without the project's settings
+	const { overrides } = createConfigReader(agentDir)({ cwd, trust: "no" }); // without the project's settings
+	const own = overrides.find(({ path }) => path === settingsPath({ agentDir }))?.entries ?? {};
 	const key = nameKey(name);
-	const entry = Object.entries(settings.agentOverrides).find(([each]) => nameKey(each) === key)?.[1] ?? {};
-	return Object.fromEntries(Object.entries(entry).filter(([field]) => field.toLowerCase() !== "enabled"));
+	const entry = Object.entries(own).find(([each]) => nameKey(each) === key)?.[1];
+	return Object.fromEntries(Object.entries(entry ?? {}).filter(([field]) => field.toLowerCase() !== "enabled"));
 }
 
 async function save({ host, launcher, ctx }: Menu, name: string, fields: Record<string, unknown>): Promise<void> {

@@ -51,20 +51,29 @@ export function settingItems(layers: SettingsLayers): Item[] {
 	});
 }
 
-type Origin = "default" | "user" | "project" | "elsewhere";
+type Origin = "default" | "user" | "project" | "both" | "elsewhere";
 
 const ORIGINS: Record<Exclude<Origin, "default">, string> = {
 	user: "yours",
 	project: "this project's",
+	both: "yours and this project's",
 	elsewhere: "pi's settings.json",
 };
 
-/** Whose value applies. A non-default value that is in neither of our files comes from pi's settings.json. */
+/**
+ * Whose value applies: a project's does not widen the user's. A non-default value that is in neither of our files comes
+ * from pi's settings.json.
+ */
 export function originOf(setting: Setting, { effective, user, project = {} }: SettingsLayers): Origin {
-	if (valueAt(project, setting) !== undefined) return "project";
-	if (valueAt(user, setting) !== undefined) return "user";
-	const isDefault = JSON.stringify(valueAt(effective, setting)) === JSON.stringify(setting.shape.default);
-	return isDefault ? "default" : "elsewhere";
+	const counts = (value: unknown) => JSON.stringify(value) === JSON.stringify(valueAt(effective, setting));
+	const [own, projects] = [valueAt(user, setting), valueAt(project, setting)];
+	if (own !== undefined && projects !== undefined) {
+		const owners = (["project", "user"] as const).filter((who) => counts(who === "user" ? own : projects));
+		return owners[0] ?? "both";
+	}
+	if (projects !== undefined) return counts(projects) ? "project" : "elsewhere";
+	if (own !== undefined) return "user";
+	return counts(setting.shape.default) ? "default" : "elsewhere";
 }
 
 export function valueAt(values: object, { path }: Pick<Setting, "path">): unknown {

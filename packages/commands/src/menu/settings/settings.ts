@@ -9,6 +9,7 @@ import { choicesOf, parseObject, type SettingsPlace, saveSettings, settingsPath 
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";
+import { brokenFiles, fixFile, fixItem } from "./broken-files.ts";
 import {
 	allSettings,
 	changeOf,
@@ -33,12 +34,14 @@ export function settingsMenu(menu: Menu): Promise<void> {
 	return runMenu(
 		menu.screen,
 		async () => {
-			const layers = await readLayers(menu);
+			const [layers, broken] = await Promise.all([readLayers(menu), brokenFiles(menu)]);
 			const scopes = layers.project === undefined ? [] : [scopeItem(scope)];
-			const items = [...scopes, ...settingItems(layers)];
+			const items = [...broken.map(fixItem), ...scopes, ...settingItems(layers)];
 			return { title: TITLE, intro: `Saved to ${pathFor(menu, scope)}`, items: () => items, isSearchable: true };
 		},
 		async (key) => {
+			const broken = (await brokenFiles(menu)).find((file) => fixItem(file).value === key);
+			if (broken) return fixFile(menu, broken);
 			if (key === SCOPE) scope = scope === "user" ? "project" : "user";
 			const setting = allSettings.find((each) => each.key === key);
 			if (setting) await settingMenu(menu, setting, scope);
@@ -51,7 +54,7 @@ function scopeItem(scope: Scope): Item {
 		value: SCOPE,
 		label: "Set them for",
 		tag: { text: scope === "user" ? "all projects" : "this project", tone: "accent" },
-		about: "which file to change: yours, or this project's, which takes precedence",
+		about: "which file to change: yours, or this project's, which can narrow your limits",
 	};
 }
 
@@ -173,12 +176,17 @@ async function save(menu: Menu, setting: Setting, scope: Scope, value: unknown):
 	await launcher.settings(ctx); // listeners are notified now, not at the next launch
 	const layers = await readLayers(menu);
 	const counts = valueText(setting.shape, valueAt(layers.effective, setting));
-	const isOverruled = scope === "user" && originOf(setting, layers) === "project";
+	const isSaved = JSON.stringify(value) === JSON.stringify(valueAt(layers.effective, setting));
+	const origin = originOf(setting, layers);
+	const overruling =
+		scope === "user" && origin === "project"
+			? `this project sets it to ${counts}, which takes precedence here`
+			: scope === "project" && origin !== "project" && value !== undefined && !isSaved
+				? `your own settings allow less: ${counts} counts`
+				: undefined;
 	screen.notify(
-		isOverruled
-			? `${setting.title}: saved, but this project sets it to ${counts}, which takes precedence here.`
-			: `${setting.title}: ${counts}`,
-		isOverruled ? "warning" : "info",
+		overruling === undefined ? `${setting.title}: ${counts}` : `${setting.title}: saved, but ${overruling}.`,
+		overruling === undefined ? "info" : "warning",
 	);
 }
 
@@ -193,9 +201,10 @@ async function readLayers({ host, launcher, ctx }: Menu): Promise<SettingsLayers
 	return { effective, user, ...defined({ project }) };
 }
 
-/** A broken file counts as empty here; the launcher reports it. */
+/** A broken file counts as empty here; the list begins with a way to fix it. */
 async function contentOf(place: SettingsPlace): Promise<Record<string, unknown>> {
-	const content = parseObject((await readSmallFile(settingsPath(place))) ?? "{}");
+	const text = await readSmallFile(settingsPath(place)).catch(() => undefined);
+	const content = parseObject(text ?? "{}");
 	return typeof content === "string" ? {} : content;
 }
 

@@ -6,7 +6,35 @@ export type About<Value> = {
 	title: string;
 	description: string;
 	default: Value;
+	/** Every setting says whether it limits agents: one that does must not be lost. */
+	limit: Limit;
 };
+
+/**
+ * How a project's value joins the user's own, for a setting that limits agents: a value of it that is not understood
+ * refuses launches, and a project never widens what the user set. `none` limits nothing: there a bad value is dropped,
+ * and a project's replaces the user's.
+ */
+export type Limit =
+	| "none"
+	/** Both are defaults of which the project's replaces the user's; agents must still not do without it by mistake. */
+	| "replaced"
+	/** The project's does not count. */
+	| "users"
+	/** The smaller; 0 is no limit. By name: each the smaller. */
+	| "smaller"
+	/** The smaller, also if that is 0. */
+	| "least"
+	/** On only if both say so. */
+	| "both"
+	/** What both name; `true` is everything, `false` nothing. */
+	| "common"
+	/** What either names. */
+	| "either"
+	/** The later in the list of choices. */
+	| "stricter"
+	/** Field by field, as the table of a preset's fields says. */
+	| "fields";
 
 /** Timers reach no further than this. */
 export const MAX_DAYS = 24;

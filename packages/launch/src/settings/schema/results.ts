@@ -12,6 +12,7 @@ export const resultSettings = {
 			title: "Join results",
 			description: "How the results of agents launched in one turn are delivered.",
 			default: "smart",
+			limit: "none",
 		},
 	),
 	notify: choice(
@@ -25,6 +26,7 @@ export const resultSettings = {
 			description:
 				"What happens when a background agent settles while pi is idle. An agent that you started yourself never starts a turn.",
 			default: "turn",
+			limit: "none",
 		},
 	),
 	interrupt: choice(
@@ -37,6 +39,7 @@ export const resultSettings = {
 			title: "Escape stops",
 			description: "Which agents are stopped when you interrupt the turn with Escape.",
 			default: "foreground",
+			limit: "none",
 		},
 	),
 };

@@ -75,19 +75,26 @@ export const runnerSettings = {
 			process: "in its own pi process",
 			tmux: "in its own pi process, which you can watch in a tmux window",
 		},
-		{ title: "Runner", description: "Where agents run if their preset does not say.", default: "session" },
+		{
+			title: "Runner",
+			description: "Where agents run if their preset does not say.",
+			default: "session",
+			limit: "replaced",
+		},
 	),
 	machine: Type.String({
 		maxLength: 100,
 		title: "Machine",
 		description: "The machine on which agents run if neither the call nor their preset names one; empty: this machine.",
 		default: "",
+		limit: "replaced",
 	}),
 	machines: Type.Record(Type.String(), machine, {
 		title: "Machines",
 		description:
 			'Other machines that agents may run on, by a name of your choice: `{ "box": { "ssh": "me@box" } }`, or a fleet with `nats`. Only in your own settings; see docs/remote.md.',
 		default: {},
+		limit: "users",
 	}),
 	retry: choice(
 		{ off: "it is reported as lost", lost: "it is run again from the start, once" },
@@ -95,6 +102,7 @@ export const runnerSettings = {
 			title: "Retry",
 			description: "What happens to an agent on another machine if that machine loses it and nothing of it is alive.",
 			default: "off",
+			limit: "none",
 		},
 	),
 	launchers: Type.Record(Type.String(), launcher, {
@@ -102,5 +110,6 @@ export const runnerSettings = {
 		description:
 			'Programs that agents can run inside, such as a sandbox, by a name of your choice: `{ "net": { "command": ["bwrap", …] } }`. A preset names one with `launcher`. Only in your own settings; see docs/sandboxes.md.',
 		default: {},
+		limit: "users",
 	}),
 };

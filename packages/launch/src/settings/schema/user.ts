@@ -16,12 +16,14 @@ export const userSettings = {
 		title: "Key for the agents",
 		description: "The key that opens the list of agents, such as `alt+a`, `ctrl+alt+s` or `f6`; empty: none.",
 		default: "alt+a",
+		limit: "none",
 	}),
 	resultsKey: shortcut({
 		title: "Key for results",
 		description:
 			"The key that delivers results held back by an interrupt, or resumes the agents that ended with the last pi; empty: none.",
 		default: "alt+r",
+		limit: "none",
 	}),
 	mentions: choice(
 		{
@@ -33,6 +35,7 @@ export const userSettings = {
 			title: "Messages to @name",
 			description: "What happens to a message that begins with `@` and the id or name of an agent, or a preset.",
 			default: "direct",
+			limit: "none",
 		},
 	),
 	notifications: Type.Object(
@@ -43,12 +46,13 @@ export const userSettings = {
 					failed: "an agent has failed, or was stopped by a limit",
 					done: "an agent is done",
 				},
-				{ title: "About", description: "What you are notified of.", default: [] },
+				{ title: "About", description: "What you are notified of.", default: [], limit: "none" },
 			),
 			minSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
 				title: "From (seconds)",
 				description: "Only about runs that took at least this long, and questions that have waited this long.",
 				default: 30,
+				limit: "none",
 			}),
 			via: choice(
 				{
@@ -56,13 +60,14 @@ export const userSettings = {
 					bell: "the terminal rings",
 					command: "`command` is started",
 				},
-				{ title: "Via", description: "How notifications reach you.", default: "osc" },
+				{ title: "Via", description: "How notifications reach you.", default: "osc", limit: "none" },
 			),
 			command: names({
 				title: "Command",
 				description:
 					'A program and its arguments, such as `["notify-my-phone", "--quiet"]`: started without a shell in your home directory, with the notification as JSON on its input. Agents that continue after you quit use only this, whatever `via` says.',
 				default: [],
+				limit: "none",
 			}),
 		},
 		{ title: "Notifications", description: "How you are notified while you are not looking at pi." },
@@ -74,6 +79,7 @@ export const userSettings = {
 				description:
 					"A program and its arguments that sees every launch before it happens: started without a shell in your home directory, with the spec as JSON on its input. It may refuse the launch, or reduce tools, model and limits; see docs/hooks.md. Only in your own settings.",
 				default: [],
+				limit: "users",
 			}),
 		},
 		{ title: "Hooks", description: "Your own programs that take part in decisions." },
@@ -85,11 +91,12 @@ export const userSettings = {
 			compact: "one line for each",
 			off: "it is not shown",
 		},
-		{ title: "Subagent widget display", description: "How the tree of agents looks.", default: "auto" },
+		{ title: "Subagent widget display", description: "How the tree of agents looks.", default: "auto", limit: "none" },
 	),
 	drainSeconds: amount(MAX_DAYS * 24 * 60 * 60, {
 		title: "Drain (seconds)",
 		description: "How long print and JSON mode wait for background agents before they exit; 0: not at all.",
 		default: 600,
+		limit: "none",
 	}),
 };
