@@ -3,18 +3,15 @@
  * session: were the module shared, the end of a child would undo what guards the parent, or a sibling. So each living
  * child has its own. One whose session has ended may serve the next child, as it may serve the next session in pi.
  */
-import { existsSync, statSync } from "node:fs";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { statSync } from "node:fs";
 import {
-	createEventBus,
 	DefaultResourceLoader,
-	discoverAndLoadExtensions,
 	type ExtensionAPI,
 	type ExtensionFactory,
 	type LoadExtensionsResult,
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import { messageOf } from "../base/best-effort.ts";
+import { importFresh, NOWHERE } from "./fresh-import.ts";
 import { extended } from "./guarded-api.ts";
 
 /** An extension as code: pi's loader takes these, too. */
@@ -69,36 +66,6 @@ export class ExtensionModules {
 export function versionOf(path: string): string {
 	const { mtimeMs, ctimeMs, size, ino } = statSync(path);
 	return JSON.stringify([path, mtimeMs, ctimeMs, size, ino]);
-}
-
-/** Evaluates the extension's modules again, as pi does, beside pi's own cache. */
-async function importFresh(path: string): Promise<ExtensionFactory> {
-	const bus = createEventBus();
-	let lent: ((url: string) => Promise<unknown>) | undefined;
-	bus.on("pi-subagents:import", (given) => {
-		lent = given as NonNullable<typeof lent>;
-	});
-	const { errors, runtime } = await discoverAndLoadExtensions([importerFile()], NOWHERE, NOWHERE, bus);
-	runtime.invalidate();
-	if (!lent) throw new Error(`pi did not load ${importerFile()}: ${errors[0]?.error ?? "it says no reason"}`);
-	const module: unknown = await lent(pathToFileURL(path).href).catch((error: unknown) => {
-		throw new Error(messageOf(error), { cause: error });
-	});
-	const { default: exported = module }: { default?: unknown } = Object(module);
-	if (typeof exported !== "function") throw new Error("it does not export a function");
-	return exported as ExtensionFactory;
-}
-
-/** pi would otherwise also load what it finds in the directories that it is given. */
-const NOWHERE = fileURLToPath(new URL("no-such-directory", import.meta.url || "file:///"));
-
-/** Built or not. */
-function importerFile(): string {
-	const places = ["./extension-importer.ts", "../extension-importer.ts", "./importer-entry.ts"];
-	const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-	const file = files.find(existsSync);
-	if (file === undefined) throw new Error("extension-importer.ts is not beside this package's code.");
-	return file;
 }
 
 /** Where extensions are run. */

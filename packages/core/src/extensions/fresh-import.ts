@@ -1,0 +1,97 @@
+/**
+ * Imports an extension with modules that nothing else has, while everything else keeps its own. pi's loader evaluates
+ * what it compiles each time, but leaves compiled packages to Node, which evaluates them once for all: a program that an
+ * extension controls through such a package would be shared by parent and child.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createEventBus, discoverAndLoadExtensions, type ExtensionFactory } from "@earendil-works/pi-coding-agent";
+
+type Import = (url: string) => Promise<unknown>;
+
+/** One after another: what one is importing must not be taken for another's. */
+let turn: Promise<unknown> = Promise.resolve();
+let count = 0;
+
+/** Rejects if the file is not an extension. */
+export function importFresh(path: string): Promise<ExtensionFactory> {
+	const imported = turn.then(async () => {
+		const lent = await lendImport();
+		const module = await apart(rootOf(path), () => lent(pathToFileURL(path).href));
+		const { default: exported = module }: { default?: unknown } = Object(module);
+		if (typeof exported !== "function") throw new Error("it does not export a function");
+		return exported as ExtensionFactory;
+	});
+	turn = imported.catch(() => undefined);
+	return imported;
+}
+
+/** Beside pi's cache, for pi evaluates our file again. */
+async function lendImport(): Promise<Import> {
+	const bus = createEventBus();
+	let lent: Import | undefined;
+	bus.on("pi-subagents:import", (given) => {
+		lent = given as Import;
+	});
+	const { errors, runtime } = await discoverAndLoadExtensions([importerFile()], NOWHERE, NOWHERE, bus);
+	runtime.invalidate();
+	if (!lent) throw new Error(`pi did not load ${importerFile()}: ${errors[0]?.error ?? "it says no reason"}`);
+	return lent;
+}
+
+/** pi would otherwise also load what it finds in the directories that it is given. */
+export const NOWHERE = fileURLToPath(new URL("no-such-directory", import.meta.url || "file:///"));
+
+/** Built or not. */
+function importerFile(): string {
+	const places = ["./extension-importer.ts", "../extension-importer.ts", "./importer-entry.ts"];
+	const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+	const file = files.find(existsSync);
+	if (file === undefined) throw new Error("extension-importer.ts is not beside this package's code.");
+	return file;
+}
+
+/** Modules below the root that Node loads meanwhile are new: ES modules by another address, others by an empty cache. */
+async function apart<T>(root: string, work: () => Promise<T>): Promise<T> {
+	const place = pathToFileURL(root).href;
+	const mark = `?pi-subagents=${++count}`;
+	const hooks = nodeModule.registerHooks?.({
+		resolve(specifier, context, next) {
+			const found = next(specifier, context);
+			const isNew = found.url.startsWith(place) && !found.url.includes("?") && !LENT_BY_PI.test(found.url);
+			return isNew ? { ...found, url: found.url + mark } : found;
+		},
+	});
+	const { cache } = nodeModule.createRequire(join(root, "any.js"));
+	const take = () => {
+		const below = Object.entries(cache).filter(([path]) => path.startsWith(root) && !LENT_BY_PI.test(path));
+		for (const [path] of below) delete cache[path];
+		return below;
+	};
+	const before = take();
+	try {
+		return await work();
+	} finally {
+		hooks?.deregister();
+		take();
+		for (const [path, module] of before) cache[path] = module;
+	}
+}
+
+/** pi's own modules must stay the ones that pi has. */
+const LENT_BY_PI = /[\\/](?:@earendil-works|@mariozechner|typebox|@sinclair[\\/]typebox)[\\/]/;
+
+/** How far above an extension its package may begin. */
+const MAX_LEVELS = 3;
+
+/** What belongs to the extension: all packages that are installed with it, or its own package, or its directory. */
+function rootOf(path: string): string {
+	const real = realpathSync(path);
+	const [above = "", ...rest] = real.split(`${sep}node_modules${sep}`);
+	if (rest.length > 0) return `${above}${sep}node_modules${sep}`;
+	const dir = dirname(real);
+	const levels = Array.from({ length: MAX_LEVELS }).map((_, level) => join(dir, ...Array(level).fill("..")));
+	return (levels.find((each) => existsSync(join(each, "package.json"))) ?? dir) + sep;
+}
