@@ -80,7 +80,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 	const { store } = manager;
 	const archive = archiveLongResults({ manager, flushLogs, warn });
 	const log = keepUnwritten({ log: deps.log, sessionId, warn, clock });
-	const journal = createJournal({ store, log, archive, clock });
+	const journal = createJournal({ store, log, archive, isBusy: () => !messenger.canSend(), clock });
 	const notifier = createNotifier({ store, journal, messenger, states, warn, mayBeClaimed, onSettled, clock });
 	const restorer = createRestorer({
 		manager,

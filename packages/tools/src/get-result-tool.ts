@@ -39,7 +39,7 @@ export function createGetResultTool(deps: GetResultToolDeps): ToolDefinition<typ
 			label: "Agent result",
 			description: "Read an agent's result, wait for it, or peek at its log. Not for polling.",
 			parameters,
-			async execute(_callId, { agent_id, wait = false, verbose = false, peek: glance }, signal) {
+			async execute(callId, { agent_id, wait = false, verbose = false, peek: glance }, signal) {
 				const { agents, claims, usage, flushLogs } = deps;
 				const { id } = findAgent(agents.list(), agent_id);
 				if (glance || verbose) await flushLogs();
@@ -52,7 +52,7 @@ export function createGetResultTool(deps: GetResultToolDeps): ToolDefinition<typ
 					reportFor(await wholeOutcome(record, outcome), record),
 					...(verbose ? [await closeUp(record)] : []),
 				].join("\n\n");
-				claims?.claim(record);
+				claims?.claim(record, callId);
 				if (outcome.status !== "completed") throw new RunReport(text);
 				return { ...told(text), details: detailsOf(record), ...(usage ? { usage: usage.owed() } : {}) };
 			},

@@ -19,8 +19,8 @@ export type BackgroundRuns = () => readonly AgentRecord[];
 
 /** Results are also announced in messages; a tool call that reads one claims it, so that it is delivered once. */
 export interface ResultClaims {
-	/** The result of this run has been read. */
-	claim(record: AgentRecord): void;
+	/** The result of this run has been read, by this call. */
+	claim(record: AgentRecord, callId: string): void;
 	/** A call waits for this run: its announcement is held back until the returned function is called. */
 	expect(runId: string): () => void;
 }

@@ -33,7 +33,7 @@ export function createStopTool({ agents, claims }: StopToolDeps): ToolDefinition
 			label: "Stop agent",
 			description: "Stop an agent and its sub-agents.",
 			parameters,
-			async execute(_callId, { id: wanted, reason, mode = "abort" }) {
+			async execute(callId, { id: wanted, reason, mode = "abort" }) {
 				const isActive = {
 					is: ({ outcome }: { outcome?: object }) => !outcome,
 					none: "No agent is active; nothing was stopped.",
@@ -46,7 +46,7 @@ export function createStopTool({ agents, claims }: StopToolDeps): ToolDefinition
 				}
 				agents.abort(id, { by: "parent", ...defined({ reason }) });
 				const stopped = findAgent(agents.list(), id);
-				claims?.claim(stopped);
+				claims?.claim(stopped, callId);
 				return told(stopped.outcome ? reportFor(stopped.outcome, stopped) : `Agent ${id} is being stopped.`);
 			},
 			renderResult: renderToldResult,

@@ -34,6 +34,7 @@ export interface WorkflowToolCall {
 interface WorkflowOptions {
 	isBackground: boolean;
 	launchedBy: "model";
+	callId: string;
 }
 
 /** What runs workflows. */
@@ -66,14 +67,14 @@ export function createWorkflowTool(
 				"Run a script over many agents: fan-out, pipelines, loops; it survives restarts. Call it without arguments first: that returns the guide.",
 			promptSnippet: "Orchestrate many agents with a script",
 			parameters: deps.schedule ? withSchedule : (parameters as typeof withSchedule),
-			async execute(_callId, { background = true, resume, schedule, ...call }, signal, onUpdate, ctx) {
+			async execute(callId, { background = true, resume, schedule, ...call }, signal, onUpdate, ctx) {
 				if (deps.schedule && schedule?.trim()) {
 					if (resume) throw new AgentError("bad_request", "`schedule` cannot go with `resume`.");
 					const text = await deps.schedule(schedule, workflowJob(call), ctx);
 					return { content: [{ type: "text", text }], details: { agents: [] } };
 				}
 				const workflows = await deps.load();
-				const options = { isBackground: background, launchedBy: "model" as const };
+				const options = { isBackground: background, launchedBy: "model" as const, callId };
 				if (!call.script && !call.path && !call.name && !resume)
 					return { content: [{ type: "text", text: await workflows.guide(ctx) }], details: { agents: [] } };
 				const record = await (resume

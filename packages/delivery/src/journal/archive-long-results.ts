@@ -4,6 +4,7 @@
  */
 import { type AgentRecord, bestEffort, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
 import { readResult } from "@pi-subagents/core/runs";
+import { dataIn, saidIn } from "./entry-content.ts";
 
 export interface ResultArchiveDeps {
 	manager: Manager;
@@ -40,7 +41,7 @@ export function archiveLongResults({ manager, flushLogs, warn }: ResultArchiveDe
 		checks.set(runId, checking);
 		return checking;
 	};
-	const isLong = (outcome: Outcome) => answerOf(outcome).length >= LONG_CHARACTERS;
+	const isLong = (outcome: Outcome) => Math.max(saidIn(outcome).length, dataIn(outcome).length) >= LONG_CHARACTERS;
 	manager.store.subscribe(({ event, record }) => {
 		if (event.type !== "agent_settled" || record.artifacts === undefined || !isLong(event.outcome)) return;
 		const { id: agentId, run } = record;
@@ -54,11 +55,9 @@ export function archiveLongResults({ manager, flushLogs, warn }: ResultArchiveDe
 /** Files that cannot be read, or say something else, are no reason to forget anything. */
 async function isKept(outcome: Outcome, { runId, artifacts }: { runId: string; artifacts: string }): Promise<boolean> {
 	const kept = await readResult(artifacts).catch(() => undefined);
-	return (
-		kept?.runId === runId && kept.outcome.status === outcome.status && answerOf(kept.outcome) === answerOf(outcome)
-	);
+	return kept?.runId === runId && kept.outcome.status === outcome.status && isSameAnswer(kept.outcome, outcome);
 }
 
-function answerOf(outcome: Outcome): string {
-	return (outcome.status === "completed" ? outcome.text : outcome.partialText) ?? "";
+function isSameAnswer(one: Outcome, other: Outcome): boolean {
+	return saidIn(one) === saidIn(other) && dataIn(one) === dataIn(other);
 }

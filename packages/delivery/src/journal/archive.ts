@@ -4,7 +4,7 @@
  */
 import { isObject, once } from "@pi-subagents/core";
 import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
-import { isOurs, outlivesIn } from "./entries.ts";
+import { hasOwnEnd, isOurs, outlivesIn } from "./entries.ts";
 
 export interface SeparatedEntries {
 	/** The agents whose every run has settled, and was delivered if it had to be. Looked up when it is first asked for. */
@@ -25,10 +25,16 @@ interface ArchivedEntries {
 interface OpenRun {
 	agentId: string;
 	isBackground: unknown;
+	/** The tool call that launched it. */
+	callId: unknown;
 	hasSettled: boolean;
 }
 
-export function separateArchive(entries: readonly SessionEntry[]): SeparatedEntries {
+/** `unanswered`: the tool calls without a result. */
+export function separateArchive(
+	entries: readonly SessionEntry[],
+	unanswered: ReadonlySet<unknown> = new Set(),
+): SeparatedEntries {
 	const open = new Map<string, OpenRun>();
 	const delivered = new Set<string>();
 	const currentIds = new Set<string>();
@@ -38,19 +44,21 @@ export function separateArchive(entries: readonly SessionEntry[]): SeparatedEntr
 		if (entry.type === "custom_message") for (const runId of deliveredIn(entry)) delivered.add(runId);
 		const data = dataOf(entry);
 		if (!data) continue;
-		const { type, runId, agentId, isBackground, by, completedAt } = data;
+		const { type, runId, agentId, isBackground, callId, by, completedAt } = data;
 		if (by === "shutdown" && typeof completedAt === "number") lastStopAt = Math.max(lastStopAt ?? 0, completedAt);
 		const run = typeof runId === "string" ? open.get(runId) : undefined;
 		if (typeof runId !== "string") hasOthers = true;
 		else if (type === "settled" && run) {
 			run.hasSettled = true;
-			if (run.isBackground === false) open.delete(runId); // as most: its result was the tool's
+			const isOwed = unanswered.has(run.callId) && hasOwnEnd(data);
+			if (run.isBackground === false && !isOwed) open.delete(runId); // as most: its result was the tool's
 		} else if (type === "launched" && typeof agentId === "string") {
 			// A run that outlives a session has files and a place in the footer, and is always checked.
 			if (outlivesIn(entry.customType)) currentIds.add(agentId);
-			open.set(runId, { agentId, isBackground, hasSettled: run?.hasSettled ?? false });
-		} else if (type === "closed") delivered.add(runId);
-		else hasOthers = true;
+			open.set(runId, { agentId, isBackground, callId, hasSettled: run?.hasSettled ?? false });
+		} else if (type === "closed") {
+			if (!unanswered.has(callId)) delivered.add(runId);
+		} else hasOthers = true;
 	}
 	for (const [runId, { agentId, hasSettled }] of open)
 		if (!hasSettled || !delivered.has(runId)) currentIds.add(agentId);

@@ -70,7 +70,7 @@ const settledSchema = () =>
 		wrappedUp: Type.Optional(Type.Boolean()),
 		/** The beginning of what it said. */
 		preview: Type.Optional(Type.String()),
-		/** All of what it said, up to 32 KB, where its files do not hold that. */
+		/** All of what it said, where its files did not hold that yet: up to 1 MB of an answer, 32 KB of anything else. */
 		text: Type.Optional(Type.String()),
 		/** How many characters it said. Versions before this field kept the beginning only. */
 		characters: Type.Optional(count),
@@ -114,7 +114,13 @@ const settledSchema = () =>
 		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
 	});
 
-const closedSchema = () => Type.Object({ type: Type.Literal("closed"), runId: id });
+const closedSchema = () =>
+	Type.Object({
+		type: Type.Literal("closed"),
+		runId: id,
+		/** The tool call that read the result. If the session has no result of that call, nothing has read it. */
+		callId: Type.Optional(Type.String()),
+	});
 
 export type LaunchEntry = Static<ReturnType<typeof launchSchema>>;
 export type SettledEntry = Static<ReturnType<typeof settledSchema>>;
@@ -124,6 +130,13 @@ const RUN = "subagents:record";
 const NESTED_RUN = "subagents:nested";
 const BACKGROUND_LAUNCH = "pi-subagents:bg-run";
 const BACKGROUND_UPDATE = "pi-subagents:bg-update";
+
+/** Whether a run that ended like this has a result of its own. One that was stopped, or ended with its process, has none. */
+export function hasOwnEnd({ status, by }: { status?: unknown; by?: unknown }): boolean {
+	return status !== "aborted" || !STOPPERS.includes(by);
+}
+
+const STOPPERS: readonly unknown[] = ["user", "parent", "shutdown", "lost"];
 
 /** What decides the type of an entry. */
 export interface EntryPlace {

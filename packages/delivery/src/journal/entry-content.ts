@@ -8,8 +8,10 @@ import type { LaunchEntry, SettledEntry } from "./entries.ts";
 const TASK_CHARACTERS = 2_000;
 const PREVIEW_CHARACTERS = 500;
 const DATA_CHARACTERS = 2_000;
-/** What an entry holds at most of an answer that no file holds. */
-const CARRIED_BYTES = 32 * 1024;
+/** What an entry holds at most of an answer that no file holds: more than any model says at once. */
+const ANSWER_BYTES = 1024 * 1024;
+/** The same for what was said before a failure or a stop, and for what the session keeps twice without a need. */
+const MODEST_BYTES = 32 * 1024;
 
 export function launchEntry(record: AgentRecord): LaunchEntry {
 	const {
@@ -69,12 +71,13 @@ export function settledEntry(record: AgentRecord, outcome: Outcome, { carriesAns
 		startedAt,
 		completedAt = record.lastEventAt,
 	} = record;
-	const { text, ...how } = split(outcome, carriesAnswer ? CARRIED_BYTES : DATA_CHARACTERS);
+	const { text, ...how } = split(outcome, carriesAnswer ? ANSWER_BYTES : DATA_CHARACTERS);
+	const most = outcome.status === "completed" ? ANSWER_BYTES : MODEST_BYTES;
 	return {
 		type: "settled",
 		runId: runIdOf({ agentId, run }),
 		...how,
-		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer)),
+		...(text === undefined ? {} : saidFields(text, outcome.omitted ?? 0, carriesAnswer ? most : 0)),
 		...(artifacts === undefined ? {} : { resultPath: `${artifacts}/result.json` }),
 		...defined({
 			worktree: outcome.worktree,
@@ -98,15 +101,25 @@ function verificationOf(outcome: Outcome) {
 
 /** Whether an entry can hold all of what it said. */
 export function fitsEntry(outcome: Outcome): boolean {
-	return Buffer.byteLength(split(outcome, 0).text ?? "") <= CARRIED_BYTES;
+	return bytesOf(outcome) <= ANSWER_BYTES;
 }
 
-function saidFields(text: string, omitted: number, carriesAnswer: boolean) {
+/** Whether the session may keep all of what it said a second time, beside the result of the call that waited for it. */
+export function isModest(outcome: Outcome): boolean {
+	return bytesOf(outcome) <= MODEST_BYTES;
+}
+
+function bytesOf(outcome: Outcome): number {
+	return Math.max(Buffer.byteLength(saidIn(outcome)), Buffer.byteLength(dataIn(outcome)));
+}
+
+/** Carries `most` bytes of the text, if the preview does not hold it anyway. */
+function saidFields(text: string, omitted: number, most: number) {
 	const preview = beginningOf(text, PREVIEW_CHARACTERS);
 	const isWhole = preview.length === text.length;
 	return {
 		preview,
-		...(carriesAnswer && !isWhole ? { text: beginningInBytes(text, CARRIED_BYTES) } : {}),
+		...(most > 0 && !isWhole ? { text: beginningInBytes(text, most) } : {}),
 		characters: text.length + omitted,
 	};
 }
@@ -127,7 +140,7 @@ function split(
 	switch (outcome.status) {
 		case "completed": {
 			const { text, wrappedUp, by, structured } = outcome;
-			const isSmall = structured && JSON.stringify(structured.data).length <= maxData;
+			const isSmall = structured && dataIn(outcome).length <= maxData;
 			return {
 				status: "completed",
 				text,
@@ -149,6 +162,16 @@ function split(
 				...defined({ text: outcome.partialText }),
 			};
 	}
+}
+
+/** What the agent said: its answer, or what it had said until it ended otherwise. */
+export function saidIn(outcome: Outcome): string {
+	return (outcome.status === "completed" ? outcome.text : outcome.partialText) ?? "";
+}
+
+/** Its answer as data, which a command may have printed instead of the agent. */
+export function dataIn(outcome: Outcome): string {
+	return outcome.status === "completed" && outcome.structured ? JSON.stringify(outcome.structured.data) : "";
 }
 
 /** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */

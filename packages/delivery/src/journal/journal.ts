@@ -3,12 +3,28 @@
  * opened. A launch is written before anything is started, so the session knows of the run whatever is killed afterwards.
  * The only place that writes how a run settled.
  */
-import { type AgentEvent, type AgentRecord, type Clock, type Outcome, runIdOf, type Store } from "@pi-subagents/core";
-import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
+import {
+	type AgentEvent,
+	type AgentRecord,
+	type Clock,
+	defined,
+	type Outcome,
+	type RunIdentity,
+	runIdOf,
+	type Store,
+} from "@pi-subagents/core";
+import { deliveredIn, type SessionEntry, unansweredCalls } from "../session/session-entry.ts";
 import type { KeepingLog } from "../session/unwritten-entries.ts";
 import { separateArchive } from "./archive.ts";
 import type { ResultArchive } from "./archive-long-results.ts";
-import { entryTypeFor, type JournalEntry, type LaunchEntry, parseEntry, type SettledEntry } from "./entries.ts";
+import {
+	entryTypeFor,
+	hasOwnEnd,
+	type JournalEntry,
+	type LaunchEntry,
+	parseEntry,
+	type SettledEntry,
+} from "./entries.ts";
 import { launchEntry, settledEntry } from "./entry-content.ts";
 import { UnwrittenAnswers } from "./unwritten-answers.ts";
 
@@ -20,6 +36,8 @@ export interface Journal {
 	branch(): string[];
 	/** All runs that the session remembers. */
 	runIds(): Iterable<string>;
+	/** Resolves when the log says how this run ended, or the disk is too slow: nothing should be told of it before. */
+	untilKnown(run: RunIdentity): Promise<void>;
 	/** When an agent last ended with its process, by what the log said when it was opened. Makes no record. */
 	lastStopAt(): number | undefined;
 }
@@ -28,8 +46,8 @@ export interface Journal {
 export interface RunJournal extends Journal {
 	/** Reports each background run that has settled, as soon as the log says how. */
 	onSettled(listener: (run: SettledRun) => void): void;
-	/** Writes that a run's result is never to be delivered. */
-	close(record: AgentRecord): void;
+	/** Writes that a run's result is never to be delivered: if `callId` is given, because the result of that call holds it. */
+	close(record: AgentRecord, callId?: string): void;
 	/** What the open session remembers, on whatever branch. */
 	read(): { current: LoggedRuns; archive: ArchivedAgents };
 	/** What its log says by now: another process that has the session open may have written to it. */
@@ -63,6 +81,13 @@ export interface LoggedRun {
 	settled?: SettledEntry;
 	/** The session holds the message with its result, or is not to get one. */
 	isDelivered: boolean;
+	/** A tool call waited for it, and the session has no result of that call: its process was killed before. */
+	isUnanswered: boolean;
+}
+
+/** Whether the session has yet to get the result, as far as its log knows. */
+export function isOwed({ launch, isDelivered, isUnanswered }: LoggedRun): boolean {
+	return !isDelivered && (launch.isBackground || isUnanswered);
 }
 
 /** Agents whose runs are all over and delivered. */
@@ -76,10 +101,12 @@ export interface JournalDeps {
 	store: Store;
 	log: KeepingLog;
 	archive: ResultArchive;
+	/** Whether the session does something: then its tool calls have no result yet, and will get one. */
+	isBusy: () => boolean;
 	clock: Clock;
 }
 
-export function createJournal({ store, log, archive, clock }: JournalDeps): RunJournal {
+export function createJournal({ store, log, archive, isBusy, clock }: JournalDeps): RunJournal {
 	/** The launch entries of the runs that are not archived. */
 	const entryIds = new Map<string, string | undefined>();
 	let archivedIds = (): Iterable<string> => [];
@@ -107,10 +134,9 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 		ended.add(runId);
 		const isFiled = filed.get(runId);
 		filed.delete(runId);
-		// The tool's result holds the answer of a foreground run.
-		if (!isBackground) return void append(settledEntry(record, outcome, { carriesAnswer: false }), record);
 		const write = (isInFiles: boolean | undefined) => {
 			append(settledEntry(record, outcome, { carriesAnswer: isInFiles !== true }), record);
+			if (!isBackground) return; // its caller has the result
 			const checked = isInFiles === undefined ? {} : { isFiled: isInFiles };
 			notify({ runId, record, isNew: true, isClosed: closed.has(runId), ...checked });
 		};
@@ -134,6 +160,8 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 		if (type === "agent_settled") settle(runId, record, event.outcome);
 	});
 
+	const callsWithoutResult = (entries: readonly SessionEntry[]) =>
+		isBusy() ? new Set<string>() : unansweredCalls(entries);
 	/** What is read back is not written again when the store replays it. */
 	const noting = (runs: LoggedRuns): LoggedRuns => {
 		for (const [runId, { settled, isDelivered }] of runs) {
@@ -145,6 +173,7 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 	return {
 		entryOf: (runId) => entryIds.get(runId),
 		runIds: () => [...archivedIds(), ...entryIds.keys()],
+		untilKnown: (run) => unwritten.until(runIdOf(run)),
 		lastStopAt: () => lastStopAt,
 		branch() {
 			if (entryIds.size === 0) return [];
@@ -152,21 +181,26 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 			return [...entryIds.values()].filter((id): id is string => id !== undefined && ids.has(id));
 		},
 		onSettled: (listener) => void listeners.push(listener),
-		close(record) {
+		close(record, callId) {
 			const runId = runIdOf({ agentId: record.id, run: record.run });
 			closed.add(runId);
-			append({ type: "closed", runId }, record);
+			append({ type: "closed", runId, ...defined({ callId }) }, record);
 		},
 		read() {
-			const { archive: archived, current: entries, ...rest } = separateArchive(log.entries());
+			const all = log.entries();
+			const unanswered = callsWithoutResult(all);
+			const { archive: archived, current: entries, ...rest } = separateArchive(all, unanswered);
 			({ lastStopAt } = rest);
 			archivedIds = () => archived().runIds;
-			const current = noting(readRuns(entries));
+			const current = noting(readRuns(entries, unanswered));
 			for (const [runId, { entryId }] of current) entryIds.set(runId, entryId);
 			const runs = () => readRuns(archived().entries);
 			return { current, archive: { has: (agentId) => archived().agentIds.has(agentId), runs } };
 		},
-		readAgain: async () => noting(readRuns(await log.reread())),
+		async readAgain() {
+			const entries = await log.reread();
+			return noting(readRuns(entries, callsWithoutResult(entries)));
+		},
 		setEnds(ends) {
 			for (const [runId, { isFiled }] of ends) if (!ended.has(runId) && !closed.has(runId)) filed.set(runId, isFiled);
 		},
@@ -177,22 +211,28 @@ export function createJournal({ store, log, archive, clock }: JournalDeps): RunJ
 	};
 }
 
-/** The runs in the entries of a session, in their order. */
-export function readRuns(entries: readonly SessionEntry[]): LoggedRuns {
+/** The runs in the entries of a session, in their order. `unanswered`: the tool calls without a result. */
+export function readRuns(entries: readonly SessionEntry[], unanswered: ReadonlySet<string> = new Set()): LoggedRuns {
 	const runs: LoggedRuns = new Map();
+	const isUnanswered = (callId: string | undefined) => callId !== undefined && unanswered.has(callId);
 	for (const entry of entries) {
 		if (entry.type !== "custom") continue;
 		const found = parseEntry(entry.customType, entry.data);
 		const known = found && runs.get(found.runId);
 		if (found?.type === "launched" && !known) {
-			runs.set(found.runId, { launch: found, outlives: found.outlives, entryId: entry.id, isDelivered: false });
+			const { runId, outlives } = found;
+			runs.set(runId, { launch: found, outlives, entryId: entry.id, isDelivered: false, isUnanswered: false });
 		} else if (found?.type === "launched" && known) known.launch = found;
 		else if (found?.type === "settled" && known) known.settled ??= found;
-		else if (found?.type === "closed" && known) known.isDelivered = true;
+		else if (found?.type === "closed" && known && !isUnanswered(found.callId)) known.isDelivered = true;
 	}
 	for (const runId of entries.flatMap(deliveredIn)) {
 		const run = runs.get(runId);
 		if (run) run.isDelivered = true;
+	}
+	for (const run of runs.values()) {
+		const { launch, settled } = run;
+		run.isUnanswered = !launch.isBackground && isUnanswered(launch.callId) && (!settled || hasOwnEnd(settled));
 	}
 	return runs;
 }

@@ -24,8 +24,8 @@ import type { RestoredDeliveries } from "./restored-deliveries.ts";
 export interface ResultControls {
 	/** A caller waits for the run and will read its result, so it is held briefly. Returns a function that ends this. */
 	expect(runId: string): () => void;
-	/** The result has been read: it is not delivered again. */
-	claim(record: AgentRecord): void;
+	/** The result has been read: it is not delivered again. `callId`: by a tool call, whose own result holds it. */
+	claim(record: AgentRecord, callId?: string): void;
 	/** The result is not worth delivering, on whatever branch. */
 	silence(record: AgentRecord): void;
 	/** What is launched in there is delivered on its own: it has nothing to do with what the turn launched. */
@@ -84,6 +84,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 	const sent = new Map<string, { wasBusy: boolean }>();
 	/** Whether the files of a run hold its answer, where that is known. */
 	const isFiled = new Map<string, boolean>();
+	/** The tool calls that read a result. */
+	const readers = new Map<string, string>();
 	let turn = 0;
 	let isApart = false;
 	let draining: { messages: Notification[]; resolve: (drained: Drained) => void } | undefined;
@@ -92,7 +94,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		{
 			close(id) {
 				const record = records.get(id);
-				if (record) journal.close(record);
+				if (record) journal.close(record, readers.get(id));
 				forget(id);
 			},
 			send(items, startsTurn) {
@@ -122,6 +124,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 		isFiled.delete(id);
 		restored.delete(id);
 		sent.delete(id);
+		readers.delete(id);
 	};
 	const send = (message: Notification, startsTurn: boolean) => {
 		const ids = message.details.runIds;
@@ -236,11 +239,13 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 				outbox.dispatch({ type: "released", id: runId });
 			};
 		},
-		claim({ id: agentId, run }) {
+		claim({ id: agentId, run }, callId) {
 			const id = runIdOf({ agentId, run });
 			const entry = journal.entryOf(id);
 			// A result read on another branch is not known on the one that launched the run.
-			if (entry === undefined || journal.branch().includes(entry)) outbox.dispatch({ type: "claimed", id });
+			if (entry !== undefined && !journal.branch().includes(entry)) return;
+			if (callId !== undefined && records.has(id)) readers.set(id, callId);
+			outbox.dispatch({ type: "claimed", id });
 		},
 		silence: ({ id: agentId, run }) => outbox.dispatch({ type: "claimed", id: runIdOf({ agentId, run }) }),
 		apart(launch) {

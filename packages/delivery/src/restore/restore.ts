@@ -5,9 +5,9 @@
  */
 import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
 import { claimRun, isRunDir, type Meta, readMeta, releaseRun } from "@pi-subagents/core/runs";
-import type { LaunchEntry } from "../journal/entries.ts";
+import { hasOwnEnd, type LaunchEntry } from "../journal/entries.ts";
 import { launcherIn } from "../journal/entry-content.ts";
-import type { LoggedRun, LoggedRuns, RunJournal } from "../journal/journal.ts";
+import { isOwed, type LoggedRun, type LoggedRuns, type RunJournal } from "../journal/journal.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { restoredDeliveries } from "../notify/restored-deliveries.ts";
 import type { Messenger, Ownership } from "../session/ports.ts";
@@ -94,6 +94,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		};
 		await Promise.all([...runs].map(readEnd));
 		if (!isOpen) return;
+		for (const [runId, run] of runs) if (isLeftOver(run, ends.get(runId))) runs.set(runId, inBackground(run));
 		journal.setEnds(ends);
 		notifier.restore(restoredDeliveries(runs, ends));
 		const isLive = ([runId, run]: [string, LoggedRun]) => run.outlives && !ends.has(runId);
@@ -167,6 +168,16 @@ function notInTree({ entryId: _, ...run }: LoggedRun): LoggedRun {
 }
 
 /** Whether its end is missing, or undelivered. */
-function isUnfinished({ settled, launch, isDelivered }: LoggedRun): boolean {
-	return !settled || (launch.isBackground && !isDelivered);
+function isUnfinished(run: LoggedRun): boolean {
+	return !run.settled || isOwed(run);
+}
+
+/** Whether it has a result for a call that ended with its process. One that was stopped has none, and is only listed. */
+function isLeftOver({ isUnanswered }: LoggedRun, end: RunEnd | undefined): boolean {
+	return isUnanswered && end !== undefined && hasOwnEnd(end.outcome);
+}
+
+/** Nothing waits for it any more, so its result comes as a message. */
+function inBackground(run: LoggedRun): LoggedRun {
+	return { ...run, launch: { ...run.launch, isBackground: true } };
 }

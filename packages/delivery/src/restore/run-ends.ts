@@ -11,7 +11,7 @@ import {
 } from "@pi-subagents/core/runs";
 import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
 import { launcherIn, outcomeFrom } from "../journal/entry-content.ts";
-import type { LoggedRun } from "../journal/journal.ts";
+import { isOwed, type LoggedRun } from "../journal/journal.ts";
 
 /** How a run ended, as far as the session or its files know. */
 export type RunEnd = Pick<ResultFile, "outcome" | "completedAt"> &
@@ -28,9 +28,9 @@ export function withOwnFiles(run: LoggedRun): LoggedRun {
 
 /** How a run of the opened session ended. Undefined: it may still be running, or that is unknown. */
 export async function endOf(run: LoggedRun): Promise<RunEnd | undefined> {
-	const { launch, outlives, settled, isDelivered } = run;
+	const { launch, outlives, settled } = run;
 	// For a delivered result the beginning of the answer is enough until the rest is asked for.
-	if (settled && (isDelivered || !launch.isBackground)) return loggedEnd(settled);
+	if (settled && !isOwed(run)) return loggedEnd(settled);
 	const result = await resultOf(launch);
 	if (settled) return undeliveredEnd(settled, result?.outcome);
 	if (result) return { ...result, isFiled: true };

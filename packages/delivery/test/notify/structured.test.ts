@@ -123,7 +123,14 @@ test("a session remembers how full the context was, and counts no turn for that"
 	const before = recordOf(outcome, { contextPercent: 71, turns: 4 });
 	const settled = parseEntry("subagents:record", settledEntry(before, outcome, { carriesAnswer: false }));
 	if (settled?.type !== "settled") throw new Error("not an entry");
-	const run = { launch: launchEntry(before), settled, outlives: false, entryId: "e1", isDelivered: true };
+	const run = {
+		launch: launchEntry(before),
+		settled,
+		outlives: false,
+		entryId: "e1",
+		isDelivered: true,
+		isUnanswered: false,
+	};
 	const end = { ...settled, outcome, startedAt: 0, isFiled: false };
 	const store = new Store();
 	for (const event of eventsOf(run, 0, end)) store.dispatch(event);

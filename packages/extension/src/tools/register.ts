@@ -4,7 +4,7 @@
  * texts cost the prompt cache.
  */
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { allAgents, type Manager, messageOf, modelName, once } from "@pi-subagents/core";
+import { type Agents, allAgents, type Manager, messageOf, modelName, once } from "@pi-subagents/core";
 import { backgroundRecords, type Delivery, type Journal } from "@pi-subagents/delivery";
 import type { Launcher, RuntimePresets, Schedules, Settings } from "@pi-subagents/launch";
 import { agentDescription, presetList } from "@pi-subagents/launch";
@@ -118,6 +118,20 @@ function describeAgent(
 	return text;
 }
 
+/** All agents. A call that waits for one gets its result when the session's log knows of its end, which is almost always at once. */
+function knownAgents(manager: Manager, journal: Journal): Agents {
+	const all = allAgents(manager, "session");
+	return {
+		...all,
+		async wait(id, options) {
+			const outcome = await all.wait(id, options);
+			const record = manager.store.record(id);
+			if (record) await journal.untilKnown({ agentId: id, run: record.run });
+			return outcome;
+		},
+	};
+}
+
 function toolsFor(
 	{ toolsets, scheduling, backgroundByDefault, worktrees, machines, verifyCalls: hasVerify }: Settings,
 	models: readonly string[],
@@ -126,7 +140,7 @@ function toolsFor(
 ): ToolDefinition[] {
 	const { manager, launcher, journal, delivery, usage, interruptions, flushLogs, schedules } = deps;
 	const { store } = manager;
-	const agents = allAgents(manager, "session");
+	const agents = knownAgents(manager, journal);
 	const resolve: ResolveSpec = async (params, ctx) => (await launcher.resolve(params, ctx)).spec;
 	const runs = () => backgroundRecords(store, journal);
 	const onGivenUp: OnGivenUp = () => (launcher.latest().interrupt === "none" ? "leave" : "user");

@@ -8,6 +8,8 @@ import { newFile, open, type SessionFile } from "../fixtures/fake-session.ts";
 
 const LONG = `${"A long story. ".repeat(1_000)}The end.`;
 const HUGE = `${"A huge story. ".repeat(3_000)}The end.`;
+/** More than an entry of the session may hold. */
+const ENDLESS = `${"An endless story. ".repeat(60_000)}The end.`;
 const never = new Promise<never>(() => undefined);
 
 async function runsDir(): Promise<string> {
@@ -58,20 +60,82 @@ test.each([
 	});
 });
 
-test("an answer that neither an entry nor a file holds is reported as missing", async () => {
+test.each([
+	["ends", (it: Awaited<ReturnType<typeof open>>) => it.emit("session_shutdown")],
+	["has a disk that is too slow", async (it: Awaited<ReturnType<typeof open>>) => it.clock.advance(2_000)],
+])(
+	"so does one that %s, however long the answer is, and its answer is whole if it is killed then",
+	async (_how, happens) => {
+		const file = newFile();
+		const it = await open(file, { runsDir: await runsDir(), disk: never });
+		const { id } = it.launch();
+		await it.turn(async () => {
+			await it.answer(id, HUGE);
+			expect(settledIn(file)).toEqual([]); // a next pi would look for the file
+			await happens(it);
+			await it.written();
+			await rm(String(settledIn(file)[0]?.resultPath));
+			const next = await open(file);
+			expect(next.manager.store.record(id)?.outcome).toEqual({ status: "completed", text: HUGE });
+			expect(next.sent[0]?.content).not.toContain("lost");
+		});
+	},
+);
+
+test("an answer as data, which a command printed, is whole as well", async () => {
 	const file = newFile();
 	const it = await open(file, { runsDir: await runsDir(), disk: never });
 	const { id } = it.launch();
+	const data = { doors: Array.from({ length: 5_000 }, (_, door) => `door ${door}`) };
+	const outcome = {
+		status: "completed" as const,
+		text: "Done.",
+		structured: { ok: true as const, data, preview: "{…}" },
+	};
 	await it.turn(async () => {
-		await it.answer(id, HUGE);
-		const ended = it.emit("session_shutdown");
-		expect(settledIn(file)).toEqual([]); // a next pi would look for the file
+		it.run(id)?.settle(outcome);
+		await it.manager.wait(id);
+		expect(settledIn(file)).toEqual([]); // too long to be in the session beside its file
 		it.clock.advance(2_000);
-		await ended;
 		await it.written();
 		await rm(String(settledIn(file)[0]?.resultPath));
+		expect((await open(file)).manager.store.record(id)?.outcome).toEqual(outcome);
+	});
+});
+
+test("an answer that no entry can hold waits for the disk, and the next pi looks for its file", async () => {
+	const [file, dir] = [newFile(), await runsDir()];
+	const it = await open(file, { runsDir: dir, disk: never });
+	const { id } = it.launch();
+	await it.turn(async () => {
+		await it.answer(id, ENDLESS);
+		it.clock.advance(60_000);
+		expect(settledIn(file)).toEqual([]);
+		const ended = it.emit("session_shutdown");
+		await new Promise((resolve) => setImmediate(resolve)); // what listens to it has heard it
+		it.clock.advance(2_000);
+		await ended;
+		expect(settledIn(file)).toEqual([]);
+		await it.written();
 		const next = await open(file);
-		const lost = HUGE.length - 32 * 1024;
+		expect(next.manager.store.record(id)?.outcome).toEqual({ status: "completed", text: ENDLESS });
+		expect(next.sent[0]?.content).toContain(join(dir, id, "result.json"));
+	});
+});
+
+test("an answer that neither an entry nor a file can hold is reported as missing", async () => {
+	const [file, dir] = [newFile(), await runsDir()];
+	const disk = Promise.withResolvers<void>();
+	const it = await open(file, { runsDir: dir, disk: disk.promise });
+	const { id } = it.launch();
+	await it.turn(async () => {
+		await it.answer(id, ENDLESS);
+		await it.written();
+		await rm(join(dir, id, "result.json"));
+		disk.resolve();
+		await expect.poll(() => settledIn(file)).toHaveLength(1);
+		const next = await open(file);
+		const lost = ENDLESS.length - 1024 * 1024;
 		const formatted = lost.toLocaleString("en-US");
 		const known = next.manager.store.record(id);
 		expect(known?.outcome).toMatchObject({ status: "completed", omitted: lost });

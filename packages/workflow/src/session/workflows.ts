@@ -58,6 +58,8 @@ export interface WorkflowCall {
 export interface StartOptions {
 	isBackground: boolean;
 	launchedBy: LaunchedBy;
+	/** The tool call that asked for it. */
+	callId?: string;
 }
 
 export interface Workflows<Context extends SessionContext> {
