@@ -9,7 +9,7 @@ const node = ["node", "--disable-warning=ExperimentalWarning"];
 const STEPS = [
 	["all tests, every combination", ["node", "scripts/check.mjs"]],
 	["storms inside pi", [...node, "e2e/storm/run.ts", "--storms", "20"]],
-	["pi killed at random moments", [...node, "e2e/storm/run.ts", "--kills", "20"]],
+	["pi killed at random moments", [...node, "e2e/storm/run.ts", "--kills", "40"]],
 	["storms with processes and kills", [...node, "e2e/storm/run.ts", "--storms", "5", "--full"]],
 ];
 

@@ -7,7 +7,7 @@ import { stormAnswer } from "./model.ts";
 import { LAGS, patiently } from "./patience.ts";
 import { type Named, processesNaming } from "./processes.ts";
 import type { Fault } from "./weather.ts";
-import { cutAnswer, toldResults } from "./wholeness.ts";
+import { cutAnswer, toldResults, unansweredIn } from "./wholeness.ts";
 
 interface Launch {
 	runId: string;
@@ -18,6 +18,8 @@ interface Launch {
 	runner: string;
 	isBackground: boolean;
 	artifacts?: string;
+	/** The tool call that launched it. */
+	callId?: string;
 	/** Who launched it, in entries about agents of agents. */
 	parentAgentId?: string;
 }
@@ -47,6 +49,8 @@ export interface Account {
 	told: ReadonlyMap<string, number>;
 	/** Not to be told: somebody has read the result. */
 	closed: ReadonlySet<string>;
+	/** Tool calls whose result is not in the session: who was waited for by one of them may be told after all. */
+	unanswered: ReadonlySet<string>;
 	/** What all this was read from. */
 	entries: readonly Record<string, unknown>[];
 }
@@ -62,6 +66,7 @@ export function accountOf(entries: readonly Record<string, unknown>[]): Account 
 	const settled = new Map<string, Settled[]>();
 	const told = new Map<string, number>();
 	const closed = new Set<string>();
+	const unanswered = unansweredIn(entries);
 	for (const entry of entries) {
 		const { customType, data, details } = entry as {
 			customType?: string;
@@ -82,9 +87,9 @@ export function accountOf(entries: readonly Record<string, unknown>[]): Account 
 			if (data.runner === "workflow") workflows.add(data.agentId);
 		}
 		if (data.type === "settled") settled.set(data.runId, [...(settled.get(data.runId) ?? []), data]);
-		if (data.type === "closed") closed.add(data.runId);
+		if (data.type === "closed" && !unanswered.has(data.callId ?? "")) closed.add(data.runId);
 	}
-	return { launched, stray, detached, left, settled, told, closed, entries };
+	return { launched, stray, detached, left, settled, told, closed, unanswered, entries };
 }
 
 /** From the last entry up to the first, or to one that is lost. */
@@ -114,10 +119,10 @@ export interface Harm {
 }
 
 export async function violationsOf(account: Account, harm: Harm): Promise<string[]> {
-	const { launched, stray, settled, told, closed } = account;
+	const { launched, stray, settled, told, closed, unanswered } = account;
 	const { spoiled, wasKilled, hasLostEntries } = harm;
 	const found: string[] = [];
-	for (const { runId, isBackground, artifacts, run, runner, description } of launched.values()) {
+	for (const { runId, isBackground, callId = "", artifacts, run, runner, description } of launched.values()) {
 		const ends = settled.get(runId) ?? [];
 		const times = told.get(runId) ?? 0;
 		// pi 0.x holds an entry that it cannot write in its memory, so the next pi has only the message that followed it.
@@ -126,7 +131,8 @@ export async function violationsOf(account: Account, harm: Harm): Promise<string
 		if (times > 1) found.push(`${runId} was told ${times} times.`);
 		const mayBeUntold = hasLostEntries && stray.has(runId);
 		if (isBackground && times === 0 && !closed.has(runId) && !mayBeUntold) found.push(`${runId} was never told.`);
-		if (!isBackground && times > 0) found.push(`${runId} was waited for, and told nevertheless.`);
+		const mayBeTold = isBackground || unanswered.has(callId);
+		if (!mayBeTold && times > 0) found.push(`${runId} was waited for, and told nevertheless.`);
 		const end = ends[0];
 		if (end?.status === "aborted" && LIMITS.includes(end.by ?? ""))
 			found.push(`${runId} was stopped by a limit (${end.by}) that it cannot have reached.`);

@@ -5,8 +5,9 @@
  * pi can have some.
  * With `--kills 100` it is the kill loop instead: pi ends so many times, at moments and in ways that the seed gives.
  */
+import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { availablePis } from "@pi-subagents-dev/testkit";
+import { availablePis, type PiBinary } from "@pi-subagents-dev/testkit";
 import { inLanes } from "../support/rounds.ts";
 import { startStorms } from "./driver.ts";
 import { EXTRAS, type Extra } from "./extras.ts";
@@ -35,8 +36,7 @@ const violations =
 process.exitCode = violations > 0 ? 1 : 0;
 
 async function runStorms(count: number): Promise<number> {
-	const pi = (await availablePis()).find(({ version }) => version === values.pi);
-	if (values.pi !== undefined && !pi) throw new Error(`There is no pi ${values.pi} here.`);
+	const pi = await wantedPi();
 	const extras = extrasFrom(values.with, { hasMcp: pi !== undefined && !pi.version.startsWith("0.") });
 	const planOf = (seed: number) => planStorm(seed, { agents: Number(values.agents), isFull: values.full, extras });
 	const totals: Record<string, number> = {};
@@ -99,27 +99,32 @@ function extrasFrom(wanted: string | undefined, { hasMcp }: { hasMcp: boolean })
 }
 
 async function runKills(count: number): Promise<number> {
-	const plans = seedsFor(count).map(planKill);
+	const pi = await wantedPi();
+	const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
+	const plans = seedsFor(count).map((seed) => planKill(seed, hasTmux ? {} : { runners: ["session", "process"] }));
 	if (values.plan) {
 		for (const plan of plans) console.log(describeKill(plan));
 		return 0;
 	}
 	const ways: Record<string, number> = {};
+	const agents: Record<string, number> = {};
 	let [kills, completed, interrupted, violations] = [0, 0, 0, 0];
 	const note = (report: KillReport) => {
 		completed += report.completed;
 		interrupted += report.interrupted;
 		violations += report.violations.length;
 		add(ways, { [report.plan.way]: 1 });
+		for (const { tool, runner, kind } of report.plan.agents)
+			for (const each of [tool, runner, kind]) add(agents, { [each]: 1 });
 		for (const violation of report.violations) console.log(violation);
 		if (++kills % 10 === 0) console.log(`${kills} kills, ${completed} answers, ${violations} violations`);
 	};
-	const LANES = 2;
+	const lanes = Math.max(2, Number(values.lanes));
 	await inLanes(
-		LANES,
-		Array.from({ length: LANES }, (_, lane) => plans.filter((_plan, index) => index % LANES === lane)),
+		lanes,
+		Array.from({ length: lanes }, (_, lane) => plans.filter((_plan, index) => index % lanes === lane)),
 		async (own) => {
-			const loop = await startKills();
+			const loop = await startKills({ pi });
 			try {
 				for (const plan of own) note(await loop.run(plan));
 			} finally {
@@ -127,8 +132,15 @@ async function runKills(count: number): Promise<number> {
 			}
 		},
 	);
-	console.log(JSON.stringify({ kills, ways, completed, interrupted, violations }));
+	console.log(JSON.stringify({ kills, ways, agents, completed, interrupted, violations }));
 	return violations;
+}
+
+/** The one that `--pi` names; by default the one that the workspace depends on. */
+async function wantedPi(): Promise<PiBinary | undefined> {
+	const pi = (await availablePis()).find(({ version }) => version === values.pi);
+	if (values.pi !== undefined && !pi) throw new Error(`There is no pi ${values.pi} here.`);
+	return pi;
 }
 
 function seedsFor(count: number): number[] {

@@ -37,6 +37,42 @@ export function toldResults(entries: readonly Record<string, unknown>[]): ToldRe
 		});
 }
 
+/** A result of a tool call. */
+export interface CallResult {
+	text: string;
+	isError: boolean;
+}
+
+interface Said {
+	role?: string;
+	content?: unknown;
+	toolCallId?: string;
+	isError?: boolean;
+}
+
+/** The results of tool calls that a session's entries hold. */
+export function callResults(entries: readonly Record<string, unknown>[]): Map<string, CallResult> {
+	const said = entries.map(({ message }) => message as Said | undefined);
+	return new Map(
+		said.flatMap((message) =>
+			message?.role === "toolResult"
+				? [[message.toolCallId ?? "", { text: contentText(message.content), isError: message.isError === true }]]
+				: [],
+		),
+	);
+}
+
+/** The tool calls without a result: who made them has ended before. */
+export function unansweredIn(entries: readonly Record<string, unknown>[]): Set<string> {
+	const calls = entries.flatMap(({ message }) => {
+		const { role, content } = (message ?? {}) as Said;
+		const parts = role === "assistant" && Array.isArray(content) ? content : [];
+		return parts.flatMap(({ type, id }: { type?: string; id?: string }) => (type === "toolCall" && id ? [id] : []));
+	});
+	const results = callResults(entries);
+	return new Set(calls.filter((id) => !results.has(id)));
+}
+
 /**
  * What is wrong with an answer as it was told, as a sentence; nothing if all of it can be read. A model that reads a
  * part must see in the same text that there is more, and where: in a file, or in the entry or the run's file from which
@@ -62,13 +98,13 @@ export async function cutAnswer(
 }
 
 /** What the session itself keeps of it. */
-function answerAmong(entries: readonly Record<string, unknown>[], runId: string): unknown {
+export function answerAmong(entries: readonly Record<string, unknown>[], runId: string): unknown {
 	const all = entries.map(({ data }) => data as Record<string, unknown> | undefined);
 	const end = all.find((data) => data?.type === "settled" && data.runId === runId);
 	return end?.text ?? end?.preview;
 }
 
-async function answerIn(path: string): Promise<unknown> {
+export async function answerIn(path: string): Promise<unknown> {
 	try {
 		const result: { outcome?: { text?: unknown } } = JSON.parse((await textOf(path)) ?? "{}");
 		return result.outcome?.text;

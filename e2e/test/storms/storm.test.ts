@@ -42,13 +42,17 @@ if (isFullRun) {
 	});
 }
 
-/** A quit, SIGTERM, SIGHUP and SIGKILL while the session is busy and agents of both kinds have answered up to 40 KB. */
-const KILLS = isFullRun ? [8, 35, 84, 92] : [8, 92];
+/**
+ * Each of these lost an answer once: a kill while one call of a message waits and another's agent has answered; a kill
+ * and a quit while files are late, with answers of 40 KB; SIGTERM and SIGHUP as soon as an agent has answered; and a
+ * result that another call has just read.
+ */
+const KILLS = isFullRun ? [30, 32, 70, 3, 13, 43] : [30, 32];
 
 test("pi ends at some moment, in every way: each answer is delivered once, and complete", async () => {
 	await using kills = await startKills();
 	for (const seed of KILLS) {
-		const { violations } = await kills.run(planKill(seed));
+		const { violations } = await kills.run(planKill(seed, { runners: ["session", "process"] }));
 		expect({ seed, violations }).toEqual({ seed, violations: [] });
 	}
 });
