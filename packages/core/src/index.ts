@@ -17,6 +17,7 @@ export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./m
 export type { AdoptedRun, AskedQuestion } from "./manager/live-agents.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";
 export type { ManagerScope } from "./manager/scope.ts";
+export { isToolOf } from "./mcp/names.ts";
 export type {
 	AgentAnswered,
 	AgentAsked,
@@ -37,6 +38,7 @@ export type {
 export { LAUNCHERS } from "./model/event.ts";
 export type { LivePiece, PieceListener } from "./model/live-piece.ts";
 export { abortedOutcome, outcomeOf } from "./model/outcome.ts";
+export { allTools } from "./model/own-tools.ts";
 export {
 	type Addressee,
 	type Answer,

@@ -3,7 +3,16 @@
  * never give an agent more. A hook that cannot be run or understood refuses the launch: its decision is unknown.
  */
 import { homedir } from "node:os";
-import { AgentError, clip, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
+import {
+	AgentError,
+	allTools,
+	clip,
+	defined,
+	isToolOf,
+	type Limits,
+	type RunSpec,
+	systemClock,
+} from "@pi-subagents/core";
 import { type CommandEnd, runCommand } from "@pi-subagents/core/commands";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
@@ -25,7 +34,7 @@ const answerSchema = Type.Object(
 	{
 		/** Why the agent is not launched. */
 		refuse: Type.Optional(Type.String({ minLength: 1 })),
-		/** Those that it keeps. */
+		/** Those that it keeps, of all that it would have. */
 		tools: Type.Optional(Type.Array(Type.String())),
 		/** Another model that the launch could have named itself. */
 		model: Type.Optional(Type.String({ minLength: 1 })),
@@ -50,14 +59,14 @@ const answerSchema = Type.Object(
 /** What a hook prints, as JSON; empty output lets the launch continue unchanged. */
 export type HookAnswer = Static<typeof answerSchema>;
 
-/** Runs the hook with the spec as JSON on its input, in the user's home: `./hook` must not be a file of the project. */
+/** Runs the hook with the spec and all of its tools as JSON on its input, in the user's home: `./hook` must not be a file of the project. */
 export async function askLaunchHook(command: readonly string[], spec: RunSpec): Promise<HookAnswer> {
 	const end = await runCommand({
 		command,
 		cwd: homedir(),
 		clock: systemClock,
 		timeoutMs: TIMEOUT_MS,
-		input: JSON.stringify(spec),
+		input: JSON.stringify({ ...spec, tools: allTools(spec) }),
 	});
 	return answerOf(end);
 }
@@ -84,7 +93,8 @@ export function onlyModel({ fallbackModels: _, ...spec }: RunSpec, model: string
 
 /** The spec with what the hook took away. Throws if it would have given anything. */
 export function narrowed(spec: RunSpec, { tools, model, limits = {} }: HookAnswer): RunSpec {
-	const added = tools?.filter((name) => !spec.tools.includes(name)) ?? [];
+	const all = allTools(spec);
+	const added = tools?.filter((name) => !all.some((own) => covers(own, name))) ?? [];
 	if (added.length > 0) throw failed(`would give the agent more tools: ${added.join(", ")}`);
 	for (const [name, value] of entriesOf(limits)) {
 		const present = spec.limits[name];
@@ -94,11 +104,33 @@ export function narrowed(spec: RunSpec, { tools, model, limits = {} }: HookAnswe
 	const what = [...(tools ? ["tools"] : []), ...(model ? ["the model"] : []), ...Object.keys(limits)];
 	if (what.length === 0) return spec;
 	return {
-		...spec,
-		tools: tools ?? spec.tools,
+		...(tools ? onlyTools(spec, tools) : spec),
 		limits: { ...spec.limits, ...limits },
 		warnings: [...spec.warnings, `Your \`hooks.before_launch\` changed ${what.join(", ")}.`],
 	};
+}
+
+/** The spec with these of its tools, ours among them: what is not named, the agent does not get. */
+function onlyTools({ mcp, subagents, ...spec }: RunSpec, named: readonly string[]): RunSpec {
+	const kept = named.filter((name) => spec.tools.some((own) => covers(own, name)));
+	const ours = allTools({ ...spec, tools: [], ...defined({ subagents }) });
+	const withheld = [...(spec.withheld ?? []), ...ours.filter((name) => !named.includes(name))];
+	const launches = named.includes(LAUNCHES_AGENTS);
+	const servers = mcp?.servers.filter((server) => kept.some((name) => isToolOf(name, server))) ?? [];
+	return {
+		...spec,
+		tools: [...new Set(kept)],
+		...(withheld.length > 0 && { withheld: [...new Set(withheld)] }),
+		...(launches && defined({ subagents })),
+		...(mcp && servers.length > 0 && { mcp: { ...mcp, servers } }),
+	};
+}
+
+const LAUNCHES_AGENTS = "Agent";
+
+/** Of an MCP server that is not connected yet, only a pattern for its tools is known. */
+function covers(own: string, name: string): boolean {
+	return own === name || (own.endsWith("__*") && name.startsWith(own.slice(0, -1)));
 }
 
 function parsed(text: string): HookAnswer | undefined {

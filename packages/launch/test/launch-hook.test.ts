@@ -1,7 +1,10 @@
 /** A hook of the user's own settings: it may refuse a launch or take something back, and never gives an agent more. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { allTools, type RunSpec } from "@pi-subagents/core";
+import { sampleSpec } from "@pi-subagents/core/testing";
+import { describe, expect, test } from "vitest";
+import { narrowed } from "../src/launch-hook.ts";
 import { launching } from "./fixture.ts";
 
 /** A real program that keeps what it read beside itself, prints this, and ends with that code. */
@@ -26,7 +29,10 @@ test("a hook that prints nothing, or an empty object, changes nothing, and has r
 		const { resolve, seen } = await withHook(prints);
 		const spec = await resolve({ task: "Count." });
 		expect(spec).toMatchObject({ tools: ["read", "grep"], limits: { maxTurns: 20 }, warnings: [] });
-		expect(JSON.parse(await readFile(seen, "utf8"))).toMatchObject({ task: "Count.", tools: ["read", "grep"] });
+		expect(JSON.parse(await readFile(seen, "utf8"))).toMatchObject({
+			task: "Count.",
+			tools: ["read", "grep", "ask_main_session"],
+		});
 	}
 });
 
@@ -36,6 +42,50 @@ test("it may take tools and limits back, and the agent's caller reads that", asy
 		tools: ["read"],
 		limits: { maxTurns: 5, budgetCost: 1 },
 		warnings: ["Your `hooks.before_launch` changed tools, maxTurns, budgetCost."],
+	});
+});
+
+describe("the tools that it sees and names are all that the agent would have", () => {
+	const SUBAGENTS = "subagents: scout, Explore";
+	const LAUNCHING = ["Agent", "get_subagent_result", "steer_subagent", "stop_subagent", "reply_subagent"];
+	const seenBy = async ({ resolve, seen }: Awaited<ReturnType<typeof withHook>>) => {
+		const spec = await resolve();
+		return { spec, saw: JSON.parse(await readFile(seen, "utf8")).tools };
+	};
+
+	test("those with which it asks and launches agents among them", async () => {
+		const { saw, spec } = await seenBy(await withHook("", 0, SUBAGENTS));
+		expect(saw).toEqual(["read", "grep", "ask_main_session", ...LAUNCHING]);
+		expect(spec).toMatchObject({ tools: ["read", "grep"], subagents: ["scout", "Explore"] });
+		expect(spec).not.toHaveProperty("withheld");
+		expect((await seenBy(await withHook("", 0, `${SUBAGENTS}\nrunner: process`))).saw).toEqual([
+			"read",
+			"grep",
+			"ask_main_session",
+		]);
+	});
+
+	test("`tools` is exactly what it keeps", async () => {
+		const { spec } = await seenBy(await withHook('{"tools":["read"]}', 0, SUBAGENTS));
+		expect(spec).toMatchObject({ tools: ["read"], withheld: ["ask_main_session", ...LAUNCHING] });
+		expect(spec).not.toHaveProperty("subagents");
+		expect(allTools(spec)).toEqual(["read"]);
+		const asking = await seenBy(await withHook('{"tools":["ask_main_session","Agent"]}', 0, SUBAGENTS));
+		expect(allTools(asking.spec)).toEqual(["ask_main_session", "Agent"]);
+		expect(asking.spec.subagents).toEqual(["scout", "Explore"]);
+		expect(allTools((await seenBy(await withHook('{"tools":[]}', 0, SUBAGENTS))).spec)).toEqual([]);
+	});
+
+	test("what is left out of an MCP server's tools is gone, and so is a server without any", () => {
+		const spec: RunSpec = {
+			...sampleSpec,
+			tools: ["read", "mcp__bank__*", "mcp__shop__buy"],
+			mcp: { servers: ["bank", "shop"] },
+		};
+		const named = { tools: ["mcp__bank__balance", "ask_main_session"] };
+		expect(narrowed(spec, named)).toMatchObject({ tools: ["mcp__bank__balance"], mcp: { servers: ["bank"] } });
+		expect(narrowed(spec, { tools: ["read"] })).not.toHaveProperty("mcp");
+		expect(() => narrowed(spec, { tools: ["mcp__shop__sell"] })).toThrow("more tools: mcp__shop__sell");
 	});
 });
 

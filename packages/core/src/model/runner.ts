@@ -27,8 +27,10 @@ export interface RunSpec {
 	/** `provider/id` of an available model. */
 	model: string;
 	thinking?: ThinkingLevel;
-	/** The complete list of tools. */
+	/** The tools that it may use, besides ours: see `allTools`. */
 	tools: readonly string[];
+	/** Those of our own tools that it does not get. */
+	withheld?: readonly string[];
 	/** The MCP servers that it connects; their tools are among `tools`. None when absent. */
 	mcp?: McpSpec;
 	/** The preset's prompt, after pi's own system prompt or instead of it. */

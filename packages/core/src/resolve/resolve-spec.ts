@@ -4,6 +4,8 @@
  */
 import { AgentError, quoted } from "../base/error.ts";
 import { defined } from "../base/values.ts";
+import { LAUNCH_TOOLS } from "../model/own-tools.ts";
+import { ASK_TOOL } from "../model/question-text.ts";
 import type { Limits, RunSpec, WorktreeSetup } from "../model/runner.ts";
 import type { PresetFields, ResolveInput } from "./input.ts";
 import { resolveFallbacks, resolveModel } from "./launch-model.ts";
@@ -75,6 +77,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		warnings.push(
 			`Preset "${name}" has no tools left: it can only answer from its task. See \`tools\` in ${preset.path}.`,
 		);
+	const withheld = withheldBy(preset.disallowedTools);
 	const override = defaults.override ?? {};
 	layers.note("tools", override.tools ? "settings" : preset.tools ? "preset" : "default");
 	layers.note("promptMode", override.promptMode ? "settings" : "preset");
@@ -89,6 +92,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		presetSource: preset.path,
 		...defined({ requestedModel: request.model, thinking }),
 		tools,
+		...(withheld.length > 0 && { withheld }),
 		...(mcp.mcp && { mcp: mcp.mcp }),
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
 		...execution,
@@ -98,6 +102,11 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		origins: layers.origins,
 		warnings: layers.warnings,
 	};
+}
+
+/** Which of our own tools a preset denies. */
+function withheldBy(denied: readonly string[] = []): string[] {
+	return [ASK_TOOL.name, ...LAUNCH_TOOLS].filter((name) => denied.includes("*") || denied.includes(name));
 }
 
 /** `tools: none` in the user's own file; in an imported one, all its tools may simply be missing here. */

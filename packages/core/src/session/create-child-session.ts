@@ -72,7 +72,7 @@ export async function createChildSession(
 		}
 		const state = extensions && (await host.guards?.state());
 		if (state) inheritEntries(sessionManager, state);
-		const customTools = host.childTools?.(spec) ?? [];
+		const customTools = (host.childTools?.(spec) ?? []).filter(({ name }) => !spec.withheld?.includes(name));
 		const { session } = await createAgentSession({
 			cwd,
 			agentDir,

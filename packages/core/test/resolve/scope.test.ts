@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type AgentError, type Defaults, type PresetFields, type ResolveInput, resolveSpec } from "../../src/index.ts";
+import {
+	type AgentError,
+	allTools,
+	type Defaults,
+	type PresetFields,
+	type ResolveInput,
+	resolveSpec,
+} from "../../src/index.ts";
 
 const preset: PresetFields = {
 	name: "scout",
@@ -113,4 +120,13 @@ describe("tools of extensions", () => {
 			});
 		},
 	);
+});
+
+test("a preset can deny our own tools as well: those with which an agent asks and launches agents", () => {
+	const denying = (disallowedTools: string[]) =>
+		resolve({ preset: { tools: ["read"], subagents: ["scout"], disallowedTools } });
+	expect(denying(["ask_main_session"]).withheld).toEqual(["ask_main_session"]);
+	expect(denying(["Agent", "bash"]).withheld).toEqual(["Agent"]);
+	expect(denying(["bash"])).not.toHaveProperty("withheld");
+	expect(allTools(denying(["*"]))).toEqual([]);
 });

@@ -67,7 +67,7 @@ export const fields: readonly Field[] = [
 		aliases: ["allowed_tools"],
 	}),
 	refuse("disallowedTools", "disallowed_tools", kind("denied tools"), {
-		doc: "Tools it may not use, even if `tools` lists them.",
+		doc: "Tools it may not use, even if `tools` lists them; also `ask_main_session` and the tools with which it launches agents.",
 		absent: "none",
 		joins: "either",
 		aliases: ["exclude_tools"],

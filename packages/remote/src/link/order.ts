@@ -89,7 +89,8 @@ function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): Run
 			"unsupported",
 			`Preset "${spec.type}" keeps notes (\`memory\`), and notes stay on this machine. Run it here, or without them.`,
 		);
-	const { type, model, thinking, tools, mcp, extensions, excludeExtensions, skills, subagents, output } = spec;
+	const { type, model, thinking, tools, withheld, mcp, extensions, excludeExtensions, skills, subagents, output } =
+		spec;
 	const { fallbackModels, outlives, requestedModel, limits, systemPrompt, verify, compactsFirst } = spec;
 	return {
 		type,
@@ -102,7 +103,7 @@ function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): Run
 		limits,
 		origins: {},
 		warnings: [],
-		...defined({ thinking, mcp, extensions, excludeExtensions, skills, subagents, output, fallbackModels }),
+		...defined({ thinking, withheld, mcp, extensions, excludeExtensions, skills, subagents, output, fallbackModels }),
 		...defined({ outlives, requestedModel, verify, compactsFirst }),
 		...(systemPrompt && { systemPrompt: { ...systemPrompt, text: travelling(systemPrompt.text, aliases) } }),
 		...(repository && { isolation: { kind: "worktree", base: "head" } as const }),

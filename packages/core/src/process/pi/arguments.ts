@@ -1,6 +1,6 @@
 /** pi's arguments for a run. Pure. The task is not in argv; it could be parsed as an option. */
 import { join } from "node:path";
-import { ASK_TOOL } from "../../model/question-text.ts";
+import { allTools } from "../../model/own-tools.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
 import { promptParts } from "../../session/resources/prompt.ts";
@@ -27,13 +27,14 @@ export interface LaunchFacts {
 
 export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
 	const { runDir, guardsEntry, childEntry, mcpEntry, isProjectTrusted, extensions, skills, guardFlags = {} } = facts;
+	const tools = allTools(spec);
 	const ours = [guardsEntry, childEntry, mcpEntry].filter((path) => path !== undefined);
 	return [
 		...["--mode", "rpc"],
 		...["--session", join(runDir, RUN_FILES.session)],
 		...["--model", spec.model],
 		...(spec.thinking === undefined ? [] : ["--thinking", spec.thinking]),
-		...["--tools", [...new Set([...spec.tools, ASK_TOOL.name])].join(",")],
+		...(tools.length > 0 ? ["--tools", tools.join(",")] : ["--no-tools"]),
 		// This also disables pi's own extensions.
 		"--no-extensions",
 		...[...ours, ...extensions].flatMap((path) => ["--extension", path]),

@@ -34,6 +34,7 @@ export const specSchema = once(() =>
 		model: text,
 		thinking: Type.Optional(oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max")),
 		tools: texts,
+		withheld: Type.Optional(texts),
 		mcp: Type.Optional(
 			objectOf<McpSpec>()({
 				servers: texts,

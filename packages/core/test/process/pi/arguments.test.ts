@@ -39,6 +39,14 @@ test("a child without tools can still ask", () => {
 	expect(valuesOf(piArguments({ ...runSpec, tools: [] }, facts), "--tools")).toEqual(["ask_main_session"]);
 });
 
+test("a child from which every tool is withheld has none, rather than pi's usual ones", () => {
+	const args = piArguments({ ...runSpec, tools: [], withheld: ["ask_main_session"] }, facts);
+	expect(args).toContain("--no-tools");
+	expect(args).not.toContain("--tools");
+	const reading = piArguments({ ...runSpec, withheld: ["ask_main_session"] }, facts);
+	expect(valuesOf(reading, "--tools")).toEqual(["read"]);
+});
+
 test("thinking, trust, extensions and skills are passed on", () => {
 	const given = { ...facts, isProjectTrusted: true, extensions: ["/e/git.ts", "/e/x.ts"], skills: ["/s/SKILL.md"] };
 	const args = piArguments({ ...runSpec, thinking: "high" }, given);
