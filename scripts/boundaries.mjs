@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
  * Checks that the packages follow the architecture: which package may import which, only through declared entries,
- * no cycles of files or folders, and entries that must load without pi or Node do.
+ * no cycles of files or folders, entries that must load without pi or Node do, and one folder alone signals processes.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { folderGraph, importsOf, typescriptIn } from "./source-graph.mjs";
+import { folderGraph, importsOf, typescriptIn, withoutComments } from "./source-graph.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PI = ["@earendil-works/pi-ai", "@earendil-works/pi-coding-agent", "@earendil-works/pi-tui"];
@@ -72,6 +72,14 @@ const RULES = {
 	},
 };
 
+/** The only folder that signals processes: it knows who may be signalled. */
+const SIGNALS = join(root, "packages", "core", "src", "signals");
+/** Everything in the source that could signal one. `tmux kill-window` is an order to tmux about a window. */
+const SIGNALLING =
+	/\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*kill\b|\.kill\b|\bkill\b[^;={}]*\}\s*=\s*process\b|\bkill\s+-|\b(?:task|p)kill\b|\bkillall\b/;
+/** These take who to signal from a record. Only the file that reads records may call them. */
+const WITH_RECORDS = ["signalRecorded", "killGroupLeftBy"];
+
 const complaints = [];
 const allFiles = new Map();
 
@@ -86,6 +94,7 @@ for (const name of readdirSync(join(root, "packages"))) {
 	const graph = new Map(files.map((file) => [file, importsOf(file)]));
 	for (const [file, imports] of graph) allFiles.set(file, imports);
 	for (const [file, imports] of graph) for (const found of imports) check(name, rule, source, file, found);
+	for (const [file, imports] of graph) checkSignals(file, imports);
 	for (const cycle of cycles(runtimeGraph(graph)))
 		complaints.push(`cycle: ${cycle.map((file) => relative(root, file)).join(" → ")}`);
 	for (const cycle of cycles(folderGraph(graph)))
@@ -128,6 +137,17 @@ function check(name, rule, source, file, { target, isType }) {
 		const library = target.split("/", target.startsWith("@") ? 2 : 1).join("/");
 		if (!rule.others.includes(library)) complaints.push(`${where}: ${name} may not import ${library}`);
 	}
+}
+
+/** A pid in a file of a run, or from another machine, may be that of any process of the user. */
+function checkSignals(file, imports) {
+	if (file.startsWith(SIGNALS)) return;
+	const where = relative(root, file);
+	const [found] = SIGNALLING.exec(withoutComments(readFileSync(file, "utf8"))) ?? [];
+	if (found) complaints.push(`${where} signals processes (${found}): only packages/core/src/signals may`);
+	for (const { names = [] } of imports)
+		for (const each of WITH_RECORDS)
+			if (names.includes(each)) complaints.push(`${where} imports ${each}: use RunProcesses, which reads the record`);
 }
 
 /** Types cost nothing at run time, so only real imports count. */

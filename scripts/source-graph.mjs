@@ -18,9 +18,12 @@ export function importsOf(file) {
 	return importsIn(readFileSync(file, "utf8"));
 }
 
+export function withoutComments(source) {
+	return source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+}
+
 export function importsIn(source) {
-	// Comments hold examples with imports of their own.
-	const text = source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+	const text = withoutComments(source); // they hold examples with imports of their own
 	const statements = /^\s*(import|export)\s+(type\s+)?([^"';]*?\bfrom\s*)?"([^"]+)";/gm;
 	const dynamic = /\bimport\("([^"]+)"\)/g;
 	return [

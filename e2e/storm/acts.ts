@@ -8,6 +8,7 @@ import {
 	kindOf,
 	livingRuns,
 	ownFiles,
+	recordsOf,
 	replaceByFullDevice,
 	spoilLiving,
 	spoilSome,
@@ -108,7 +109,8 @@ export async function carryOut(act: Act, stage: Stage): Promise<boolean> {
 /** Some files, of whatever kind; and now and then the session's last line is not whole. */
 export async function spoil({ env, course, session }: Stage, chance: number): Promise<void> {
 	const living = await livingRuns(env);
-	const files = (await ownFiles(env)).filter((path) => !living.some((run) => path.startsWith(run)));
+	const spared = living.flatMap((run) => [run, recordsOf(env, run)]);
+	const files = (await ownFiles(env)).filter((path) => !spared.some((dir) => path.startsWith(dir)));
 	for (const { path, how } of await spoilSome(files, Math.floor(chance * 2 ** 32))) {
 		const run = /^.*\/runs\/[^/]+/.exec(path)?.[0];
 		course.spoiled.add(run ?? path);

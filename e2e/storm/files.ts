@@ -1,4 +1,5 @@
 /** Files of ours as a storm finds and spoils them. */
+import { createHash } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -53,7 +54,8 @@ const KINDS = [
 	[/\/runs\/.*\/events\.jsonl$/, "events"],
 	[/\/runs\/.*\/result\.json$/, "result"],
 	[/\/runs\/.*\/control\.jsonl$/, "control"],
-	[/\/runs\/.*\/(?:owner-\d+|wrapper)\.json$/, "owner"],
+	[/\/runs\/.*\/wrapper\.json$/, "what a wrapper says"],
+	[/\/processes\//, "record of a process"],
 	[/\.workflow\.jsonl$/, "journal of a workflow"],
 	[/\/runs\//, "another file of a run"],
 	[/\/sessions\//, "conversation"],
@@ -102,18 +104,25 @@ export async function spoilSome(paths: readonly string[], seed: number): Promise
 }
 
 /** Directories of runs that work in processes of their own: what these say to each other in their files must get through. */
-export async function livingRuns({ cwd }: PiEnv): Promise<string[]> {
+export async function livingRuns(env: PiEnv): Promise<string[]> {
+	const { cwd } = env;
 	const runs = join(cwd, ".pi", "subagents", "runs");
 	const entries = await readdir(runs, { withFileTypes: true }).catch((): Dirent[] => []);
 	const found: string[] = [];
 	for (const { name } of entries.filter((entry) => entry.isDirectory())) {
 		const [wrapper] = await tolerantLinesOf(join(runs, name, "wrapper.json"));
-		const isStarting = wrapper === undefined && existsSync(join(runs, name, "owner-1.json"));
+		const isStarting = wrapper === undefined && existsSync(join(recordsOf(env, join(runs, name)), "owner-1.json"));
 		const isOver = existsSync(join(runs, name, "result.json"));
 		if (!isOver && (isStarting || (typeof wrapper?.pid === "number" && isRunning(wrapper.pid))))
 			found.push(join(runs, name));
 	}
 	return found;
+}
+
+/** Where it is recorded which processes run and watch a run. */
+export function recordsOf({ agentDir }: PiEnv, run: string): string {
+	const key = createHash("sha256").update(run).digest("hex").slice(0, 32);
+	return join(agentDir, "state", "subagents", "processes", key);
 }
 
 /** What somebody else wrote into its log while it grows. */

@@ -47,7 +47,8 @@ const wrong: Record<string, Wrong[]> = {
 	],
 	"core/runs": [
 		["dirs", ({ listRuns }) => listRuns("/runs", { now: 0 })],
-		["options.now", ({ listRuns }) => listRuns([], {})],
+		["options.agentDir", ({ listRuns }) => listRuns([], { now: 0 })],
+		["options.now", ({ listRuns }) => listRuns([], { agentDir: "/tmp" })],
 		["options.cwd", ({ findRunsDirs }) => findRunsDirs({ agentDir: "/tmp" })],
 		["root", ({ prepareRunsDir }) => prepareRunsDir()],
 		["dir", ({ readEvents }) => readEvents(undefined)],

@@ -1,6 +1,7 @@
 /** The commands over run directories as pi writes them, and over broken and hostile ones. */
 import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf, rememberRunsDir } from "@pi-subagents/core/runs";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -51,8 +52,7 @@ async function world() {
 			const about = { format: 1, createdBy: "pi-subagents", runId: id, agentId: id, run: 1, createdAt: Date.now() };
 			const meta = { ...about, preset: "scout", ...base, resolvedModel: "fake/one", spec, ...inPi };
 			await writeFile(join(dir, "meta.json"), JSON.stringify(meta));
-			if (runner === "process")
-				await writeFile(join(dir, "wrapper.json"), JSON.stringify({ type: "started", at: 1, ...identity }));
+			if (runner === "process") await new RunProcesses({ agentDir, runDir: dir }).recordWrapper(identity, 1);
 			const lines = events.map((event, at) => `${JSON.stringify({ at: at + 1, ...event })}\n`);
 			await writeFile(join(dir, "events.jsonl"), lines.join(""));
 			await writeFile(join(dir, "transcript.log"), "Reading notes.md\n");

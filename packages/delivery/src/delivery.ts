@@ -36,6 +36,8 @@ export interface DeliveryDeps {
 	states?: SessionStates;
 	/** Which process delivers, where several have the session open. Default: this one. */
 	ownership?: Ownership;
+	/** pi's own directory, where it is noted which process watches a detached run. Absent: no other process does. */
+	agentDir?: string;
 	/** The id of the open session. Detached runs name it as their owner. */
 	sessionId?: () => string | undefined;
 	/** Resolves when the files of runs hold what has happened so far. Without it, a long answer is looked for at once. */
@@ -88,6 +90,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 		notifier,
 		messenger,
 		ownership,
+		agentDir: deps.agentDir,
 		sessionId,
 		onRestored,
 		warn,

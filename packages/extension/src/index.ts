@@ -103,6 +103,7 @@ export default function subagents(given: ExtensionAPI): void {
 		messenger: createMessenger(pi, { host, log, arrivals }),
 		states,
 		ownership: createOwnership({ dir: () => reopenableDir(host.agentDir, "open", host.session()), warn: host.warn }),
+		agentDir: host.agentDir,
 		sessionId: () => host.session()?.sessionManager.getSessionId(),
 		flushLogs,
 		mayBeClaimed: trackRpcCallers(pi),

@@ -27,7 +27,7 @@ test("one that was stopped in this moment continues, though its files were still
 	const agent = agentPort({
 		manager,
 		resolve: async ({ task }) => ({ ...spec, task }),
-		places: { runsDir, sessionDir, sessionId: undefined },
+		places: { agentDir: dir.path, runsDir, sessionDir, sessionId: undefined },
 		flushLogs: recorder.flush,
 		placing: { parentAgentId: "w1", depth: 2, isBackground: true },
 	});
@@ -44,14 +44,16 @@ test("one that was stopped in this moment continues, though its files were still
 
 test("one that still runs is not kept from others by a session that ends while it is rejoined", async () => {
 	await using dir = await createTempDir();
-	const artifacts = join(dir.path, "a1");
+	const [agentDir, artifacts] = [join(dir.path, "agent"), join(dir.path, "a1")];
 	await mkdir(artifacts);
 	const manager = new Manager({ runners: { process: fakeRunner() }, clock: systemClock, newId: () => "unused" });
 	await manager.shutdown();
 	const meta = { agentId: "a1", run: 1, createdAt: 1, spec: { ...sampleSpec, runner: "process", outlives: true } };
 	const fate = { kind: "running" as const, meta: meta as never, artifacts };
 	const placing = { parentAgentId: "w1", depth: 2, isBackground: true };
-	await expect(rejoin(manager, fate, placing, "s1")).rejects.toThrow("The session is ending");
-	expect(await readdir(artifacts)).toEqual(["owner-1.json", "owner-2.json"]);
-	expect(await isWatched(artifacts)).toBe(false);
+	await expect(rejoin(manager, fate, placing, { agentDir, sessionId: "s1" })).rejects.toThrow("The session is ending");
+	const [noted = ""] = await readdir(join(agentDir, "state", "subagents", "processes"));
+	const owners = await readdir(join(agentDir, "state", "subagents", "processes", noted));
+	expect(owners.sort()).toEqual(["owner-1.json", "owner-2.json"]);
+	expect(await isWatched({ agentDir, runDir: artifacts })).toBe(false);
 });

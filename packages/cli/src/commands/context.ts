@@ -46,7 +46,7 @@ export class Failure extends Error {
 
 export async function runsFor({ agentDir, cwd, flags }: Context): Promise<RunList> {
 	const dirs = await findRunsDirs({ agentDir, cwd });
-	return listRuns(dirs, { now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
+	return listRuns(dirs, { agentDir, now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
 }
 
 export async function find(context: Context, word: string): Promise<RunOverview> {

@@ -3,8 +3,8 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type AgentRecord, messageOf, runIdOf } from "@pi-subagents/core";
 import { isMissing, namesIn } from "@pi-subagents/core/files";
-import { isAlive, RUN_FILES, readWrapper } from "@pi-subagents/core/runs";
-import { listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
+import { livingWrapper, RUN_FILES } from "@pi-subagents/core/runs";
+import { listWorktrees } from "@pi-subagents/core/worktree";
 import { loadPresets } from "@pi-subagents/launch";
 import { formatCount } from "@pi-subagents/progress";
 import type { Finding } from "./finding.ts";
@@ -45,29 +45,32 @@ const PERMISSIONS = "Make it writable for your user.";
 /** A run without its own process may belong to another pi that has not written for a while. */
 const QUIET_MS = 24 * 60 * 60 * 1_000;
 
-export async function checkLeftovers(cwd: string, agents: readonly AgentRecord[], now: number): Promise<Finding[]> {
+export async function checkLeftovers(
+	{ agentDir, cwd }: { agentDir: string; cwd: string },
+	agents: readonly AgentRecord[],
+	now: number,
+): Promise<Finding[]> {
 	const dir = await runsDirOf(cwd);
 	const live = new Set(
 		agents.filter(({ outcome }) => !outcome).map(({ id: agentId, run }) => runIdOf({ agentId, run })),
 	);
 	const runs = (await namesIn(dir)).filter((name) => !name.startsWith("."));
-	const isLeft = await Promise.all(runs.map((name) => !live.has(name) && isLeftover(join(dir, name), now)));
+	const isLeft = await Promise.all(runs.map((name) => !live.has(name) && isLeftover(join(dir, name), agentDir, now)));
 	const left = isLeft.filter(Boolean).length;
 	if (left === 0) return [{ level: "ok", text: `${formatCount(runs.length, "run")} kept, all finished` }];
 	const text = `${formatCount(left, "run")} in ${dir} ended without a result: their process is gone.`;
 	return [{ level: "hint", text, fix: "They can be deleted; `retention` in your settings removes old ones." }];
 }
 
-async function isLeftover(dir: string, now: number): Promise<boolean> {
+async function isLeftover(dir: string, agentDir: string, now: number): Promise<boolean> {
 	const files = await namesIn(dir);
 	if (!files.includes(RUN_FILES.meta) || files.includes(RUN_FILES.result)) return false;
-	const wrapper = await readWrapper(dir);
-	if (wrapper?.type === "started") return !(await isAlive(wrapper));
+	if (files.includes(RUN_FILES.wrapper)) return (await livingWrapper({ agentDir, runDir: dir })) === undefined;
 	return now - (await stat(dir)).mtimeMs > QUIET_MS;
 }
 
 export async function checkWorktrees(agentDir: string): Promise<Finding[]> {
-	const all = await listWorktrees({ dir: worktreesDir(agentDir) });
+	const all = await listWorktrees({ agentDir });
 	const left = all.filter(({ state }) => state === "left");
 	const kept = all.filter(({ state }) => state === "kept").length;
 	const waiting = `${formatCount(kept, "branch", "branches")} of agents to review`;

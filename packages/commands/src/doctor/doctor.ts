@@ -44,7 +44,10 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 		{ name: "budget", run: async () => budgetFindings(manager.sessionBudget()) },
 		{ name: "folders", run: () => checkDirectories({ agentDir, cwd }) },
 		{ name: "worktrees", run: () => checkWorktrees(agentDir) },
-		{ name: "leftovers", run: () => checkLeftovers(cwd, manager.store.snapshot().records, systemClock.now()) },
+		{
+			name: "leftovers",
+			run: () => checkLeftovers({ agentDir, cwd }, manager.store.snapshot().records, systemClock.now()),
+		},
 	];
 }
 

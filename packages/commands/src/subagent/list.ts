@@ -19,7 +19,7 @@ import {
 /** More rows would push the important ones off the screen. */
 const MAX_ROWS = 40;
 
-export function listCommand({ manager, launcher }: CommandDeps): Subcommand {
+export function listCommand({ manager, launcher, host }: CommandDeps): Subcommand {
 	return {
 		name: "list",
 		args: "[all]",
@@ -33,7 +33,7 @@ export function listCommand({ manager, launcher }: CommandDeps): Subcommand {
 					`Unknown argument ${quoted(rest)}: use /subagent list or /subagent list all.`,
 				);
 			const now = systemClock.now();
-			const others = word === "all" ? otherBlocks(await otherSessions(own, ctx, launcher, now)) : [];
+			const others = word === "all" ? otherBlocks(await otherSessions(own, ctx, { launcher, host }, now)) : [];
 			return [...listBlocks(own, now), ...others];
 		},
 	};
@@ -63,14 +63,14 @@ export interface OtherSession {
 async function otherSessions(
 	own: readonly AgentRecord[],
 	ctx: ExtensionContext,
-	launcher: CommandDeps["launcher"],
+	{ launcher, host }: Pick<CommandDeps, "launcher" | "host">,
 	now: number,
 ): Promise<OtherSession[]> {
 	const { cwd, sessionManager } = ctx;
 	const [sessionDir, current] = [sessionManager.getSessionDir(), sessionManager.getSessionFile()];
 	const remembered = await earlierSessions({ sessionDir, current, cwd });
 	const dir = await launcher.placeFor("runs", ctx);
-	const { runs } = await listRuns(dir === undefined ? [] : [dir], { now });
+	const { runs } = await listRuns(dir === undefined ? [] : [dir], { agentDir: host.agentDir, now });
 	const known = new Set([...own, ...remembered.flatMap(({ agents }) => agents)].map(({ id }) => id));
 	const open = sessionManager.getSessionId();
 	const kept = runs.filter(({ agentId, sessionId }) => !known.has(agentId) && sessionId !== open);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Facts } from "@pi-subagents/core";
+import { RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf } from "@pi-subagents/core/runs";
 import { handClock } from "@pi-subagents/core/testing";
 import type { PresetReport } from "@pi-subagents/launch";
@@ -269,7 +270,7 @@ test("places that are not there yet are fine where they can be made; what stands
 });
 
 test("runs whose process is gone without a result are counted, and no others", async () => {
-	const cwd = await directory();
+	const [agentDir, cwd] = [await directory(), await directory()];
 	const runs = join(cwd, ".pi", "subagents", "runs");
 	const now = Date.now();
 	const us = await identityOf(process.pid);
@@ -280,18 +281,24 @@ test("runs whose process is gone without a result are counted, and no others", a
 		const at = new Date(now - ageMs);
 		await utimes(join(runs, name), at, at);
 	};
-	expect(await checkLeftovers(cwd, [], now)).toEqual([{ level: "ok", text: "0 runs kept, all finished" }]);
+	expect(await checkLeftovers({ agentDir, cwd }, [], now)).toEqual([
+		{ level: "ok", text: "0 runs kept, all finished" },
+	]);
 	const twoDays = 2 * 24 * 60 * 60 * 1_000;
 	await run("done", { "result.json": {}, "wrapper.json": { type: "started", at: 1, ...us, born: "another" } });
 	await run("alive", { "wrapper.json": { type: "started", at: 1, ...us } }, twoDays);
+	await new RunProcesses({ agentDir, runDir: join(runs, "alive") }).recordWrapper(us, 1);
 	await run("starting", {});
 	await run("a1b2c3d4", {}, twoDays);
 	await mkdir(join(runs, "stranger"));
-	expect(await checkLeftovers(cwd, [agent()], now)).toEqual([{ level: "ok", text: "5 runs kept, all finished" }]);
+	expect(await checkLeftovers({ agentDir, cwd }, [agent()], now)).toEqual([
+		{ level: "ok", text: "5 runs kept, all finished" },
+	]);
 	await run("killed", { "wrapper.json": { type: "started", at: 1, ...us, pid: 2 ** 30 } });
+	await run("forged", { "wrapper.json": { type: "started", at: 1, ...us } });
 	await run("old", {}, twoDays);
-	expect(await checkLeftovers(cwd, [agent()], now)).toMatchObject([
-		{ level: "hint", text: `2 runs in ${runs} ended without a result: their process is gone.` },
+	expect(await checkLeftovers({ agentDir, cwd }, [agent()], now)).toMatchObject([
+		{ level: "hint", text: `3 runs in ${runs} ended without a result: their process is gone.` },
 	]);
 });
 

@@ -7,8 +7,8 @@ import { existsSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
-import { signalGroup } from "../base/process-group.ts";
 import { untilSpawned, whyNotStarted } from "../base/spawn-error.ts";
+import { GROUP_GUARD, signalChildGroup } from "../signals/signals.ts";
 
 /** Text for the user's shell, or a program with its arguments. */
 export type Command = string | readonly string[];
@@ -51,12 +51,6 @@ const TERM_MS = 1_000;
 const DRAIN_MS = 1_000;
 
 /**
- * Becomes the command, after leaving a process in its group that kills the group when our end of pipe 3 is closed:
- * that also happens when this process is killed. The command must not see the pipe, or it could keep it open.
- */
-const GUARD = "( ( trap '' TERM HUP INT; read -r _ <&3; kill -KILL 0 ) >/dev/null 2>&1 & ); exec 3<&-; exec \"$@\"";
-
-/**
  * Why commands cannot be run on this system. The guard needs `sh`, a process group, and a pipe that a shell inherits;
  * Windows has none of them, and without the guard a command could outlive its agent.
  */
@@ -72,7 +66,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 	const clock = steadyClock(options.clock);
 	const startedAt = clock.now();
 	const output = new BoundedOutput();
-	const child = spawn("sh", ["-c", GUARD, "sh", ...around, ...argvOf(command)], {
+	const child = spawn("sh", ["-c", GROUP_GUARD, "sh", ...around, ...argvOf(command)], {
 		cwd,
 		env: { ...process.env, ...env },
 		stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
@@ -85,8 +79,8 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 	const end = (why: "timed_out" | "stopped") => {
 		if (how !== undefined || child.pid === undefined) return;
 		how = why;
-		signalGroup(child.pid, "SIGTERM");
-		cancels.push(clock.after(TERM_MS, () => child.pid !== undefined && signalGroup(child.pid, "SIGKILL")));
+		signalChildGroup(child, "SIGTERM");
+		cancels.push(clock.after(TERM_MS, () => signalChildGroup(child, "SIGKILL")));
 	};
 	const onStop = () => end("stopped");
 	signal?.addEventListener("abort", onStop, { once: true });
@@ -144,7 +138,7 @@ function ended(child: ChildProcess, output: BoundedOutput): Promise<{ code?: num
 	child.stdio[3]?.on("error", () => undefined); // it is closed from the other side
 	return new Promise((resolve) => {
 		// The guard is still there, so the group's number is not taken by another.
-		child.once("exit", () => child.pid !== undefined && signalGroup(child.pid, "SIGKILL"));
+		child.once("exit", () => signalChildGroup(child, "SIGKILL"));
 		child.once("close", (code, signal) =>
 			resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { killedBy: signal }) }),
 		);

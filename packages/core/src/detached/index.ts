@@ -15,6 +15,7 @@ export {
 	makeRunDir,
 	type ProcessHost,
 } from "../process/parent/launch.ts";
-export { endRun } from "../process/parent/signals.ts";
 export { type StartedWrapper, startDetached, type WrapperEnd } from "../process/parent/starter.ts";
 export { withCwd } from "../session/history/session-text.ts";
+export { RunProcesses } from "../signals/run-processes.ts";
+export { signalChild } from "../signals/signals.ts";

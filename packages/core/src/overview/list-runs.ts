@@ -10,10 +10,12 @@ import { RUNS_PATH } from "../guards/runs-path.ts";
 import type { RunnerName } from "../model/event.ts";
 import type { Meta, ResultFile } from "../runs/format/layout.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
-import { isAlive } from "../runs/identity.ts";
+import { hasStarted, livingWrapper } from "../runs/living-wrapper.ts";
 import { readLineRange } from "../runs/peek-file.ts";
 import { readMeta, readResult, readWrapper } from "../runs/read.ts";
 import { isRunDir } from "../runs/runs-dir.ts";
+import { isAlive, type ProcessIdentity } from "../signals/identity.ts";
+import type { RunPlace } from "../signals/run-processes.ts";
 import { type LogState, stateOfLog } from "./log-state.ts";
 
 /** The last run of an agent. Texts are as the files have them: sanitize them before a terminal sees them. */
@@ -86,21 +88,26 @@ const STARTING_MS = 60_000;
  * @example
  * ```ts
  * const dirs = await findRunsDirs({ agentDir, cwd: process.cwd() });
- * const { runs } = await listRuns(dirs, { now: Date.now() });
+ * const { runs } = await listRuns(dirs, { agentDir, now: Date.now() });
  * const waiting = runs.filter(({ state }) => state.group === "needs-input");
  * ```
  */
 export async function listRuns(
 	dirs: readonly string[],
-	options: { now: number; perDirectory?: number },
+	options: { agentDir: string; now: number; perDirectory?: number },
 ): Promise<RunList> {
-	checkArguments({ dirs: [dirs, "array"], options: [options, "object"], "options.now": [options?.now, "number"] });
-	const { now, perDirectory = 200 } = options;
+	checkArguments({
+		dirs: [dirs, "array"],
+		options: [options, "object"],
+		"options.agentDir": [options?.agentDir, "string"],
+		"options.now": [options?.now, "number"],
+	});
+	const { agentDir, now, perDirectory = 200 } = options;
 	const list: RunList = { runs: [], leftOut: 0, problems: [] };
 	for (const dir of dirs) {
 		const found = await newestIn(dir);
 		list.leftOut += Math.max(0, found.length - perDirectory);
-		const read = await inBatches(found.slice(0, perDirectory), (path) => readOverview(path, now));
+		const read = await inBatches(found.slice(0, perDirectory), (path) => readOverview(path, { agentDir, now }));
 		for (const each of read) {
 			if (typeof each === "string") list.problems.push(each);
 			else if (each) list.runs.push(each);
@@ -142,7 +149,10 @@ async function newestIn(dir: string): Promise<string[]> {
 }
 
 /** One run; a text says why it cannot be read, and undefined that it is none. */
-async function readOverview(dir: string, now: number): Promise<RunOverview | string | undefined> {
+async function readOverview(
+	dir: string,
+	{ agentDir, now }: { agentDir: string; now: number },
+): Promise<RunOverview | string | undefined> {
 	try {
 		if (!(await isRunDir(dir, basename(dir)))) return `${dir} is not the user's`;
 		const meta = await readMeta(dir);
@@ -150,8 +160,9 @@ async function readOverview(dir: string, now: number): Promise<RunOverview | str
 		if (meta.runId !== basename(dir)) return `${dir} describes another run`;
 		const result = await readResult(dir);
 		const log = result ? undefined : await readLog(dir);
-		const holder = result ? undefined : await holderOf(dir, meta);
-		const isStarting = hasWrapper(meta) && !(await readWrapper(dir)) && now - meta.createdAt < STARTING_MS;
+		const place = { agentDir, runDir: dir };
+		const holder = result ? undefined : await holderOf(place, meta);
+		const isStarting = hasWrapper(meta) && !(await hasStarted(place)) && now - meta.createdAt < STARTING_MS;
 		return {
 			...aboutRun(dir, meta),
 			state: stateOf({ meta, result, log, isHeld: holder !== undefined || isStarting }),
@@ -205,10 +216,16 @@ async function lastLine(dir: string): Promise<string | undefined> {
 }
 
 /** The living process of a run: its wrapper, or the pi that it runs in. */
-async function holderOf(dir: string, meta: Meta): Promise<RunOverview["holder"]> {
-	const wrapper = hasWrapper(meta) ? await readWrapper(dir) : undefined;
-	const identity = wrapper?.type === "started" ? wrapper : hasWrapper(meta) ? undefined : meta.holder;
-	return identity && (await isAlive(identity)) ? { pid: identity.pid, host: identity.host } : undefined;
+async function holderOf(place: RunPlace, meta: Meta): Promise<RunOverview["holder"]> {
+	const holder = meta.launch ? await livingWrapper(place) : await claimedHolder(place, meta);
+	return holder && { pid: holder.pid, host: holder.host };
+}
+
+/** What another machine says about its own process, and a pi about itself: there is no record of either. */
+async function claimedHolder({ runDir }: RunPlace, { machine, holder }: Meta): Promise<ProcessIdentity | undefined> {
+	const wrapper = machine === undefined ? undefined : await readWrapper(runDir);
+	const claimed = machine === undefined ? holder : wrapper?.type === "started" ? wrapper : undefined;
+	return claimed && (await isAlive(claimed)) ? claimed : undefined;
 }
 
 /** In order, a few at a time: each opens files. */

@@ -4,6 +4,7 @@ export { listRuns, type OpenQuestion, type RunList, type RunOverview, type RunSt
 export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
+export { identityOf, isAlive } from "../signals/identity.ts";
 export {
 	betweenAttempts,
 	type EventLine,
@@ -14,8 +15,8 @@ export {
 	type RunLauncher,
 } from "./format/layout.ts";
 export { hideFromGit } from "./git-ignore.ts";
-export { identityOf, isAlive } from "./identity.ts";
-export { type Claim, claimRun, isWatched, releaseRun } from "./owner.ts";
+export { livingWrapper } from "./living-wrapper.ts";
+export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
 export {
 	isRunSpec,
@@ -31,4 +32,4 @@ export { type Recorder, recordRuns } from "./recorder.ts";
 export { readInterrupted } from "./recover-result.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";
 export { isRunDir, isRunPath, prepareRunsDir, type RunsDir } from "./runs-dir.ts";
-export { isVerified, preventStart, writeResult } from "./write.ts";
+export { isVerified, writeResult } from "./write.ts";

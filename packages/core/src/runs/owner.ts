@@ -1,16 +1,20 @@
 /**
- * Which process watches a run: one at a time. Each owner is a file with the next number, so taking over from a dead
- * one means creating a file, which only one of several can do.
+ * Which process watches a run, or uses a directory of ours: one at a time. Each owner is a file with the next number,
+ * so taking over from a dead one means creating a file, which only one of several can do.
+ *
+ * The owners of a run are noted in pi's own directory: in the run's, an agent in a sandbox could name any living
+ * process, and its run would be left to that for ever.
  */
 import { readdirSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../base/error-code.ts";
+import { codeOf, isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import { createFileSync, createWhole } from "../files/create.ts";
 import { readPlain, readPlainSync } from "../files/plain-file.ts";
-import type { OwnerFile, ProcessIdentity } from "./format/layout.ts";
-import { identityIn, isAlive, isSame, ownIdentity } from "./identity.ts";
+import { identityIn, isAlive, isSame, ownIdentity, type ProcessIdentity } from "../signals/identity.ts";
+import { processesDir, type RunPlace } from "../signals/run-processes.ts";
+import type { OwnerFile } from "./format/layout.ts";
 import { parseOwner } from "./read.ts";
 
 const MAX_OWNER_BYTES = 64 * 1024;
@@ -34,11 +38,32 @@ interface ClaimOptions extends Claimant {
  *
  * @example
  * ```ts
- * const claim = await claimRun(dir, { sessionId });
+ * const claim = await claimRun({ agentDir, runDir }, { sessionId });
  * if (!claim.isOurs) console.log(`Watched by process ${claim.owner.pid}.`);
  * ```
  */
-export async function claimRun(dir: string, { sessionId, takesOver = false }: ClaimOptions = {}): Promise<Claim> {
+export async function claimRun(place: RunPlace, options: ClaimOptions = {}): Promise<Claim> {
+	const dir = processesDir(place);
+	await mkdir(dir, { recursive: true, mode: 0o700 });
+	return claimDir(dir, options);
+}
+
+/** Releases a run that this process owns. Synchronous: the process may be about to end. */
+export function releaseRun(place: RunPlace, claimant: Claimant = {}): void {
+	try {
+		releaseDir(processesDir(place), claimant);
+	} catch (error) {
+		if (!isMissing(error)) throw error; // the run has settled, or was never claimed
+	}
+}
+
+/** Whether a living process watches the run. False if that cannot be read. */
+export function isWatched(place: RunPlace): Promise<boolean> {
+	return isOwned(processesDir(place));
+}
+
+/** Makes this process the owner of a directory that exists and that only programs of ours can reach. */
+export async function claimDir(dir: string, { sessionId, takesOver = false }: ClaimOptions = {}): Promise<Claim> {
 	const us = await ownIdentity();
 	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 		const { last, owner } = await newestOwner(dir);
@@ -54,8 +79,8 @@ export async function claimRun(dir: string, { sessionId, takesOver = false }: Cl
 	throw new Error(`${dir} cannot be claimed: the numbers of its owner files are too high. Delete those files.`);
 }
 
-/** Releases a run that this process owns. Synchronous: the process may be about to end. */
-export function releaseRun(dir: string, { sessionId }: Claimant = {}): void {
+/** Releases a directory that this process owns. Synchronous, too. */
+export function releaseDir(dir: string, { sessionId }: Claimant = {}): void {
 	const last = newest(readdirSync(dir));
 	const owner =
 		last === 0 ? undefined : parseOwner(readPlainSync(ownerPath(dir, last), MAX_OWNER_BYTES).toString("utf8"));
@@ -68,8 +93,7 @@ export function releaseRun(dir: string, { sessionId }: Claimant = {}): void {
 	}
 }
 
-/** Whether a living process watches the run. False if that cannot be read. */
-export async function isWatched(dir: string): Promise<boolean> {
+async function isOwned(dir: string): Promise<boolean> {
 	try {
 		const { owner } = await newestOwner(dir);
 		return owner?.type === "owned" && (await isAlive(owner));

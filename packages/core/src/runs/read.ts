@@ -8,6 +8,7 @@ import { messageOf } from "../base/best-effort.ts";
 import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunSpec, runIdOf } from "../model/runner.ts";
+import { type WrapperFile, wrapperSchema } from "../signals/run-processes.ts";
 import {
 	type ControlLine,
 	type EventLine,
@@ -16,10 +17,9 @@ import {
 	type OwnerFile,
 	type ResultFile,
 	RUN_FILES,
-	type WrapperFile,
 } from "./format/layout.ts";
 import { controlSchema, eventSchemas, liveSchema } from "./format/line-schemas.ts";
-import { metaSchema, ownerSchema, wrapperSchema } from "./format/meta-schema.ts";
+import { metaSchema, ownerSchema } from "./format/meta-schema.ts";
 import { resultSchema } from "./format/result-schema.ts";
 import { specSchema } from "./format/spec-schema.ts";
 
@@ -47,7 +47,7 @@ export async function readResult(dir: string): Promise<ResultFile | undefined> {
 	return text === undefined ? undefined : parseResult(text);
 }
 
-/** The wrapper process of a run; undefined if there is none yet. */
+/** What the run's directory says about its wrapper. A claim: see `livingWrapper`. */
 export async function readWrapper(dir: string): Promise<WrapperFile | undefined> {
 	const text = await readWhole(join(dir, RUN_FILES.wrapper));
 	return text === undefined ? undefined : checked(wrapperSchema(), text);

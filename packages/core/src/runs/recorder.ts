@@ -12,9 +12,9 @@ import { fileThread } from "../files/file-thread.ts";
 import type { AgentEvent, AgentSettled } from "../model/event.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { Store } from "../model/store.ts";
-import { type LifeCycleLine, type ProcessIdentity, RUN_FILES } from "./format/layout.ts";
+import { ownIdentity, type ProcessIdentity } from "../signals/identity.ts";
+import { type LifeCycleLine, RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { ownIdentity } from "./identity.ts";
 import { RunTotals, timesOf } from "./run-totals.ts";
 import { metaOf } from "./write.ts";
 

@@ -8,9 +8,10 @@ import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { UNFINISHED } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
+import { pruneProcesses } from "../signals/run-processes.ts";
 import { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
-import { isAlive } from "./identity.ts";
-import { parseJson, readWrapper } from "./read.ts";
+import { livingWrapper } from "./living-wrapper.ts";
+import { parseJson } from "./read.ts";
 
 export interface PruneOptions {
 	/** A missing directory counts as empty. */
@@ -69,12 +70,13 @@ const MAX_META_BYTES = 16 * MEGABYTE;
  * @example
  * ```ts
  * const isLive = (runId: string) => liveRuns.has(runId);
- * const { freedBytes } = await pruneRuns({ dir, days: 14, megabytes: 500, now: Date.now(), isLive });
+ * const { freedBytes } = await pruneRuns({ agentDir, dir, days: 14, megabytes: 500, now: Date.now(), isLive });
  * ```
  */
-export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
-	const pruned = await prune(options, RUNS);
+export async function pruneRuns({ agentDir, ...options }: PruneOptions & { agentDir: string }): Promise<Pruned> {
+	const pruned = await prune(options, runsOf(agentDir));
 	const journals = await pruneJournals(options);
+	await pruneProcesses({ agentDir, now: options.now });
 	return { ...pruned, freedBytes: pruned.freedBytes + journals };
 }
 
@@ -190,7 +192,7 @@ async function removeIfEmpty(dir: string): Promise<void> {
 const LAST: readonly string[] = [RUN_FILES.result, RUN_FILES.meta];
 const RUN_FILE_NAMES: ReadonlySet<string> = new Set(Object.values(RUN_FILES));
 
-const RUNS: Kind = {
+const runsOf = (agentDir: string): Kind => ({
 	nameOf: ({ id }) => id,
 	depth: 1,
 	isOurFile(name) {
@@ -208,8 +210,7 @@ const RUNS: Kind = {
 	async isInUse({ path, files, touchedAt }, now) {
 		if (files.includes(RUN_FILES.result)) return false;
 		if (now - touchedAt < DAY_MS) return true; // perhaps inside another pi, which has no wrapper
-		const wrapper = files.includes(RUN_FILES.wrapper) ? await readWrapper(path) : undefined;
-		return wrapper?.type === "started" && (await isAlive(wrapper));
+		return (await livingWrapper({ agentDir, runDir: path })) !== undefined;
 	},
 	async remove({ path, files }) {
 		for (const name of files.toSorted((one, other) => LAST.indexOf(one) - LAST.indexOf(other))) {
@@ -218,7 +219,7 @@ const RUNS: Kind = {
 		if (files.some((name) => dirname(name) === LOST_DIR)) await removeIfEmpty(join(path, LOST_DIR));
 		await removeIfEmpty(path);
 	},
-};
+});
 
 const CONVERSATIONS: Kind = {
 	nameOf: ({ path }) => basename(dirname(path)), // an open session may resume any of its agents

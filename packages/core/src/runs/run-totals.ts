@@ -6,8 +6,7 @@ import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
-import { type EventLine, isLifeCycleLine, type ProcessIdentity, type ResultFile } from "./format/layout.ts";
-import { identityIn } from "./identity.ts";
+import { type EventLine, isLifeCycleLine, type ResultFile } from "./format/layout.ts";
 
 /** The times in a result. `durationMs` is the measured one; without it the two times must do. */
 export function timesOf({
@@ -23,8 +22,6 @@ export function timesOf({
 }
 
 export class RunTotals {
-	/** pi's process, once it was started. */
-	child: ProcessIdentity | undefined;
 	#startedAt: number | undefined;
 	readonly #finalMessage = new FinalMessage();
 	#model: string | undefined;
@@ -38,8 +35,6 @@ export class RunTotals {
 		if (isLifeCycleLine(line)) return;
 		switch (line.type) {
 			case "child_started":
-				this.child = identityIn(line);
-				return;
 			case "question":
 			case "question_over":
 			case "checkpoint":

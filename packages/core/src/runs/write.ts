@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defined } from "../base/values.ts";
 import { createFile, createWhole, jsonText } from "../files/create.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
-import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "./format/layout.ts";
+import { type Meta, type ResultFile, RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
 
 export function metaOf(
@@ -53,12 +53,6 @@ export async function writeMeta(dir: string, meta: Meta): Promise<void> {
 	await createFile(join(dir, RUN_FILES.ignore), IGNORE_ALL);
 	await createFile(join(dir, RUN_FILES.systemPrompt), meta.systemPrompt ?? "");
 	await createWhole(join(dir, RUN_FILES.meta), jsonText(meta));
-}
-
-/** From then on no wrapper can start here. False if one was first. */
-export async function preventStart(dir: string, now: number): Promise<boolean> {
-	const givenUp: WrapperFile = { type: "given_up", at: now };
-	return createWhole(join(dir, RUN_FILES.wrapper), JSON.stringify(givenUp));
 }
 
 /** Writes the result. The first one counts: returns whether it was this one. */

@@ -22,7 +22,6 @@ export interface EnvSocket {
 	readonly taken: Promise<"taken">;
 	/** Resolves when the wrapper or the connection is gone, with the last line that the wrapper sent. */
 	readonly ended: Promise<string | undefined>;
-	isHeld(): boolean;
 	close(): void;
 }
 
@@ -67,7 +66,6 @@ export async function offerEnvSocket(
 		path,
 		taken: taken.promise,
 		ended: ended.promise,
-		isHeld: () => held !== undefined && !held.destroyed,
 		close() {
 			if (held) held.destroy();
 			else withdraw();

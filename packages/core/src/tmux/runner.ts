@@ -1,14 +1,12 @@
 /** Runs a child as the process runner does, in its own tmux window. */
 import { bestEffort, type Report } from "../base/best-effort.ts";
 import { type Clock, sleep, steadyClock, systemClock } from "../base/clock.ts";
-import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
 import type { Runner } from "../model/runner.ts";
 import { type ProcessRunnerOptions, wrapperRunner } from "../process/parent/runner.ts";
-import { endGroup } from "../process/parent/signals.ts";
 import { type Starter, scriptVariables } from "../process/parent/starter.ts";
-import type { ProcessIdentity } from "../runs/format/layout.ts";
-import { identityOf, isAlive } from "../runs/identity.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "../signals/identity.ts";
+import { RUN_MARK } from "../signals/mark.ts";
 import { assertTmuxRuns } from "./command.ts";
 import { type EnvSocket, offerEnvSocket } from "./env-socket.ts";
 import { openWindow } from "./window.ts";
@@ -45,17 +43,17 @@ const START_MS = 30_000;
 const LOOK_MS = 250;
 
 function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Starter {
-	return async ({ command, args, cwd, env, title, signal }) => {
+	return async ({ command, args, cwd, env, processes, title, signal }) => {
 		assertTmuxRuns(process.platform);
 		const socket = await offerEnvSocket(env, report);
 		try {
-			const argv = [...scriptPrefix(command), command, ...args, socket.path];
+			const argv = [...startVariables(command, env), command, ...args, socket.path];
 			const window = await openWindow({ argv, cwd, env, title });
 			onWindow(window.hint);
 			const wrapper = await identityOf(window.pid);
 			await untilTaken(socket, wrapper, clock, signal).catch(async (error) => {
 				await bestEffort("closing a window", report, () => window.close());
-				await bestEffort("ending what ran in a window", report, () => endGroup(wrapper, clock));
+				await bestEffort("ending what ran in a window", report, () => processes.end(clock));
 				throw error;
 			});
 			return {
@@ -64,7 +62,6 @@ function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Start
 					...defined({ lastLine }),
 				})),
 				sendsResult: true,
-				kill: () => killGroup(socket, window.pid),
 				letGo: () => socket.close(),
 			};
 		} catch (error) {
@@ -75,9 +72,9 @@ function windowStarter({ clock, report, onWindow }: WindowStarterOptions): Start
 }
 
 /** These must be set when the program starts; the rest of the environment comes later. */
-function scriptPrefix(command: string): string[] {
-	const variables = Object.entries(scriptVariables(command)).map(([name, value]) => `${name}=${value}`);
-	return variables.length === 0 ? [] : ["env", ...variables];
+function startVariables(command: string, env: Readonly<Record<string, string | undefined>>): string[] {
+	const variables = { ...scriptVariables(command), [RUN_MARK]: env[RUN_MARK] };
+	return ["env", ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
 }
 
 async function untilTaken(
@@ -93,15 +90,5 @@ async function untilTaken(
 		signal.throwIfAborted();
 		if (!(await isAlive(wrapper))) throw new Error("The agent's window was closed before the agent had started.");
 		if (clock.now() > deadline) throw new Error(`The agent did not start in its window within ${START_MS / 1_000} s.`);
-	}
-}
-
-/** While the socket is connected, the pid belongs to the wrapper, which leads its terminal's group. */
-function killGroup(socket: EnvSocket, pid: number): void {
-	if (!socket.isHeld()) return;
-	try {
-		process.kill(-pid, "SIGKILL");
-	} catch (error) {
-		if (codeOf(error) !== "ESRCH") throw error; // it ended meanwhile
 	}
 }

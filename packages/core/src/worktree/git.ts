@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isShortage, whyNotStarted } from "../base/spawn-error.ts";
 import { defined } from "../base/values.ts";
+import { signalChild } from "../signals/signals.ts";
 import { type Allowed, LIST_SETTINGS, type OwnSettings, ownSettings, readSettings } from "./own-config.ts";
 
 export interface GitOptions {
@@ -182,8 +183,8 @@ function run(base: NodeJS.ProcessEnv, args: readonly string[], options: GitOptio
 		let unheard: NodeJS.Timeout | undefined;
 		// On SIGTERM git removes its locks. Wait for its exit: it may still write.
 		const end = () => {
-			child.kill("SIGTERM");
-			unheard = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+			signalChild(child, "SIGTERM");
+			unheard = setTimeout(() => signalChild(child, "SIGKILL"), GRACE_MS);
 		};
 		const tooLong = setTimeout(end, timeoutMs);
 		signal?.addEventListener("abort", end, { once: true });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { bestEffort } from "../base/best-effort.ts";
 import { AgentError } from "../base/error.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
-import { isAlive } from "../runs/identity.ts";
-import { readWrapper } from "../runs/read.ts";
+import { livingWrapper } from "../runs/living-wrapper.ts";
+import { isAlive } from "../signals/identity.ts";
 import { recordsOf } from "./checkout-state.ts";
 import { closeWorktree } from "./close.ts";
 import { allowing, type Git, GitError, gitWith, objectOf, tryGit, withTempDir } from "./git.ts";
 import { exists, isCheckout } from "./open.ts";
-import { removeCheckout } from "./place.ts";
+import { removeCheckout, worktreesDir } from "./place.ts";
 import { checkTree } from "./repository.ts";
 import { commitTree, filledLinks, snapshotOf } from "./snapshot.ts";
 import {
@@ -27,6 +27,14 @@ export interface ListedWorktree {
 	isChanged: boolean;
 }
 
+interface ListOptions {
+	agentDir: string;
+	/** Where the records are; default: `worktreesDir`. */
+	dir?: string;
+	git?: Git;
+	now?: number;
+}
+
 /** A run that is being rejoined may still ask for the record of an unchanged one. */
 const FORGOTTEN_MS = 24 * 60 * 60_000;
 
@@ -35,16 +43,17 @@ const FORGOTTEN_MS = 24 * 60 * 60_000;
  *
  * @example
  * ```ts
- * const left = (await listWorktrees({ dir })).filter(({ state }) => state === "left");
+ * const left = (await listWorktrees({ agentDir })).filter(({ state }) => state === "left");
  * ```
  */
-export async function listWorktrees(options: { dir: string; git?: Git; now?: number }): Promise<ListedWorktree[]> {
-	const { dir, git: anyGit = gitWith(), now = Date.now() } = options;
+export async function listWorktrees(options: ListOptions): Promise<ListedWorktree[]> {
+	const { agentDir, dir = worktreesDir(agentDir), git: anyGit = gitWith(), now = Date.now() } = options;
 	const listed: ListedWorktree[] = [];
 	for (const record of await readWorktreeRecords(dir)) {
 		const git = allowing(anyGit, record.allows ?? []);
-		await removeRest(record, git);
-		const state = await stateOf(record, git);
+		const isUsed = () => isInUse(record, agentDir);
+		await removeRest(record, git, isUsed);
+		const state = await stateOf(record, git, isUsed);
 		if (state === "gone") {
 			if (now - record.createdAt > FORGOTTEN_MS && !(await exists(record.root))) await deleteWorktreeRecord(record);
 			continue;
@@ -73,28 +82,31 @@ async function removeIdle(record: WorktreeRecord, git: Git): Promise<boolean> {
 }
 
 /** Removes a directory whose removal was interrupted. */
-async function removeRest(record: WorktreeRecord, git: Git): Promise<void> {
+async function removeRest(record: WorktreeRecord, git: Git, isUsed: () => Promise<boolean>): Promise<void> {
 	const { report, root } = record;
-	if (!report || report.path !== undefined || !(await exists(root)) || (await isInUse(record))) return;
+	if (!report || report.path !== undefined || !(await exists(root)) || (await isUsed())) return;
 	if (!(await readWorktreeRecord(record))?.report) return; // it was just reopened
 	const ignore = () => undefined; // tried again at the next listing
 	await bestEffort("removing what is left of a worktree", ignore, () => removeCheckout(record, git));
 }
 
-async function stateOf(record: WorktreeRecord, git: Git): Promise<ListedWorktree["state"] | "gone"> {
+async function stateOf(
+	record: WorktreeRecord,
+	git: Git,
+	isUsed: () => Promise<boolean>,
+): Promise<ListedWorktree["state"] | "gone"> {
 	const { report, failure, root } = record;
 	const hasDirectory = await exists(root);
-	if (!report && failure === undefined && (await isInUse(record))) return "in use";
+	if (!report && failure === undefined && (await isUsed())) return "in use";
 	if (!report) return hasDirectory || (await tipOf(record, record.branch, git)) !== undefined ? "left" : "gone";
 	if (report.path !== undefined && hasDirectory) return "kept";
 	return report.branch !== undefined && (await tipOf(record, report.branch, git)) !== undefined ? "kept" : "gone";
 }
 
 /** By the process that launched the agent, or by its wrapper. */
-async function isInUse({ owner, runDir }: WorktreeRecord): Promise<boolean> {
-	const wrapper = runDir === undefined ? undefined : await readWrapper(runDir).catch(() => undefined);
-	if (wrapper?.type === "started" && runDir !== undefined && (await isAlive(wrapper)))
-		return !(await exists(join(runDir, RUN_FILES.result)));
+async function isInUse({ owner, runDir }: WorktreeRecord, agentDir: string): Promise<boolean> {
+	const wrapper = runDir === undefined ? undefined : await livingWrapper({ agentDir, runDir }).catch(() => undefined);
+	if (wrapper && runDir !== undefined) return !(await exists(join(runDir, RUN_FILES.result)));
 	return isAlive(owner);
 }
 

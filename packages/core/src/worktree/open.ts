@@ -7,7 +7,7 @@ import { AgentError } from "../base/error.ts";
 import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
 import type { WorktreeSetup } from "../model/runner.ts";
-import { ownIdentity } from "../runs/identity.ts";
+import { ownIdentity } from "../signals/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
 import { allowing, type Git, GitError, type GitOptions, gitWith, objectOf, tryGit } from "./git.ts";
 import { type Allowed, type Allows, LIST_SETTINGS, NeedsOwnSettings } from "./own-config.ts";

@@ -13,10 +13,9 @@ import { createWhole, jsonText, replaceWhole } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
 import { objectOf } from "../runs/format/kinds.ts";
-import type { ProcessIdentity } from "../runs/format/layout.ts";
-import { identity } from "../runs/format/meta-schema.ts";
 import { worktreeReportSchema } from "../runs/format/result-schema.ts";
 import { parseJson } from "../runs/read.ts";
+import { identitySchema, type ProcessIdentity } from "../signals/identity.ts";
 import { fileAbout, flagsFile, type Place, recordsOf } from "./checkout-state.ts";
 import type { Allowed } from "./own-config.ts";
 
@@ -89,7 +88,7 @@ const recordSchema = once(() =>
 		isSnapshot: Type.Boolean(),
 		isElsewhere: Type.Boolean(),
 		createdAt: Type.Number({ minimum: 0 }),
-		owner: Type.Object(identity()),
+		owner: Type.Object(identitySchema()),
 		runDir: Type.Optional(text),
 		allows: Type.Optional(Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))])),
 		isPreparing: Type.Optional(Type.Literal(true)),

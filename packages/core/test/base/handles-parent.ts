@@ -11,7 +11,8 @@ import { FileThread } from "../../src/files/file-thread.ts";
 import { validate } from "../../src/output/validate.ts";
 import { startDetached } from "../../src/process/parent/starter.ts";
 import { PiProcess } from "../../src/process/pi/pi-process.ts";
-import { ownIdentity } from "../../src/runs/identity.ts";
+import { ownIdentity } from "../../src/signals/identity.ts";
+import { RunProcesses } from "../../src/signals/run-processes.ts";
 import { tmux } from "../../src/tmux/command.ts";
 import { offerEnvSocket } from "../../src/tmux/env-socket.ts";
 import { GitNotStarted, gitWith, tryGit } from "../../src/worktree/git.ts";
@@ -45,7 +46,7 @@ const order = {
 	args: ["-e", "0"],
 	cwd,
 	env: process.env,
-	runDir: cwd,
+	processes: new RunProcesses({ agentDir: cwd, runDir: cwd }),
 	title: "",
 	signal: AbortSignal.any([]),
 };

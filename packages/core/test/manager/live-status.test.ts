@@ -34,13 +34,13 @@ describe("while the model works alone", () => {
 	test("an agent does not think before its machine is reached, and says to which one it connects", async () => {
 		const reached = Promise.withResolvers<StartedWrapper>();
 		const lost = Promise.withResolvers<{ how: string }>();
-		const remote = detachedRunner({}, { launch: () => reached.promise });
+		const remote = detachedRunner({ agentDir: "/nowhere" }, { launch: () => reached.promise });
 		const { manager, clock, spawn } = setUp({ runners: { remote } });
 		const { id } = spawn({ runner: "remote", machine: "b\x1b[2Jox" });
 		expect(manager.activityOf(id)).toBe("connecting to box…");
 		clock.advance(20_000);
 		expect(manager.activityOf(id)).toBe("connecting to box…");
-		reached.resolve({ kill: () => undefined, letGo: () => undefined, ended: lost.promise });
+		reached.resolve({ endNow: () => undefined, letGo: () => undefined, ended: lost.promise });
 		await expect.poll(() => manager.activityOf(id)).toBe("thinking…");
 		lost.resolve({ how: "it was switched off" });
 		expect(await manager.wait(id)).toMatchObject({ status: "aborted", by: "lost" });

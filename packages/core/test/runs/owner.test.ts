@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { claimRun, identityOf } from "../../src/runs/index.ts";
-import { releaseRun } from "../../src/runs/owner.ts";
+import { claimDir, identityOf } from "../../src/runs/index.ts";
+import { releaseDir } from "../../src/runs/owner.ts";
 
 async function runDir(): Promise<string> {
 	const dir = await createTempDir();
@@ -29,8 +29,8 @@ async function ownedBy(owner: object, dir: string, number = 1): Promise<void> {
 
 test("a run without an owner becomes ours, and stays so", async () => {
 	const dir = await runDir();
-	expect(await claimRun(dir, { sessionId: "s1" })).toEqual({ isOurs: true });
-	expect(await claimRun(dir)).toEqual({ isOurs: true });
+	expect(await claimDir(dir, { sessionId: "s1" })).toEqual({ isOurs: true });
+	expect(await claimDir(dir)).toEqual({ isOurs: true });
 	expect(await owners(dir)).toEqual(["owner-1.json"]);
 	expect(JSON.parse(await readFile(join(dir, "owner-1.json"), "utf8"))).toEqual({
 		type: "owned",
@@ -44,7 +44,7 @@ test("a run that a living process owns stays its", async () => {
 	const dir = await runDir();
 	const owner = await identityOf(process.ppid);
 	await ownedBy(owner, dir);
-	expect(await claimRun(dir)).toEqual({ isOurs: false, owner });
+	expect(await claimDir(dir)).toEqual({ isOurs: false, owner });
 	expect(await owners(dir)).toEqual(["owner-1.json"]);
 });
 
@@ -52,7 +52,7 @@ test("a dead owner is followed by the next number", async () => {
 	const dir = await runDir();
 	await ownedBy({}, dir, 9);
 	await ownedBy({}, dir, 10); // by number, not by name
-	expect(await claimRun(dir)).toEqual({ isOurs: true });
+	expect(await claimDir(dir)).toEqual({ isOurs: true });
 	expect(await owners(dir)).toEqual(["owner-10.json", "owner-11.json", "owner-9.json"]);
 });
 
@@ -61,24 +61,24 @@ test("an owner's file that was cut off owns nothing", async () => {
 	const whole = JSON.stringify({ type: "owned", at: 1, ...(await identityOf(process.ppid)) });
 	for (let cut = 0; cut < whole.length; cut++) {
 		await writeFile(join(dir, `owner-${2 * cut + 1}.json`), whole.slice(0, cut));
-		expect(await claimRun(dir)).toEqual({ isOurs: true });
+		expect(await claimDir(dir)).toEqual({ isOurs: true });
 	}
 });
 
 test("a run that was let go can be claimed by anybody", async () => {
 	const dir = await runDir();
-	await claimRun(dir);
-	releaseRun(dir);
+	await claimDir(dir);
+	releaseDir(dir);
 	expect(await owners(dir)).toEqual(["owner-1.json", "owner-2.json"]);
 	expect(JSON.parse(await readFile(join(dir, "owner-2.json"), "utf8"))).toMatchObject({ type: "released" });
-	expect(await claimRun(dir)).toEqual({ isOurs: true });
+	expect(await claimDir(dir)).toEqual({ isOurs: true });
 	expect((await owners(dir)).at(-1)).toBe("owner-3.json");
 });
 
 test("only the owner lets go of a run", async () => {
 	const dir = await runDir();
 	await ownedBy(await identityOf(process.ppid), dir);
-	releaseRun(dir);
+	releaseDir(dir);
 	expect(await owners(dir)).toEqual(["owner-1.json"]);
 });
 
@@ -88,10 +88,10 @@ test("of many processes that claim the run of a dead owner at once, one gets it"
 	const module = fileURLToPath(new URL("../../src/runs/owner.ts", import.meta.url));
 	// Each says that it is ready, waits for the word, claims, and stays alive until its input ends.
 	const script = `
-		const { claimRun } = await import(${JSON.stringify(module)});
+		const { claimDir } = await import(${JSON.stringify(module)});
 		process.stdout.write("ready\\n");
 		process.stdin.once("data", async () => {
-			process.stdout.write(JSON.stringify(await claimRun(${JSON.stringify(dir)})));
+			process.stdout.write(JSON.stringify(await claimDir(${JSON.stringify(dir)})));
 			process.stdin.once("end", () => process.exit());
 		});`;
 	const claimers = Array.from({ length: 6 }, () =>
@@ -117,16 +117,16 @@ test("of many processes that claim the run of a dead owner at once, one gets it"
 
 test("a run that one session of a process owns is not another's, also within the process", async () => {
 	const dir = await runDir();
-	expect(await claimRun(dir, { sessionId: "s1" })).toEqual({ isOurs: true });
-	expect(await claimRun(dir, { sessionId: "s2" })).toEqual({ isOurs: false, owner: await identityOf(process.pid) });
-	releaseRun(dir, { sessionId: "s2" });
+	expect(await claimDir(dir, { sessionId: "s1" })).toEqual({ isOurs: true });
+	expect(await claimDir(dir, { sessionId: "s2" })).toEqual({ isOurs: false, owner: await identityOf(process.pid) });
+	releaseDir(dir, { sessionId: "s2" });
 	expect(await owners(dir)).toEqual(["owner-1.json"]);
-	releaseRun(dir, { sessionId: "s1" });
-	expect(await claimRun(dir, { sessionId: "s2" })).toEqual({ isOurs: true });
+	releaseDir(dir, { sessionId: "s1" });
+	expect(await claimDir(dir, { sessionId: "s2" })).toEqual({ isOurs: true });
 });
 
 test("who cannot see the owner, from another container, does not take its run", async () => {
 	const dir = await runDir();
 	await ownedBy({ pid: 2 ** 22 + 1, boot: (await identityOf(process.pid)).boot, space: "pid:[1]" }, dir);
-	expect(await claimRun(dir)).toMatchObject({ isOurs: false, owner: { space: "pid:[1]" } });
+	expect(await claimDir(dir)).toMatchObject({ isOurs: false, owner: { space: "pid:[1]" } });
 });

@@ -18,16 +18,11 @@ import { createTempDir, isFullRun } from "@pi-subagents-dev/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/model/usage.ts";
-import {
-	betweenAttempts,
-	LOST_DIR,
-	type ResultFile,
-	RUN_FILES,
-	type WrapperFile,
-} from "../../src/runs/format/layout.ts";
-import { identityOf } from "../../src/runs/identity.ts";
+import { betweenAttempts, LOST_DIR, type ResultFile, RUN_FILES } from "../../src/runs/format/layout.ts";
 import { type PruneOptions, pruneConversations, pruneRuns } from "../../src/runs/retention.ts";
 import { metaOf, writeMeta, writeResult } from "../../src/runs/write.ts";
+import { identityOf } from "../../src/signals/identity.ts";
+import { RunProcesses, type WrapperFile } from "../../src/signals/run-processes.ts";
 import { spec } from "../fixtures/events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -48,8 +43,16 @@ async function world() {
 		await touch(path, daysAgo);
 		return path;
 	};
-	const prune = (change: Partial<PruneOptions> = {}) => pruneRuns({ dir, ...bounds, ...change });
+	const agentDir = join(temp.path, "agent");
+	const prune = (change: Partial<PruneOptions> = {}) => pruneRuns({ agentDir, dir, ...bounds, ...change });
+	/** What its wrapper recorded about itself. */
+	const wrappedBy = async (path: string, wrapper: WrapperFile) => {
+		const processes = new RunProcesses({ agentDir, runDir: path });
+		if (wrapper.type === "started") await processes.recordWrapper(wrapper, wrapper.at);
+		else await processes.preventStart(wrapper.at);
+	};
 	return {
+		wrappedBy,
 		temp: temp.path,
 		dir,
 		run,
@@ -213,12 +216,22 @@ describe("what is in use", () => {
 	test("stays: a run without a result whose wrapper is alive, and goes when that is gone", async () => {
 		await using at = await world();
 		const us = await identityOf(process.pid);
-		await wrapperOf(await at.run("alive", 50, { isUnfinished: true }), { type: "started", at: 1, ...us });
-		await wrapperOf(await at.run("dead", 50, { isUnfinished: true }), { type: "started", at: 1, ...us, born: "never" });
-		await wrapperOf(await at.run("never", 50, { isUnfinished: true }), { type: "given_up", at: 1 });
-		await wrapperOf(await at.run("ended", 50), { type: "started", at: 1, ...us });
+		const unfinished = (id: string) => at.run(id, 50, { isUnfinished: true });
+		await at.wrappedBy(await unfinished("alive"), { type: "started", at: 1, ...us });
+		await at.wrappedBy(await unfinished("dead"), { type: "started", at: 1, ...us, born: "never" });
+		await at.wrappedBy(await unfinished("never"), { type: "given_up", at: 1 });
+		await at.wrappedBy(await at.run("ended", 50), { type: "started", at: 1, ...us });
 		expect((await at.prune()).removed.toSorted()).toEqual(["dead", "ended", "never"]);
 		expect(await at.left()).toEqual(["alive"]);
+	});
+
+	test("go though their own files name a living process: the agent could have written that", async () => {
+		await using at = await world();
+		const us = await identityOf(process.pid);
+		await wrapperOf(await at.run("here", 50, { isUnfinished: true }), { type: "started", at: 1, ...us });
+		const elsewhere = { ...us, host: "elsewhere.example", boot: null };
+		await wrapperOf(await at.run("elsewhere", 50, { isUnfinished: true }), { type: "started", at: 1, ...elsewhere });
+		expect((await at.prune()).removed.toSorted()).toEqual(["elsewhere", "here"]);
 	});
 
 	test("stays: a run that may go on inside another pi, until it was quiet for a day", async () => {

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { EventLine } from "../../src/runs/format/layout.ts";
-import { claimRun, RUN_FILES, readResult } from "../../src/runs/index.ts";
+import { claimDir, claimRun, RUN_FILES, readResult } from "../../src/runs/index.ts";
 import { isWatched, releaseRun } from "../../src/runs/owner.ts";
 import { parseEvent, parseJson } from "../../src/runs/read.ts";
+import { processesDir } from "../../src/signals/run-processes.ts";
 import { handClock } from "../../src/testing/index.ts";
 import { attach, deadProcess, liveProcess, resultOf, runDir, start, tempDir } from "../fixtures/process.ts";
 
@@ -52,9 +53,11 @@ describe.skipIf(process.platform === "win32").each(STRANGE)("where %s is", (_wha
 	test("in place of what the wrapper says of itself, the run is given up in time", async () => {
 		const dir = await runDir();
 		const clock = handClock(1_000);
-		await make(dir.file("wrapper"));
+		await mkdir(processesDir(dir.place), { recursive: true });
+		await make(join(processesDir(dir.place), "wrapper.json"));
 		const { run } = attach(dir, { clock });
-		expect(await hurried(clock, run.settled)).toMatchObject({ by: "lost", reason: "its wrapper.json is broken" });
+		const reason = "the record of its process is broken";
+		expect(await hurried(clock, run.settled)).toMatchObject({ by: "lost", reason });
 		expect(clock.now()).toBeGreaterThanOrEqual(11_000);
 	});
 
@@ -63,13 +66,14 @@ describe.skipIf(process.platform === "win32").each(STRANGE)("where %s is", (_wha
 		await dir.wrappedBy(await deadProcess());
 		await make(dir.file("events"));
 		await make(dir.file("control"));
-		await make(join(dir.path, "owner-1.json"));
 		const { run } = attach(dir);
 		run.steer("hello");
 		expect(await run.settled).toMatchObject({ by: "lost" });
-		await expect(claimRun(dir.path)).rejects.toThrow();
-		expect(() => releaseRun(dir.path)).toThrow();
-		expect(await isWatched(dir.path)).toBe(false);
+		await mkdir(processesDir(dir.place), { recursive: true });
+		await make(join(processesDir(dir.place), "owner-1.json"));
+		await expect(claimRun(dir.place)).rejects.toThrow();
+		expect(() => releaseRun(dir.place)).toThrow();
+		expect(await isWatched(dir.place)).toBe(false);
 	});
 
 	test("in place of a conversation, the next run says so", async () => {
@@ -96,7 +100,7 @@ test("a result that the wrapper could not write, since something has its name, i
 test("owners' files with numbers that cannot be are no reason to look for ever", async () => {
 	const dir = await tempDir();
 	for (const number of [999_999_999, 1_000_000_000]) await writeFile(join(dir, `owner-${number}.json`), "{}");
-	await expect(claimRun(dir)).rejects.toThrow("Delete those files");
+	await expect(claimDir(dir)).rejects.toThrow("Delete those files");
 });
 
 test("data that is nested too deeply is not even parsed, however long it is", () => {

@@ -178,7 +178,7 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", () => {
 		expect(processes).toContain(world.spec.artifacts);
 		const [global, session] = [["-g"], ["-t", "pi-subagents"]].map((of) => world.tmux("show-environment", ...of));
 		for (const seen of [processes, await global, await session]) expect(seen).not.toContain("sesame");
-		const [socket = ""] = new RegExp(`(?<=${world.spec.artifacts} )/\\S+`).exec(processes) ?? [];
+		const [socket = ""] = new RegExp(`(?<=${world.spec.artifacts} )/\\S+/tie`).exec(processes) ?? [];
 		expect(socket).toContain("pi-subagents-");
 		expect(existsSync(socket)).toBe(false);
 		gate.open();

@@ -100,7 +100,7 @@ test("what a killed removal has left is removed by the next look, and only if no
 	await closeWorktree(record, { git: it.git });
 	await mkdir(record.root);
 	await writeFile(join(record.root, "rest"), "x");
-	const inADay = { dir: it.dir, git: it.git, now: Date.now() + 2 * 24 * 60 * 60_000 };
+	const inADay = { agentDir: it.dir, dir: it.dir, git: it.git, now: Date.now() + 2 * 24 * 60 * 60_000 };
 	await listWorktrees(inADay);
 	expect(await readdir(it.dir)).toEqual(["a1", "a1.json"]);
 	await writeWorktreeRecord({ ...(await noted(record)), owner: await deadProcess() });

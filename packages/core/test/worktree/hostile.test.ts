@@ -121,7 +121,7 @@ describe("a filter", () => {
 		await it.write(".gitattributes", "* filter=vault\n", record.root);
 		const report = await closeWorktree(record, { git: it.git });
 		expect(report).toMatchObject({ path: record.root, problems: [expect.stringMatching(/need filter\.vault/)] });
-		expect((await listWorktrees({ dir: it.dir, git: it.git }))[0]).toMatchObject({ isChanged: true });
+		expect((await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git }))[0]).toMatchObject({ isChanged: true });
 		expect(await ran(it)).toEqual([]);
 		expect(await closeWorktree(record, { git: it.git, allows: "*" })).toMatchObject({ files: 1 });
 		expect(await ran(it)).toEqual(["ran-vault"]);
@@ -205,7 +205,7 @@ describe("a repository inside of a checkout", () => {
 		const second = await it.open({ run: 2 });
 		expect(second.root).toBe(first.root);
 		await it.write("src/a.txt", "again\n", second.root);
-		expect(await listWorktrees({ dir: it.dir, git: it.git })).toMatchObject([{ isChanged: true }]);
+		expect(await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git })).toMatchObject([{ isChanged: true }]);
 		await diffWorktree(second, it.git);
 		const report = await closeWorktree(second, { git: it.git });
 		expect(report).toMatchObject({ path: first.root, files: 2 });

@@ -28,7 +28,7 @@ async function orphan(record: WorktreeRecord): Promise<WorktreeRecord> {
 }
 
 const list = async (it: Repo) =>
-	(await listWorktrees({ dir: it.dir, git: it.git })).map(({ record, state, isChanged }) => [
+	(await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git })).map(({ record, state, isChanged }) => [
 		record.name,
 		state,
 		isChanged,
@@ -79,7 +79,7 @@ test("a branch that was merged and deleted is forgotten after a day", async () =
 	await it.run(["merge", "--quiet", "pi-subagents/a1"]);
 	await it.run(["branch", "-d", "--quiet", "pi-subagents/a1"]);
 	expect(await list(it)).toEqual([]);
-	await listWorktrees({ dir: it.dir, git: it.git, now: Date.now() + 2 * 24 * 3_600_000 });
+	await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git, now: Date.now() + 2 * 24 * 3_600_000 });
 	expect(await readdir(it.dir)).toEqual([]);
 });
 
@@ -199,7 +199,7 @@ test("what a killed process left in its set-up, or unchanged, is removed; an ear
 	await orphan({ ...(await it.open({ id: "c3", run: 2 })), isPreparing: true });
 	const busy = await it.open({ id: "d4" });
 	await writeFile(`${busy.root}.json`, JSON.stringify({ ...busy, isPreparing: true })); // by us, who live
-	const listed = await listWorktrees({ dir: it.dir, git: it.git });
+	const listed = await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git });
 	expect(listed.map(({ record: { agentId }, state }) => [agentId, state])).toEqual([
 		["c3", "left"],
 		["d4", "in use"],

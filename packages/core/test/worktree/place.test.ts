@@ -25,10 +25,12 @@ describe("a worktree in a directory of the user's choice", () => {
 		expect(record.root).toBe(join(it.home, "trees", "a1"));
 		expect(await readdir(it.dir)).toEqual(["a1.json"]);
 		await it.write("new.txt", "new\n", record.root);
-		expect(await listWorktrees({ dir: it.dir, git: it.git })).toMatchObject([{ state: "in use", isChanged: true }]);
+		expect(await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git })).toMatchObject([
+			{ state: "in use", isChanged: true },
+		]);
 		const { branch } = await closeWorktree(record, { git: it.git });
 		expect(await readdir(join(it.home, "trees"))).toEqual([]);
-		expect(await listWorktrees({ dir: it.dir, git: it.git })).toMatchObject([{ state: "kept" }]);
+		expect(await listWorktrees({ agentDir: it.dir, dir: it.dir, git: it.git })).toMatchObject([{ state: "kept" }]);
 		// The choice may have changed since: the agent finds its work where it is.
 		const again = await it.open({ run: 2 });
 		expect(again).toMatchObject({ root: record.root, branch });

@@ -56,8 +56,8 @@ async function killWrapper({ spec }: ProcessWorld): Promise<void> {
 	process.kill(pid, "SIGKILL");
 }
 
-const states = async (it: Repo) =>
-	(await listWorktrees({ dir: it.dir, git: it.git })).map(({ record, state, isChanged }) => [
+const states = async (it: Repo, agentDir: string) =>
+	(await listWorktrees({ agentDir, dir: it.dir, git: it.git })).map(({ record, state, isChanged }) => [
 		record.name,
 		state,
 		isChanged,
@@ -104,11 +104,11 @@ describe("a run in a process of its own", () => {
 		await w.server.nextRequest(({ number }) => number === 2);
 		parent.child.kill("SIGKILL");
 		await parent.exited;
-		expect(await states(it)).toEqual([["a1", "in use", true]]);
+		expect(await states(it, w.options.agentDir)).toEqual([["a1", "in use", true]]);
 		gate.open();
 		await expect.poll(() => readResult(w.spec.artifacts)).toBeDefined();
 		expect((await readResult(w.spec.artifacts))?.outcome).toMatchObject({ status: "completed", worktree: kept });
-		expect(await states(it)).toEqual([["a1", "kept", true]]);
+		expect(await states(it, w.options.agentDir)).toEqual([["a1", "kept", true]]);
 	});
 
 	test("that is killed with its parent is found again with its changes, and closed by whoever rejoins it", async () => {
@@ -118,13 +118,13 @@ describe("a run in a process of its own", () => {
 		parent.child.kill("SIGKILL");
 		await parent.exited;
 		await killWrapper(w);
-		await expect.poll(() => states(it)).toEqual([["a1", "left", true]]);
+		await expect.poll(() => states(it, w.options.agentDir)).toEqual([["a1", "left", true]]);
 		const meta = await readMeta(w.spec.artifacts);
 		if (typeof meta === "string") throw new Error(meta);
-		expect(await claimRun(w.spec.artifacts)).toEqual({ isOurs: true });
+		expect(await claimRun({ agentDir: w.options.agentDir, runDir: w.spec.artifacts })).toEqual({ isOurs: true });
 		const { artifacts } = w.spec;
 		const run = runnerFor(w, it).attach?.({ ...meta.spec, agentId: "a1", run: 1, artifacts }, () => undefined);
 		expect(await run?.settled).toMatchObject({ status: "aborted", by: "lost", worktree: kept });
-		expect(await states(it)).toEqual([["a1", "kept", true]]);
+		expect(await states(it, w.options.agentDir)).toEqual([["a1", "kept", true]]);
 	});
 });

@@ -25,6 +25,8 @@ export interface RestorerDeps {
 	notifier: Notifier;
 	messenger: Messenger;
 	ownership: Ownership;
+	/** pi's own directory; undefined if no other process can watch the runs. */
+	agentDir: string | undefined;
 	/** The id of the open session, which the files of a watched run name as its owner. */
 	sessionId: () => string | undefined;
 	/** Called with the ids of restored agents, before anything about them is delivered. */
@@ -37,7 +39,7 @@ export interface RestorerDeps {
 const CHECK_AGAIN_MS = 15_000;
 
 export function createRestorer(deps: RestorerDeps): Restorer {
-	const { manager, journal, notifier, messenger, ownership, sessionId, onRestored, warn, clock } = deps;
+	const { manager, journal, notifier, messenger, ownership, agentDir, sessionId, onRestored, warn, clock } = deps;
 	const timers = new Set<() => void>();
 	let logged: LoggedRuns = new Map();
 	let isOpen = true;
@@ -65,10 +67,11 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		}
 		const { artifacts } = meta;
 		const us = { sessionId: sessionId() };
-		const claim = await claimRun(artifacts, us);
+		const files = agentDir === undefined ? undefined : { agentDir, runDir: artifacts };
+		const isOurs = !files || (await claimRun(files, us)).isOurs;
 		// Closed meanwhile: the run must not wait for answers of a session that does not follow it.
-		if (!isOpen && claim.isOurs) releaseRun(artifacts, us);
-		if (!isOpen || !claim.isOurs) return false;
+		if (!isOpen && isOurs && files) releaseRun(files, us);
+		if (!isOpen || !isOurs) return false;
 		const queuedAt = run.launch.startedAt;
 		const startedAt = meta.createdAt;
 		const place = { depth: 1, isBackground, ...launcherIn(run.launch), ...defined({ name }) };

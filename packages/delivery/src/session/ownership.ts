@@ -7,7 +7,7 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { type Claim, claimRun } from "@pi-subagents/core/runs";
+import { type Claim, claimDir } from "@pi-subagents/core/runs";
 import type { Ownership } from "./ports.ts";
 
 export interface OwnershipDeps {
@@ -73,7 +73,7 @@ function clear(): void {
 
 async function claimIn(dir: string): Promise<Claim> {
 	await mkdir(dir, { recursive: true, mode: 0o700 });
-	return claimRun(dir);
+	return claimDir(dir);
 }
 
 /** Whether a pi on another machine is alive cannot be seen from here, and it must not silence us forever. */

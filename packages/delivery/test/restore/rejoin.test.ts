@@ -21,11 +21,11 @@ async function detached() {
 	await writeFile(join(artifacts, "meta.json"), JSON.stringify(meta));
 	const launch = { type: "launched", ...about, description, runner: "process", isBackground: true, artifacts };
 	const entry = { id: "e1", type: "custom", customType: "pi-subagents:bg-run", data: { ...launch, startedAt: 1 } };
-	return { artifacts, entry };
+	return { agentDir: join(root, "agent"), artifacts, entry };
 }
 
 test("is not kept from other processes by a session that is closed while it claims the run", async () => {
-	const { artifacts, entry } = await detached();
+	const { agentDir, artifacts, entry } = await detached();
 	const clock = handClock();
 	const process = fakeRunner();
 	const manager = new Manager({ runners: { process }, clock, newId: () => "unused" });
@@ -35,6 +35,7 @@ test("is not kept from other processes by a session that is closed while it clai
 		...memorySession([entry], () => undefined),
 		manager,
 		clock,
+		agentDir,
 		sessionId() {
 			if (hasRead) closed ??= delivery.sessionEnded(); // the run is just being claimed
 			return "s1";
@@ -43,7 +44,10 @@ test("is not kept from other processes by a session that is closed while it clai
 	const started = delivery.sessionStarted();
 	hasRead = true;
 	await started;
-	await expect.poll(() => readdir(artifacts)).toContain("owner-2.json");
+	const records = join(agentDir, "state", "subagents", "processes");
+	await expect
+		.poll(() => readdir(records, { recursive: true }).catch(() => []))
+		.toContainEqual(expect.stringMatching(/owner-2\.json$/));
 	await closed;
-	expect([await isWatched(artifacts), process.runs]).toEqual([false, []]);
+	expect([await isWatched({ agentDir, runDir: artifacts }), process.runs]).toEqual([false, []]);
 });

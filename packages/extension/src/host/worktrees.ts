@@ -30,7 +30,7 @@ export function createWorktrees(
 /** Work of this checkout's agents that a crash left behind exists only there, and the user would not look for it. */
 export async function warnOfLeftWorktrees({ agentDir, warn }: Host, { cwd }: ExtensionContext): Promise<void> {
 	const here = await realpath(cwd);
-	const left = (await listWorktrees({ dir: worktreesDir(agentDir) })).filter(
+	const left = (await listWorktrees({ agentDir })).filter(
 		({ state, isChanged, record }) => state === "left" && isChanged && isWithin(here, record.main),
 	);
 	const whose =

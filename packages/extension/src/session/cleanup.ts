@@ -38,7 +38,8 @@ export function cleanUp(pi: ExtensionAPI, { store, journal, launcher, host, cloc
 		const keep = new Set(journal.runIds());
 		for (const { id: agentId, run } of store.currentRecords()) keep.add(runIdOf({ agentId, run }));
 		const dir = await launcher.placeFor("runs", ctx);
-		if (dir !== undefined) await pruneRuns({ ...limits, dir, keep, isLive: (runId) => keep.has(runId) });
+		if (dir !== undefined)
+			await pruneRuns({ ...limits, agentDir: host.agentDir, dir, keep, isLive: (runId) => keep.has(runId) });
 		const state = join(host.agentDir, "state", "subagents");
 		const isLive = (sessionId: string) => sessionId === host.parentSessionId?.();
 		await pruneConversations({ ...limits, dir: join(state, "sessions"), isLive });

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newFile, open, spec } from "../fixtures/fake-session.ts";
 
@@ -26,14 +26,15 @@ async function remembered() {
 	const data = { ...launch, artifacts, startedAt: 1 };
 	file.entries.push({ id: "e1", parentId: null, type: "custom", customType: "pi-subagents:bg-run", data });
 	file.leaf = "e1";
-	return { file, artifacts };
+	return { file, agentDir: join(root, "agent"), artifacts };
 }
 
 test("a run that cannot be rejoined because the disk is full is rejoined when there is room again", async () => {
-	const { file, artifacts } = await remembered();
-	const inTheWay = join(artifacts, "owner-1.json");
-	await mkdir(inTheWay); // as good as a disk that is read-only: nobody can say that they watch it
-	const it = await open(file);
+	const { file, agentDir } = await remembered();
+	const inTheWay = join(agentDir, "state", "subagents", "processes");
+	await mkdir(dirname(inTheWay), { recursive: true });
+	await writeFile(inTheWay, ""); // as good as a disk that is read-only: nobody can say that they watch it
+	const it = await open(file, { agentDir });
 	await expect.poll(() => it.told).toEqual([expect.stringContaining("watching agent b1 again")]);
 	expect(it.run("b1")).toBeUndefined();
 	await rm(inTheWay, { recursive: true });

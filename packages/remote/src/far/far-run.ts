@@ -3,23 +3,16 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
-import { endRun, type StartedWrapper } from "@pi-subagents/core/detached";
+import { RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
 import { readPlain } from "@pi-subagents/core/files";
-import {
-	claimRun,
-	isAlive,
-	parseResult,
-	preventStart,
-	RUN_FILES,
-	readMeta,
-	readWrapper,
-	releaseRun,
-} from "@pi-subagents/core/runs";
+import { claimRun, isAlive, parseResult, RUN_FILES, readMeta, releaseRun } from "@pi-subagents/core/runs";
 import { packWork } from "../git/far-repository.ts";
 import { ByteTail } from "../link/byte-tail.ts";
 import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
 
 export interface FarRunOptions {
+	/** pi's own directory on this machine. */
+	agentDir: string;
 	dir: string;
 	key: string;
 	home: string;
@@ -43,6 +36,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 export class FarRun {
 	readonly #options: FarRunOptions;
+	readonly #processes: RunProcesses;
 	readonly #clock: Clock;
 	readonly #giveUpAt: number;
 	#tail: ByteTail | undefined;
@@ -55,9 +49,9 @@ export class FarRun {
 	#isOver = false;
 
 	static async open(options: FarRunOptions): Promise<FarRun> {
-		const { dir, send } = options;
+		const { agentDir, dir, send } = options;
 		// The near side alone decides which process follows, so an earlier connection counts no longer.
-		await claimRun(dir, { takesOver: true });
+		await claimRun({ agentDir, runDir: dir }, { takesOver: true });
 		const run = new FarRun(options);
 		await send({ type: "control", size: await sizeOf(join(dir, RUN_FILES.control)) });
 		run.#begin();
@@ -66,6 +60,7 @@ export class FarRun {
 
 	private constructor(options: FarRunOptions) {
 		this.#options = options;
+		this.#processes = new RunProcesses({ agentDir: options.agentDir, runDir: options.dir });
 		this.#clock = steadyClock(options.clock);
 		this.#giveUpAt = this.#clock.now() + START_MS;
 		void options.kept?.ended?.then(({ how, lastLine }) => {
@@ -78,8 +73,8 @@ export class FarRun {
 	close(): void {
 		if (this.#isOver) return;
 		this.#stop();
-		const { dir, report } = this.#options;
-		void bestEffort("releasing a run", report, () => releaseRun(dir));
+		const { agentDir, dir, report } = this.#options;
+		void bestEffort("releasing a run", report, () => releaseRun({ agentDir, runDir: dir }));
 	}
 
 	#begin(): void {
@@ -161,20 +156,19 @@ export class FarRun {
 		const why = await this.#whyGone();
 		// A result may have been written just before the exit.
 		if (why === undefined || (await this.#result()) !== undefined) return undefined;
-		const { dir, clock, report } = this.#options;
+		const { clock, report } = this.#options;
 		let isOver = false;
 		await bestEffort("ending what a lost run left behind", report, async () => {
-			await endRun(dir, clock);
-			isOver = true;
+			isOver = (await this.#processes.end(clock)) !== "unsure";
 		});
 		return { type: "gone", why, isOver };
 	}
 
 	async #whyGone(): Promise<string | undefined> {
-		const { dir, kept } = this.#options;
+		const { kept } = this.#options;
 		if (this.#why !== undefined) return this.#why;
 		if (kept?.ended) return undefined; // its exit will be seen
-		const wrapper = await readWrapper(dir);
+		const wrapper = await this.#processes.wrapper();
 		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : this.#giveUp();
 		if (wrapper.type === "given_up") return NEVER_STARTED;
 		if (this.#clock.now() < this.#nextProbeAt) return undefined;
@@ -184,8 +178,7 @@ export class FarRun {
 
 	/** Unless a wrapper started after all: then its end will be seen. */
 	async #giveUp(): Promise<string | undefined> {
-		const { dir, clock } = this.#options;
-		return (await preventStart(dir, clock.now())) ? NEVER_STARTED : undefined;
+		return (await this.#processes.preventStart(this.#options.clock.now())) ? NEVER_STARTED : undefined;
 	}
 }
 

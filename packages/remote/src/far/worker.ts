@@ -6,24 +6,23 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
-	endRun,
 	launchRun,
 	makeRunDir,
 	type ProcessHost,
+	RunProcesses,
 	type StartedWrapper,
 	startDetached,
 	withCwd,
 } from "@pi-subagents/core/detached";
 import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/files";
 import {
-	claimRun,
-	isAlive,
+	claimDir,
 	isVerified,
 	isWatched,
+	livingWrapper,
 	RUN_FILES,
 	readMeta,
 	readResult,
-	readWrapper,
 	releaseRun,
 } from "@pi-subagents/core/runs";
 import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
@@ -94,10 +93,10 @@ export class Worker {
 		const dir = join(this.#runsDir, key);
 		if (!(await isThere(join(dir, RUN_FILES.meta)))) throw new Refused("its files are gone there");
 		this.unfollow(key);
-		const { clock, report, home } = this.#options;
+		const { agentDir, clock, report, home } = this.#options;
 		const kept = this.#kept.get(key);
 		const wrapper = { kept: kept?.started, trustsFiles: () => !kept?.isHeard };
-		this.#following.set(key, await FarRun.open({ dir, key, home, marks, send, ...wrapper, clock, report }));
+		this.#following.set(key, await FarRun.open({ agentDir, dir, key, home, marks, send, ...wrapper, clock, report }));
 	}
 
 	unfollow(key: string): void {
@@ -112,8 +111,9 @@ export class Worker {
 				return this.#append(join(dir, RUN_FILES.control), message);
 			case "kill":
 				await this.#accepting.get(key)?.catch(() => undefined);
-				this.#kept.get(key)?.started.kill();
-				return endRun(dir, this.#options.clock);
+				this.#kept.get(key)?.started.endNow?.();
+				await this.#processesOf(key).end(this.#options.clock);
+				return;
 			case "done":
 				return this.#forget(key);
 		}
@@ -144,7 +144,7 @@ export class Worker {
 		const outlives = typeof meta !== "string" && meta.spec.outlives === true;
 		const kept = this.#kept.get(key);
 		// Its launch made us its watcher, and the near side may have gone before it followed the run.
-		await bestEffort("releasing a run", this.#options.report, () => releaseRun(dir));
+		await bestEffort("releasing a run", this.#options.report, () => releaseRun(this.#place(key)));
 		if (kept && !outlives) await this.#keepFor(key, kept, leaseMs);
 		if (kept) kept.isHeard = false; // no one listens from now on
 		kept?.started.letGo(); // its wrapper sees the end of its input and stops, unless the run outlives its session
@@ -160,7 +160,7 @@ export class Worker {
 	async isOver(key: string): Promise<boolean> {
 		const kept = this.#kept.get(key);
 		if (kept || this.#accepting.has(key)) return kept?.isOver === true;
-		return isOver(join(this.#runsDir, key));
+		return isOver(this.#place(key));
 	}
 
 	/**
@@ -173,7 +173,7 @@ export class Worker {
 			for (const key of await namesIn(this.#runsDir)) {
 				const dir = join(this.#runsDir, key);
 				const note = join(home, "old", key);
-				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS && (await isOver(dir));
+				const isOld = clock.now() - (await stat(dir)).mtimeMs > KEPT_MS && (await isOver(this.#place(key)));
 				const notedAt = Number(
 					(await readPlain(note, MAX_NOTE_BYTES).catch(() => undefined))?.toString("utf8") ?? "none",
 				);
@@ -192,7 +192,7 @@ export class Worker {
 		const incoming = join(this.#options.home, "in", key);
 		await mkdir(incoming, { recursive: true, mode: 0o700 });
 		// One that was asleep meanwhile may wake up in the middle of the same work.
-		if (!(await claimRun(incoming)).isOurs) throw new Error("another worker there is preparing it");
+		if (!(await claimDir(incoming)).isOurs) throw new Error("another worker there is preparing it");
 		try {
 			if (await isLaunched()) return;
 			await requireModel(this.#options, order.spec);
@@ -268,16 +268,24 @@ export class Worker {
 
 	async #keepFor(key: string, kept: Kept, leaseMs: number): Promise<void> {
 		const { clock } = this.#options;
-		const dir = join(this.#runsDir, key);
 		for (let unwatchedMs = 0; !kept.isOver && unwatchedMs < leaseMs; unwatchedMs += LOOK_MS) {
 			await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
-			if (await isWatched(dir)) unwatchedMs = 0;
+			if (await isWatched(this.#place(key))) unwatchedMs = 0;
 		}
+	}
+
+	#place(key: string) {
+		return { agentDir: this.#options.agentDir, runDir: join(this.#runsDir, key) };
+	}
+
+	#processesOf(key: string): RunProcesses {
+		return new RunProcesses(this.#place(key));
 	}
 
 	async #forget(key: string): Promise<void> {
 		this.unfollow(key);
 		this.#kept.delete(key);
+		await this.#processesOf(key).clear();
 		for (const name of ["runs", "work", "out", "checkouts", "old"])
 			await rm(join(this.#options.home, name, key), { recursive: true, force: true, maxRetries: 3 });
 	}
@@ -322,8 +330,7 @@ function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "sk
 }
 
 /** It has a result, or lost its process before it could write one. */
-async function isOver(dir: string): Promise<boolean> {
-	if (await readResult(dir).catch(() => undefined)) return true;
-	const wrapper = await readWrapper(dir).catch(() => undefined);
-	return wrapper?.type !== "started" || !(await isAlive(wrapper));
+async function isOver(place: { agentDir: string; runDir: string }): Promise<boolean> {
+	if (await readResult(place.runDir).catch(() => undefined)) return true;
+	return (await livingWrapper(place).catch(() => undefined)) === undefined;
 }

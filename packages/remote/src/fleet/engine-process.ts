@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { isObject } from "@pi-subagents/core";
+import { signalChild } from "@pi-subagents/core/detached";
 import { createFile, createWhole, readPlain, replaceWhole } from "@pi-subagents/core/files";
 import { parseJson } from "@pi-subagents/core/runs";
 
@@ -119,8 +120,8 @@ async function portIn(path: string): Promise<number | undefined> {
 async function stop(child: ChildProcess): Promise<void> {
 	if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
 	const ended = once(child, "exit");
-	child.kill("SIGTERM");
-	const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+	signalChild(child, "SIGTERM");
+	const timer = setTimeout(() => signalChild(child, "SIGKILL"), STOP_MS);
 	await ended;
 	clearTimeout(timer);
 }

@@ -5,7 +5,8 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
-import { claimRun, releaseRun } from "@pi-subagents/core/runs";
+import { signalChild } from "@pi-subagents/core/detached";
+import { claimDir, releaseDir } from "@pi-subagents/core/runs";
 import { type EngineProcess, findNatsServer, HOW_TO_INSTALL, startEngine } from "./engine-process.ts";
 
 export interface UpOptions {
@@ -32,7 +33,7 @@ export async function up(options: UpOptions): Promise<number> {
 	}
 	const dir = join(agentDir, "state", "subagents", "engine");
 	await mkdir(dir, { recursive: true, mode: 0o700 });
-	const claim = await claimRun(dir);
+	const claim = await claimDir(dir);
 	if (!claim.isOurs) {
 		print(`A fleet is already running here (process ${claim.owner.pid}).\n`);
 		return 1;
@@ -40,7 +41,7 @@ export async function up(options: UpOptions): Promise<number> {
 	const first = await startEngine(program, dir).catch((error: unknown) => messageOf(error));
 	if (typeof first === "string") {
 		print(`${first}.\n`);
-		releaseRun(dir);
+		releaseDir(dir);
 		return 1;
 	}
 	let engine = first;
@@ -58,7 +59,7 @@ export async function up(options: UpOptions): Promise<number> {
 	} finally {
 		await worker.stop();
 		await engine.stop();
-		releaseRun(dir);
+		releaseDir(dir);
 	}
 	print("All of its processes have ended.\n");
 	return 0;
@@ -116,8 +117,8 @@ class KeptWorker {
 		const child = this.#child;
 		if (!child || child.exitCode !== null || child.signalCode !== null) return;
 		const ended = once(child, "exit");
-		child.kill("SIGTERM");
-		const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+		signalChild(child, "SIGTERM");
+		const timer = setTimeout(() => signalChild(child, "SIGKILL"), STOP_MS);
 		await ended;
 		clearTimeout(timer);
 	}

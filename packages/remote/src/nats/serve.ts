@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
 import { createWhole, namesIn, readPlain } from "@pi-subagents/core/files";
-import { claimRun, parseJson, releaseRun } from "@pi-subagents/core/runs";
+import { claimDir, parseJson, releaseDir } from "@pi-subagents/core/runs";
 import { Check } from "typebox/value";
 import type { Worker } from "../far/worker.ts";
 import { Refused } from "../link/link.ts";
@@ -74,7 +74,7 @@ export class FleetWorker {
 	static async start(options: ServeNatsOptions): Promise<FleetWorker> {
 		const { home, access, name, clock, bundled, labels, models } = options;
 		await mkdir(join(home, "orders"), { recursive: true, mode: 0o700 });
-		const claim = await claimRun(home);
+		const claim = await claimDir(home);
 		if (!claim.isOurs)
 			throw new Refused(
 				`A worker called ${name} runs here already (process ${claim.owner.pid}). Give this one another --name.`,
@@ -112,7 +112,7 @@ export class FleetWorker {
 		await Promise.race([Promise.all(held.map((run) => run.release())), farewell]);
 		for (const run of this.#held.values()) run.close();
 		await this.#engine.close();
-		await bestEffort("releasing the worker's files", this.#options.report, () => releaseRun(this.#options.home));
+		await bestEffort("releasing the worker's files", this.#options.report, () => releaseDir(this.#options.home));
 	}
 
 	async #begin(): Promise<void> {

@@ -61,7 +61,7 @@ export class Mirror implements StartedWrapper {
 	}
 
 	/** While the machine cannot be reached, the run is over here; it ends there when its lease does. */
-	kill(): void {
+	endNow(): void {
 		const { link, key, machine } = this.#options;
 		if (!this.#isUp) this.#finish({ how: `${machine} cannot be reached` });
 		else link.control(key, { type: "kill" }).catch(() => this.#finish({ how: `${machine} cannot be reached` }));

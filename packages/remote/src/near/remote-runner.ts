@@ -67,7 +67,7 @@ interface RemoteFile {
 export function remoteRunner(options: RemoteRunnerOptions): RemoteRunner {
 	const { clock = systemClock, report = () => undefined } = options;
 	const near = new Near({ ...options, clock, report });
-	const launcher: Required<DetachedLauncher> = {
+	const launcher: RemoteLauncher = {
 		launch: (spec, dir, signal) => near.launch(spec, dir, signal),
 		rejoin: (spec, dir) => near.rejoin(spec, dir),
 		startOver: (spec, dir, outcome) => near.startOver(spec, dir, outcome),
@@ -76,7 +76,10 @@ export function remoteRunner(options: RemoteRunnerOptions): RemoteRunner {
 }
 
 /** Also a launcher for `detachedRunner` of `@pi-subagents/core/detached`, where this package is loaded on first use. */
-export type RemoteRunner = Runner & Required<DetachedLauncher>;
+export type RemoteRunner = Runner & RemoteLauncher;
+
+/** Its processes are on another machine: whatever that says, none here is signalled. */
+type RemoteLauncher = Required<Omit<DetachedLauncher, "processesOf">>;
 
 type NearOptions = RemoteRunnerOptions & { clock: Clock; report: Report };
 
@@ -101,12 +104,12 @@ class Near {
 	}
 
 	async launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined> {
-		const { clock, isProjectTrusted, parentSessionId } = this.#options;
+		const { agentDir, clock, isProjectTrusted, parentSessionId } = this.#options;
 		const { machine = "local", cwd } = spec;
 		const link = this.link(spec);
 		const key = `${runIdOf(spec)}-${randomBytes(6).toString("hex")}`;
 		await keepFirst(dir);
-		await describeRun({ clock, ...defined({ parentSessionId }) }, { ...spec, machine }, dir);
+		await describeRun({ agentDir, clock, ...defined({ parentSessionId }) }, { ...spec, machine }, dir);
 		const prepared = await prepareRepository(spec, key, this.#repository(), signal);
 		const file: RemoteFile = { format: 1, machine, key, ...defined({ sent: prepared?.sent }) };
 		await createWhole(join(dir, RUN_FILES.remote), jsonText(file));

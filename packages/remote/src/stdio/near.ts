@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
-import { isShortage, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
+import { isShortage, signalChild, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
 import { sanitize } from "@pi-subagents/progress";
 import {
 	type Blobs,
@@ -186,7 +186,7 @@ export class StdioLink implements Link {
 				connection.lastSignAt = this.#clock.now();
 			},
 			onClosed: () => {
-				child.kill(); // ssh may wait for a network that is gone
+				signalChild(child); // ssh may wait for a network that is gone
 				if (this.#connection === connection) this.#lost();
 			},
 		});

@@ -32,7 +32,15 @@ test("a result that is too long for the connection is not waited for", async () 
 	new Channel({ input: wire, output: new PassThrough(), handlers, onClosed: () => undefined });
 	const channel = new Channel({ input: new PassThrough(), output: wire, handlers: {}, onClosed: () => undefined });
 	const run = await FarRun.open({
-		...{ dir, key: "a1", home: dir, marks: {}, clock: systemClock, report: () => undefined },
+		...{
+			agentDir: join(dir, "agent"),
+			dir,
+			key: "a1",
+			home: dir,
+			marks: {},
+			clock: systemClock,
+			report: () => undefined,
+		},
 		...{ kept: undefined, trustsFiles: () => true },
 		send: (piece) => channel.notify("piece", piece),
 	});
@@ -53,8 +61,16 @@ test.each<[string, { how: string; lastLine?: string }, object]>([
 		const ended = Promise.resolve(end);
 		const heard: Piece[] = [];
 		const run = await FarRun.open({
-			...{ dir, key: "a1", home: dir, marks: {}, clock: systemClock, report: () => undefined },
-			...{ kept: { ended, kill: () => undefined, letGo: () => undefined }, trustsFiles: () => false },
+			...{
+				agentDir: join(dir, "agent"),
+				dir,
+				key: "a1",
+				home: dir,
+				marks: {},
+				clock: systemClock,
+				report: () => undefined,
+			},
+			...{ kept: { ended, endNow: () => undefined, letGo: () => undefined }, trustsFiles: () => false },
 			send: async (piece) => void heard.push(piece),
 		});
 		onTestFinished(() => run.close());

@@ -97,9 +97,9 @@ test("a run that was started, and that the near side was gone too early to follo
 	const { home, worker, leaves } = await busy();
 	await worker.accept(order, noBlob);
 	const dir = join(home, "runs", key);
-	expect(await isWatched(dir)).toBe(true);
+	expect(await isWatched({ agentDir: home, runDir: dir })).toBe(true);
 	await leaves();
-	expect(await isWatched(dir)).toBe(false);
+	expect(await isWatched({ agentDir: home, runDir: dir })).toBe(false);
 });
 
 test("a run that is just being started when the near side goes is released as well", async () => {
@@ -117,5 +117,5 @@ test("a run that is just being started when the near side goes is released as we
 	arrive();
 	await accepted;
 	await left;
-	expect(await isWatched(join(home, "runs", key))).toBe(false);
+	expect(await isWatched({ agentDir: home, runDir: join(home, "runs", key) })).toBe(false);
 });

@@ -22,7 +22,7 @@ test("a worker is killed: a run that outlives its session continues, and settles
 	const spec = { ...world.spec, outlives: true, artifacts: join(runsDir, "a1") };
 	const run = remoteRunner(world.options).start(spec, () => undefined);
 	await world.server.nextRequest();
-	const { runs } = await listRuns([runsDir], { now: Date.now() });
+	const { runs } = await listRuns([runsDir], { agentDir: world.env.agentDir, now: Date.now() });
 	expect(runs.map(({ hasOwnProcess, state }) => [hasOwnProcess, state.status])).toEqual([[true, "running"]]);
 	await worker.kill();
 	gate.open();

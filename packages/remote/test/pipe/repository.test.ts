@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
+import { listWorktrees } from "@pi-subagents/core/worktree";
 import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
@@ -81,7 +81,7 @@ test("an agent edits a repository that exists only near; its branch comes back, 
 		await git("branch", "--list", "main"),
 	]).toEqual([before[0], before[1], before[2]]);
 	expect(await git("for-each-ref", "refs/pi-subagents")).toBe("");
-	const listed = await listWorktrees({ dir: worktreesDir(agentDir) });
+	const listed = await listWorktrees({ agentDir });
 	expect(listed.map(({ record, state }) => [record.branch, state])).toEqual([["pi/a1", "kept"]]);
 	const task = world.server.requests[0]?.messages.find(({ role }) => role === "user")?.text ?? "";
 	expect(task).toMatch(/^Copy \/.*\/checkouts\/a1-[0-9a-f]+\/trees\/a1\/draft\.txt\.$/);

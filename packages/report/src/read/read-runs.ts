@@ -3,7 +3,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isRunPath, RUN_FILES, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
-import { diffWorktree, listWorktrees, worktreesDir } from "@pi-subagents/core/worktree";
+import { diffWorktree, listWorktrees } from "@pi-subagents/core/worktree";
 import { checkArguments } from "@pi-subagents/progress";
 import type { RunInput } from "../model/build.ts";
 import { runsInSession } from "./session-runs.ts";
@@ -91,7 +91,7 @@ export function withDescendants(runs: readonly RunInput[], agentId: string): Run
  * ```
  */
 export async function worktreeDiffs(agentDir: string): Promise<NonNullable<ReadOptions["diffOf"]>> {
-	const listed = await listWorktrees({ dir: worktreesDir(agentDir) });
+	const listed = await listWorktrees({ agentDir });
 	return async ({ result }) => {
 		const branch = result?.outcome.worktree?.branch;
 		const found = listed.find(({ record }) => record.branch === branch);

@@ -84,7 +84,7 @@ async function launch(request: AgentRequest, call: AgentCall, deps: AgentPortDep
 	if (previous && fate?.kind === "running") {
 		const live = manager.store.record(previous.agentId);
 		if (live && !live.outcome) return live;
-		if (await rejoin(manager, fate, placing, places.sessionId)) return recordOf(manager, previous.agentId);
+		if (await rejoin(manager, fate, placing, places)) return recordOf(manager, previous.agentId);
 		throw new AgentError("wrong_state", `Another pi follows agent ${previous.agentId}.`);
 	}
 	if (previous && fate?.kind === "interrupted") {

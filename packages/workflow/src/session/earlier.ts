@@ -28,6 +28,8 @@ export type Fate =
 	| { kind: "gone" };
 
 export interface EarlierPlaces {
+	/** pi's own directory. */
+	agentDir: string;
 	runsDir: string;
 	/** Where conversations of this session's agents are. */
 	sessionDir: string | undefined;
@@ -69,15 +71,16 @@ export async function rejoin(
 	manager: Manager,
 	{ meta, artifacts }: Extract<Fate, { kind: "running" }>,
 	placing: Placing,
-	sessionId: string | undefined,
+	{ agentDir, sessionId }: Pick<EarlierPlaces, "agentDir" | "sessionId">,
 ): Promise<boolean> {
 	const { agentId: id, run, createdAt, spec } = meta;
-	if (!(await claimRun(artifacts, { sessionId })).isOurs) return false;
+	const place = { agentDir, runDir: artifacts };
+	if (!(await claimRun(place, { sessionId })).isOurs) return false;
 	try {
 		manager.adopt({ id, run, spec, ...placing, queuedAt: createdAt, startedAt: createdAt, artifacts });
 		return true;
 	} catch (error) {
-		releaseRun(artifacts, { sessionId }); // the session is ending: the run must not wait for its answers
+		releaseRun(place, { sessionId }); // the session is ending: the run must not wait for its answers
 		throw error;
 	}
 }

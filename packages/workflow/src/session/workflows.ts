@@ -123,6 +123,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 					return (await launcher.resolve(params, ctx)).spec;
 				},
 				places: {
+					agentDir: host.agentDir,
 					runsDir: spec.runsDir ?? "",
 					sessionDir: host.sessionDir?.(),
 					sessionId: host.parentSessionId?.(),

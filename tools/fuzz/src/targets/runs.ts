@@ -113,7 +113,7 @@ export const runTargets: Target[] = [
 					"completed without its check",
 				);
 			await readLineRange(join(dir, "events.jsonl"), { from: 1, count: 3 } as never).catch(onlyPlain);
-			const { runs: listed, problems } = await listRuns([runs], { now: AT + 10 });
+			const { runs: listed, problems } = await listRuns([runs], { agentDir: join(runs, "agent"), now: AT + 10 });
 			for (const problem of problems) presentable(problem, 4_000);
 			for (const run of listed)
 				for (const text of Object.values(runTextOf(run, AT + 10)))

@@ -35,7 +35,7 @@ export function everywhereMenu(menu: Menu): Promise<void> {
 
 async function look({ host, ctx, clock }: Menu): Promise<readonly RunOverview[]> {
 	const dirs = await findRunsDirs({ agentDir: host.agentDir, cwd: ctx.cwd });
-	return (await listRuns(dirs, { now: clock.now() })).runs;
+	return (await listRuns(dirs, { agentDir: host.agentDir, now: clock.now() })).runs;
 }
 
 /** Pure. */

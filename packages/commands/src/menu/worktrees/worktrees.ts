@@ -10,7 +10,6 @@ import {
 	type ListedWorktree,
 	listWorktrees,
 	type WorktreeRecord,
-	worktreesDir,
 } from "@pi-subagents/core/worktree";
 import { formatCount } from "@pi-subagents/progress";
 import { diffBlocks } from "@pi-subagents/widget/dialogs";
@@ -43,7 +42,7 @@ export function worktreesMenu(menu: Menu): Promise<void> {
 
 /** Newest first. */
 async function listed({ host }: Menu): Promise<ListedWorktree[]> {
-	const all = await listWorktrees({ dir: worktreesDir(host.agentDir) });
+	const all = await listWorktrees({ agentDir: host.agentDir });
 	return all.map((each) => ({ ...each, record: asTrustedNow(each.record, host) })).reverse();
 }
 

@@ -9,13 +9,13 @@ import { ASK_TOOL, type AskParameters, questionOf, replyOf } from "../../model/q
 import { countAsAgent } from "../../providers/initiator.ts";
 import { tapResponses } from "../../providers/response-tap.ts";
 import { RetryAfter } from "../../providers/retry-after.ts";
+import { RUN_MARK } from "../../signals/mark.ts";
 import { extensionModelIn, missingExtension } from "../pi/extension-models.ts";
 import {
 	noticeMessage,
 	parseAnswer,
 	parseReply,
 	RESTART_COMMAND,
-	RUN_DIR_VARIABLE,
 	RUNS_DIR_VARIABLE,
 	requestTitle,
 	type TunnelRequest,
@@ -30,7 +30,7 @@ export default function childEntry(pi: ExtensionAPI): void {
 	requireModel(pi);
 	pi.on("before_provider_headers", ({ headers }, ctx) => countAsAgent(ctx.model?.provider, headers));
 	reportRetryAfter(pi);
-	const { PI_CODING_AGENT_DIR: agentDir, [RUN_DIR_VARIABLE]: own, [RUNS_DIR_VARIABLE]: all } = process.env;
+	const { PI_CODING_AGENT_DIR: agentDir, [RUN_MARK]: own, [RUNS_DIR_VARIABLE]: all } = process.env;
 	guardOwnFiles(pi, { agentDir, dirs: [own, all] });
 	guardCheckout(pi, process.env);
 }

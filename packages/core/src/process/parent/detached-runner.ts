@@ -11,11 +11,14 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
+import type { RunProcesses } from "../../signals/run-processes.ts";
 import { makeRunDir } from "./launch.ts";
 import { DetachedRun, type DetachedRunContext, type RunSource } from "./run.ts";
 import type { StartedWrapper } from "./starter.ts";
 
 export interface DetachedRunnerOptions {
+	/** pi's own directory. Which processes run and watch a run is recorded there. */
+	agentDir: string;
 	/**
 	 * Answers a child's questions. The signal fires when the answer is no longer wanted. When absent, they get no
 	 * answer.
@@ -35,6 +38,8 @@ export interface DetachedLauncher {
 	launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined>;
 	/** Reconnects to a run that an earlier process started. Absent if its files say everything. */
 	rejoin?(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> | StartedWrapper;
+	/** The processes of the run on this machine. Absent: it has none here, and none is signalled, whatever its files say. */
+	processesOf?(spec: RunSpec & RunIdentity, dir: string): RunProcesses | undefined;
 	/** Moves the files of a run that ended this way aside, if it may be launched again in the same directory. */
 	startOver?(spec: RunSpec & RunIdentity, dir: string, outcome: Outcome): Promise<boolean>;
 }
@@ -44,17 +49,19 @@ export interface DetachedLauncher {
  *
  * @example
  * ```ts
- * const remote = detachedRunner({ ask }, { launch: sendOrder, rejoin: mirrorAgain });
+ * const remote = detachedRunner({ agentDir, ask }, { launch: sendOrder, rejoin: mirrorAgain });
  * ```
  */
 export function detachedRunner(options: DetachedRunnerOptions, launcher: DetachedLauncher): Runner {
-	const { clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
+	const { agentDir, clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
 	const contextOf = (
 		spec: RunSpec & RunIdentity,
 		emit: Emit,
 		checkpoint: Checkpoint | undefined,
 	): DetachedRunContext => ({
 		identity: { agentId: spec.agentId, run: spec.run },
+		agentDir,
+		processesIn: (dir) => launcher.processesOf?.(spec, dir),
 		spec,
 		sessionId: parentSessionId?.(),
 		emit,

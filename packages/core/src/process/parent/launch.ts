@@ -13,6 +13,8 @@ import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/format/layout.ts";
 import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
+import { RUN_MARK } from "../../signals/mark.ts";
+import { RunProcesses } from "../../signals/run-processes.ts";
 import { originOf } from "../../worktree/confine.ts";
 import { confinementVariables } from "../child/confine.ts";
 import { type GuardFile, guardVariables } from "../child/guard-wish.ts";
@@ -21,7 +23,7 @@ import { type LaunchFacts, piArguments, promptText } from "../pi/arguments.ts";
 import { extensionModelVariables } from "../pi/extension-models.ts";
 import { type Launchers, outerProgram } from "../pi/outer-program.ts";
 import { type PiCommand, piCommand } from "../pi/pi-command.ts";
-import { RUN_DIR_VARIABLE, RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
+import { RUNS_DIR_VARIABLE } from "../pi/tunnel.ts";
 import { type StartedWrapper, type Starter, scriptVariables } from "./starter.ts";
 
 /** What the parent provides to children in their own processes. */
@@ -111,8 +113,9 @@ export async function launchRun(
 			...outer?.env,
 			...scriptVariables(process.execPath),
 			...alertVariables(options.alertRules?.(), spec),
+			[RUN_MARK]: runDir,
 		},
-		runDir,
+		processes: new RunProcesses({ agentDir: options.agentDir, runDir }),
 		title: `${spec.type}: ${spec.description}`,
 		signal,
 	});
@@ -120,7 +123,7 @@ export async function launchRun(
 
 /** Writes what the run is, and makes this process its watcher. `launch`: how its wrapper starts pi on this machine. */
 export async function describeRun(
-	{ clock, parentSessionId }: Pick<LaunchOptions, "clock" | "parentSessionId">,
+	{ agentDir, clock, parentSessionId }: Pick<LaunchOptions, "agentDir" | "clock" | "parentSessionId">,
 	spec: RunSpec & RunIdentity,
 	runDir: string,
 	launch?: PiLaunch,
@@ -133,7 +136,8 @@ export async function describeRun(
 		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
 	};
 	await writeMeta(runDir, meta);
-	await claimRun(runDir, { sessionId });
+	await new RunProcesses({ agentDir, runDir }).clear();
+	await claimRun({ agentDir, runDir }, { sessionId });
 }
 
 async function piLaunch(
@@ -164,7 +168,7 @@ async function piLaunch(
 		env: {
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",
-			[RUN_DIR_VARIABLE]: runDir,
+			[RUN_MARK]: runDir,
 			...(spec.runsDir === undefined ? {} : { [RUNS_DIR_VARIABLE]: spec.runsDir }),
 			...confinementVariables(spec),
 			...guardVariables(guards),

@@ -7,16 +7,10 @@ import { messageOf, type Report } from "../../base/best-effort.ts";
 import { type Clock, steadyClock } from "../../base/clock.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
 import { type RunIdentity, runIdOf } from "../../model/runner.ts";
-import {
-	type EventLine,
-	type ProcessIdentity,
-	type ResultFile,
-	RUN_FILES,
-	type WrapperFile,
-} from "../../runs/format/layout.ts";
-import { isAlive } from "../../runs/identity.ts";
-import { parseEvent, parseResult, readResult, readWrapper } from "../../runs/read.ts";
-import { preventStart } from "../../runs/write.ts";
+import { type EventLine, type ResultFile, RUN_FILES } from "../../runs/format/layout.ts";
+import { parseEvent, parseResult, readResult } from "../../runs/read.ts";
+import { isAlive } from "../../signals/identity.ts";
+import type { RunProcesses, WrapperFile } from "../../signals/run-processes.ts";
 import type { StartedWrapper, WrapperEnd } from "./starter.ts";
 
 export interface WatchOptions {
@@ -26,6 +20,8 @@ export interface WatchOptions {
 	report: Report;
 	/** The wrapper, if this process started it. */
 	started: StartedWrapper | undefined;
+	/** Absent if it has none on this machine: then `started` says when it has ended. */
+	processes: RunProcesses | undefined;
 	/** The result in the run's directory counts, even while the wrapper can be heard: the agent could have written it. */
 	trustsFiles: boolean;
 	onLine: (line: EventLine) => void;
@@ -79,12 +75,6 @@ export class RunWatcher {
 			this.#end = end;
 			void this.#look();
 		});
-	}
-
-	/** The wrapper's process, once it has announced itself. */
-	async wrapper(): Promise<ProcessIdentity | undefined> {
-		const file = await this.#wrapperFile();
-		return file?.type === "started" ? file : undefined;
 	}
 
 	close(): void {
@@ -161,26 +151,27 @@ export class RunWatcher {
 	}
 
 	async #whyGone(): Promise<string | undefined> {
-		const { started } = this.#options;
+		const { started, processes } = this.#options;
 		if (this.#end) return this.#end.how;
 		if (started?.ended) return undefined; // its exit will be seen
-		const wrapper = await this.#wrapperFile();
+		if (!processes) return "nothing is known of its process here";
+		const wrapper = await this.#recorded();
 		if (wrapper?.type === "given_up") return NEVER_STARTED;
-		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : this.#giveUp();
+		if (!wrapper) return this.#clock.now() < this.#giveUpAt ? undefined : this.#giveUp(processes);
 		if (this.#clock.now() < this.#nextProbeAt) return undefined;
 		this.#nextProbeAt = this.#clock.now() + PROBE_MS;
 		return (await isAlive(wrapper)) ? undefined : "its process is gone";
 	}
 
 	/** From then on no wrapper can start; unless one was first. */
-	async #giveUp(): Promise<string | undefined> {
-		const { dir, clock } = this.#options;
-		if (await preventStart(dir, clock.now())) return NEVER_STARTED;
-		return (await this.#wrapperFile()) ? undefined : `its ${RUN_FILES.wrapper} is broken`;
+	async #giveUp(processes: RunProcesses): Promise<string | undefined> {
+		if (await processes.preventStart(this.#options.clock.now())) return NEVER_STARTED;
+		return (await this.#recorded()) ? undefined : "the record of its process is broken";
 	}
 
-	async #wrapperFile(): Promise<WrapperFile | undefined> {
-		this.#wrapper ??= await this.#unlessUnreadable(() => readWrapper(this.#options.dir));
+	/** The run's directory says that, too, but the agent can write there. */
+	async #recorded(): Promise<WrapperFile | undefined> {
+		this.#wrapper ??= await this.#unlessUnreadable(async () => this.#options.processes?.wrapper());
 		return this.#wrapper;
 	}
 }

@@ -11,12 +11,13 @@ import { releaseRun } from "../../runs/owner.ts";
 import { judgeUnobserved } from "../../runs/recover-result.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
 import { isVerified, writeOwnResult } from "../../runs/write.ts";
+import type { RunProcesses } from "../../signals/run-processes.ts";
+import type { EndSignal, Signalled } from "../../signals/signals.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
 import { Control, readReplies } from "./control.ts";
 import { LiveLines } from "./live-lines.ts";
 import { type Ask, Replies } from "./replies.ts";
 import { type Ending, RunWatcher } from "./run-watcher.ts";
-import { endChild, signalGroup } from "./signals.ts";
 import type { StartedWrapper } from "./starter.ts";
 
 /** How a run gets its directory and its wrapper. A rejection is how the run failed. */
@@ -35,6 +36,9 @@ export interface RunSource {
 
 export interface DetachedRunContext {
 	identity: RunIdentity;
+	agentDir: string;
+	/** Its processes on this machine. Undefined: it runs elsewhere. */
+	processesIn: (dir: string) => RunProcesses | undefined;
 	/** The output schema, the check of its work, and the checkout. */
 	spec: Pick<RunSpec, "output" | "verify" | "isolation" | "confinedTo">;
 	/** The session that watches it. */
@@ -67,10 +71,13 @@ export class DetachedRun implements Run {
 	#dir: string | undefined;
 	#started: StartedWrapper | undefined;
 	#watch: RunWatcher | undefined;
+	#processes: RunProcesses | undefined;
 	#stop: Stop | undefined;
 	#cancelForce = (): void => undefined;
 	#isLive = false;
 	#isOver = false;
+	/** A process of it may still run that could not be ended: its record stays. */
+	#isLeftAlone = false;
 
 	constructor(context: DetachedRunContext, source: RunSource) {
 		const { ask, checkpoint, clock, report } = context;
@@ -103,7 +110,7 @@ export class DetachedRun implements Run {
 		this.#replies.close();
 		// The time of one that is still starting begins later.
 		if (!this.#source.start || this.#started) this.#forceLater();
-		this.#control.send({ type: "abort", stop }).catch(() => this.#signal("SIGTERM")); // even if the disk is full
+		this.#control.send({ type: "abort", stop }).catch(() => void this.#signal("SIGTERM")); // even if the disk is full
 	}
 
 	steer(message: string): void {
@@ -134,6 +141,7 @@ export class DetachedRun implements Run {
 	async #begin(): Promise<void> {
 		try {
 			this.#dir = await this.#source.openDir();
+			this.#processes = this.#context.processesIn(this.#dir);
 			this.#dirOpened.resolve(this.#dir);
 			this.#started = this.#source.start
 				? await this.#source.start(this.#dir, this.#stopping.signal)
@@ -159,6 +167,7 @@ export class DetachedRun implements Run {
 			clock,
 			report,
 			started: this.#started,
+			processes: this.#processes,
 			trustsFiles: !isVerified(spec),
 			onLine: (line) => this.#hear(line),
 			onCaughtUp: () => void this.#goLive(dir),
@@ -218,9 +227,10 @@ export class DetachedRun implements Run {
 
 	async #endLost(why: string): Promise<void> {
 		const { clock, report, spec } = this.#context;
-		const { child } = this.#totals;
 		await bestEffort("ending what a lost agent left behind", report, async () => {
-			if (this.#dir !== undefined) await endChild(this.#dir, child, clock);
+			if ((await this.#processes?.endRest(clock)) !== "unsure") return;
+			this.#isLeftAlone = true;
+			report(this.#notSignalled("What it started may still run"));
 		});
 		const judged = await judgeUnobserved(this.#totals, { by: "lost", reason: why }, spec, clock); // the wrapper did not
 		await this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : judged);
@@ -244,8 +254,10 @@ export class DetachedRun implements Run {
 	async #settle(outcome: Outcome): Promise<void> {
 		this.#letGo();
 		const dir = this.#dir;
-		if (dir !== undefined)
-			await bestEffort("cleaning up after an agent", this.#context.report, () => this.#source.closeDir?.(dir));
+		const { report } = this.#context;
+		if (!this.#isLeftAlone)
+			await bestEffort("forgetting an agent's processes", report, () => this.#processes?.forget());
+		if (dir !== undefined) await bestEffort("cleaning up after an agent", report, () => this.#source.closeDir?.(dir));
 		this.#outcome.resolve(outcome);
 	}
 
@@ -260,8 +272,9 @@ export class DetachedRun implements Run {
 
 	#release(): void {
 		const dir = this.#dir;
-		const { sessionId, report } = this.#context;
-		if (dir !== undefined) void bestEffort("releasing an agent", report, () => releaseRun(dir, { sessionId }));
+		const { agentDir, sessionId, report } = this.#context;
+		if (dir === undefined) return;
+		void bestEffort("releasing an agent", report, () => releaseRun({ agentDir, runDir: dir }, { sessionId }));
 	}
 
 	#send(line: ControlLine, what: string): void {
@@ -280,15 +293,31 @@ export class DetachedRun implements Run {
 
 	/** Its time is up: once the wrapper is gone, its child is ended like that of a lost run. */
 	async #force(ms: number): Promise<void> {
-		this.#context.report(`Agent ${this.#context.identity.agentId} did not stop in ${ms / 1_000} s and was killed.`);
-		await bestEffort("killing an agent", this.#context.report, () => this.#started?.kill());
-		await this.#signal("SIGKILL");
+		const { identity, report } = this.#context;
+		const late = `Agent ${identity.agentId} did not stop in ${ms / 1_000} s`;
+		const isHeld = this.#started?.endNow !== undefined;
+		if (isHeld) report(`${late} and was killed.`);
+		await bestEffort("killing an agent", report, () => this.#started?.endNow?.());
+		const done = await this.#signal("SIGKILL");
+		if (isHeld) return;
+		if (done === "signalled") return report(`${late} and was killed.`);
+		if (done === "gone" || this.#isOver) return; // the watcher sees that, too
+		this.#isLeftAlone = true;
+		report(this.#notSignalled(late));
+		this.#watch?.close();
+		if (this.#stop) await this.#conclude(this.#totals.stopped(this.#stop));
 	}
 
-	async #signal(signal: NodeJS.Signals): Promise<void> {
+	/** A process that merely got its number later must not be hit. */
+	#notSignalled(what: string): string {
+		return `${what}. This system does not say which process is that of agent ${this.#context.identity.agentId}, so none was signalled; end it yourself if it still runs (docs/platforms.md).`;
+	}
+
+	async #signal(signal: EndSignal): Promise<Signalled> {
+		let done: Signalled = "gone";
 		await bestEffort("stopping an agent", this.#context.report, async () => {
-			const wrapper = await this.#watch?.wrapper();
-			if (wrapper) await signalGroup(wrapper, signal);
+			done = (await this.#processes?.signalWrapper(signal)) ?? "gone";
 		});
+		return done;
 	}
 }

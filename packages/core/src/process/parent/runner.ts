@@ -4,6 +4,7 @@ import { AgentError } from "../../base/error.ts";
 import type { Guards } from "../../extensions/guards.ts";
 import type { RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
 import { wantsExtensions } from "../../session/resources/extensions.ts";
+import { RunProcesses } from "../../signals/run-processes.ts";
 import { type DetachedRunnerOptions, detachedRunner } from "./detached-runner.ts";
 import { withGuardEntries } from "./guard-conversation.ts";
 import { launchRun, type ProcessHost, type WrapperLauncher } from "./launch.ts";
@@ -44,6 +45,8 @@ export function wrapperRunner(options: ProcessRunnerOptions, launcher: WrapperLa
 	};
 	const runner = detachedRunner(options, {
 		launch: (spec, dir, signal) => launchRun({ ...options, ...lookups, clock }, launcher, spec, dir, signal),
+		processesOf: ({ machine }, runDir) =>
+			machine === undefined ? new RunProcesses({ agentDir: options.agentDir, runDir }) : undefined,
 	});
 	return {
 		...runner,

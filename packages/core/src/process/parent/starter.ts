@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
-import { codeOf } from "../../base/error-code.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
 import { defined } from "../../base/values.ts";
 import { hearLastLine } from "../../files/last-line.ts";
+import type { RunProcesses } from "../../signals/run-processes.ts";
+import { signalChildGroup } from "../../signals/signals.ts";
 
 /** What a wrapper needs to be started. */
 interface StartOrder {
@@ -14,7 +15,8 @@ interface StartOrder {
 	cwd: string;
 	/** All of its environment. */
 	env: Readonly<Record<string, string | undefined>>;
-	runDir: string;
+	/** What it records about itself. */
+	processes: RunProcesses;
 	/** For people. */
 	title: string;
 	/** Fires when it is no longer wanted, even while it starts. */
@@ -27,7 +29,8 @@ export interface StartedWrapper {
 	readonly ended?: Promise<WrapperEnd>;
 	/** It always sends its result as the last line of its output, besides writing it where the agent can write, too. */
 	readonly sendsResult?: true;
-	kill(): void;
+	/** Absent if this process does not hold it: then its record says which process it is. */
+	endNow?(): void;
 	/** Disconnects it from this process. It continues. */
 	letGo(): void;
 }
@@ -74,7 +77,7 @@ export const startDetached: Starter = async ({ command, args, cwd, env }) => {
 	return {
 		ended: ended.promise,
 		sendsResult: true,
-		kill: () => killGroup(child),
+		endNow: () => signalChildGroup(child, "SIGKILL"),
 		letGo() {
 			for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
 		},
@@ -106,15 +109,6 @@ function complaintIn(text: string): string {
 	const lines = text.split("\n").map((line) => sanitize(line).trim());
 	const line = lines.findLast((each) => /^\w*Error\b/.test(each)) ?? lines.findLast((each) => each !== "") ?? "";
 	return line.slice(0, MAX_COMPLAINT_LENGTH);
-}
-
-function killGroup(child: ChildProcess): void {
-	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-	try {
-		process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
-	} catch (error) {
-		if (codeOf(error) !== "ESRCH") throw error; // it went in the meantime
-	}
 }
 
 /** A compiled JavaScript program runs scripts only with this variable. */

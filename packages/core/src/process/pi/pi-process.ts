@@ -2,15 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createLineSplitter } from "@pi-subagents/progress";
 import { type Clock, sleep } from "../../base/clock.ts";
-import { isGroupAlive, signalGroup } from "../../base/process-group.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
 import type { PiLaunch } from "../../runs/format/layout.ts";
-import { endStrays } from "./process-group.ts";
+import { type EndSignal, isGroupLeft, killMarked, signalChildGroup } from "../../signals/signals.ts";
 
 export interface PiOptions {
 	launch: PiLaunch;
 	cwd: string;
-	/** The run's directory. Processes with it in their environment were started by this pi. */
+	/** The run's directory, which is in the environment of everything that this pi starts. */
 	runDir: string;
 	clock: Pick<Clock, "after">;
 	onLine: (line: string) => void;
@@ -99,7 +98,7 @@ export class PiProcess {
 		this.#cancel();
 		await this.#endGroup();
 		// A pi that was killed or ended unasked could not end its commands, which have their own groups.
-		if (exit.signal !== undefined || !this.#wasTold) await endStrays(runDir);
+		if (exit.signal !== undefined || !this.#wasTold) await killMarked(runDir);
 		await this.#untilQuiet();
 		this.#child.stdout?.destroy();
 		this.#child.stderr?.destroy();
@@ -118,12 +117,12 @@ export class PiProcess {
 
 	/** Ends what pi left in its group. */
 	async #endGroup(): Promise<void> {
-		if (this.pid === undefined || !isGroupAlive(this.pid)) return;
+		if (!isGroupLeft(this.#child)) return;
 		this.#signal("SIGTERM");
-		for (let waited = 0; waited < TERM_MS && isGroupAlive(this.pid); waited += GROUP_LOOK_MS) {
+		for (let waited = 0; waited < TERM_MS && isGroupLeft(this.#child); waited += GROUP_LOOK_MS) {
 			await sleep(GROUP_LOOK_MS, this.#options.clock);
 		}
-		if (isGroupAlive(this.pid)) this.#signal("SIGKILL");
+		if (isGroupLeft(this.#child)) this.#signal("SIGKILL");
 	}
 
 	async #untilQuiet(): Promise<void> {
@@ -137,7 +136,7 @@ export class PiProcess {
 		}
 	}
 
-	#signal(signal: "SIGTERM" | "SIGKILL"): void {
-		if (this.pid !== undefined) signalGroup(this.pid, signal);
+	#signal(signal: EndSignal): void {
+		signalChildGroup(this.#child, signal);
 	}
 }

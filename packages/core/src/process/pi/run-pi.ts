@@ -1,18 +1,19 @@
 /** Runs pi to its end; again with another model if pi does not know the first one. */
 
 import { sanitizeBlock } from "@pi-subagents/progress";
+import { bestEffort } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { quoted } from "../../base/error.ts";
 import type { Meta, PiLaunch } from "../../runs/format/layout.ts";
-import { identityOf } from "../../runs/identity.ts";
+import { identityOf } from "../../signals/identity.ts";
+import { type RunPlace, RunProcesses } from "../../signals/run-processes.ts";
 import { withModel } from "./arguments.ts";
 import { extensionModelIn, missingExtension } from "./extension-models.ts";
 import { type PiExit, PiProcess } from "./pi-process.ts";
 import { isDelta, type Rpc } from "./rpc.ts";
 import type { RunLog } from "./run-log.ts";
 
-export interface RunPiOptions {
-	dir: string;
+export interface RunPiOptions extends RunPlace {
 	meta: Meta & { launch: PiLaunch };
 	clock: Clock;
 	log: RunLog;
@@ -45,14 +46,14 @@ export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why:
 const UNKNOWN_MODEL = /Model "[^"\n]*" not found/;
 
 async function untilEnded(
-	{ dir, meta, clock, log, rpc, onDelta, onStart }: RunPiOptions,
+	{ agentDir, runDir, meta, clock, log, rpc, onDelta, onStart }: RunPiOptions,
 	launch: PiLaunch,
 	stderr: Tail,
 ): Promise<PiExit> {
 	const pi = new PiProcess({
 		launch,
 		cwd: meta.cwd,
-		runDir: dir,
+		runDir,
 		clock,
 		onLine: (line) => {
 			if (isDelta(line)) return onDelta(line);
@@ -66,7 +67,13 @@ async function untilEnded(
 		},
 	});
 	onStart(pi);
-	if (pi.pid !== undefined) log.say({ type: "child_started", ...(await identityOf(pi.pid)) });
+	if (pi.pid !== undefined) {
+		const identity = await identityOf(pi.pid);
+		const report = (message: string) => log.notice(message);
+		const processes = new RunProcesses({ agentDir, runDir });
+		await bestEffort("recording the agent's process", report, () => processes.recordChild(identity));
+		log.say({ type: "child_started", ...identity });
+	}
 	return pi.ended;
 }
 

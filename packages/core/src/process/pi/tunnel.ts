@@ -19,9 +19,6 @@ export type TunnelRequest =
 /** `wrap_up`: remove all tools first. A child that must stop gets no reply at all. */
 export type TurnReply = "go" | "wrap_up";
 
-/** Names the run's directory to the child's pi. */
-export const RUN_DIR_VARIABLE = "PI_SUBAGENTS_RUN_DIR";
-
 /** Names the parent directory of all runs, if there is one. */
 export const RUNS_DIR_VARIABLE = "PI_SUBAGENTS_RUNS_DIR";
 

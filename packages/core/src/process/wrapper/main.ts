@@ -15,10 +15,12 @@ import { bestEffort, messageOf } from "../../base/best-effort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createWhole } from "../../files/create.ts";
 import type { Stop } from "../../model/runner.ts";
-import { type Meta, type ResultFile, RUN_FILES, type WrapperFile } from "../../runs/format/layout.ts";
-import { identityOf } from "../../runs/identity.ts";
+import { type Meta, type ResultFile, RUN_FILES } from "../../runs/format/layout.ts";
 import { parseJson, readMeta } from "../../runs/read.ts";
 import { writeOwnResult } from "../../runs/write.ts";
+import { identityOf } from "../../signals/identity.ts";
+import { RUN_MARK } from "../../signals/mark.ts";
+import { type RunPlace, RunProcesses, type WrapperFile } from "../../signals/run-processes.ts";
 import { WrappedRun } from "./run.ts";
 import { ignoreFlowControl, progressTerminal, readingTime, resultTerminal } from "./terminal.ts";
 import { withWorktree } from "./worktree.ts";
@@ -39,20 +41,23 @@ process.exit(await main(resolve(process.argv[2] ?? "."), process.argv[3]));
 async function main(dir: string, socket: string | undefined): Promise<number> {
 	const parentSocket = socket === undefined ? undefined : await takeEnvironment(socket);
 	const alertRules = takeAlertRules(process.env);
+	delete process.env[RUN_MARK]; // it marks this process and its pi, not the commands that it runs for the user
 	const meta = await readMeta(dir);
-	if (typeof meta === "string" || !meta.launch) {
+	const agentDir = typeof meta === "string" ? undefined : meta.launch?.env.PI_CODING_AGENT_DIR;
+	if (typeof meta === "string" || !meta.launch || agentDir === undefined) {
 		const why = typeof meta === "string" ? meta : `${join(dir, RUN_FILES.meta)} does not say how to start pi`;
 		process.stderr.write(`This run cannot be started: ${why}.\n`);
 		return 1;
 	}
-	const claimed = await claim(dir).catch((error: Error) => error);
+	const place = { agentDir, runDir: dir };
+	const claimed = await claim(place).catch((error: Error) => error);
 	if (claimed === false) return 0; // another wrapper runs it, or its watcher gave up
 	const { launch, spec } = meta;
 	const letGo = systemClock.hold?.(); // the clock's timers alone would not keep the process alive
 	// The reader is gone; the files remain.
 	for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 	const terminal = launch.showsProgress ? progressTerminal(meta, print) : resultTerminal(print);
-	const run = new WrappedRun({ dir, meta: { ...meta, launch }, clock: systemClock, onLine: terminal.line });
+	const run = new WrappedRun({ ...place, meta: { ...meta, launch }, clock: systemClock, onLine: terminal.line });
 	onSignals(run, launch.showsProgress);
 	if (spec.outlives !== true) onLostParent(parentSocket, () => run.abort(PARENT_LOST));
 	process.on("uncaughtException", (error) => run.crash(error));
@@ -90,9 +95,12 @@ async function keep(dir: string, result: ResultFile, spec: Meta["spec"]): Promis
 	}
 }
 
-async function claim(dir: string): Promise<boolean> {
+/** The record decides. The file in the run's directory is for those who look from outside. */
+async function claim(place: RunPlace): Promise<boolean> {
 	const file: WrapperFile = { type: "started", at: Date.now(), ...(await identityOf(process.pid)) };
-	return createWhole(join(dir, RUN_FILES.wrapper), `${JSON.stringify(file)}\n`);
+	const isOurs = await new RunProcesses(place).recordWrapper(file, file.at);
+	if (isOurs) await createWhole(join(place.runDir, RUN_FILES.wrapper), `${JSON.stringify(file)}\n`);
+	return isOurs;
 }
 
 function onSignals(run: WrappedRun, hasWindow: boolean): void {

@@ -16,6 +16,7 @@ import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
 import { type Meta, type PiLaunch, type ResultFile, RUN_FILES } from "../../runs/format/layout.ts";
 import { isWatched } from "../../runs/owner.ts";
 import { parseControl, parseJson } from "../../runs/read.ts";
+import type { RunPlace } from "../../signals/run-processes.ts";
 import { Verifier } from "../../verify/verification.ts";
 import type { PiExit, PiProcess } from "../pi/pi-process.ts";
 import { Rpc, textIn } from "../pi/rpc.ts";
@@ -31,8 +32,7 @@ import { resultOf } from "./result.ts";
 import { TimeLimits } from "./time-limits.ts";
 import { type OutcomeOf, TurnControl } from "./turns.ts";
 
-export interface WrappedRunOptions {
-	dir: string;
+export interface WrappedRunOptions extends RunPlace {
 	meta: Meta & { launch: PiLaunch };
 	clock: Clock;
 	/** Called for each transcript line. */
@@ -65,7 +65,7 @@ export class WrappedRun {
 
 	constructor(options: WrappedRunOptions) {
 		this.#options = options;
-		const { dir, meta, clock, onLine } = options;
+		const { runDir: dir, meta, clock, onLine } = options;
 		this.#steady = steadyClock(clock);
 		this.#log = new RunLog({ dir, clock, onLine });
 		this.#log.say({ type: "agent_queued" }, meta.queuedAt ?? meta.createdAt);
@@ -77,10 +77,10 @@ export class WrappedRun {
 		this.#answerCheck = new AnswerCheck(meta.spec, clock, this.#verifier);
 		this.#liveText = new LiveText(clock);
 		const report = (message: string) => this.#log.notice(message);
-		this.#liveFile = new LiveFile({ dir, live: this.#liveText, isWatched: () => isWatched(dir), report });
+		this.#liveFile = new LiveFile({ dir, live: this.#liveText, isWatched: () => isWatched(options), report });
 		this.#pending = new PendingRequests({
 			clock,
-			isWatched: () => isWatched(dir),
+			isWatched: () => isWatched(options),
 			say: (event) => this.#log.say(event),
 			hold: () => this.#timeLimits.hold(),
 		});
@@ -121,7 +121,7 @@ export class WrappedRun {
 
 	/** Resolves when nothing of the child is left. Never rejects. */
 	async live(): Promise<ResultFile> {
-		const { dir, clock, meta } = this.#options;
+		const { runDir: dir, clock, meta } = this.#options;
 		const control = followLines(join(dir, RUN_FILES.control), (line) => this.#obey(line), {
 			clock,
 			report: (message) => this.#log.notice(message),
@@ -159,7 +159,7 @@ export class WrappedRun {
 	/** pi's files have the user's default permissions. This one is for the user alone. */
 	async #closeConversation(): Promise<void> {
 		try {
-			await chmod(join(this.#options.dir, RUN_FILES.session), 0o600);
+			await chmod(join(this.#options.runDir, RUN_FILES.session), 0o600);
 		} catch (error) {
 			if (codeOf(error) !== "ENOENT") this.#log.notice(`${RUN_FILES.session}: ${messageOf(error)}`);
 		}
@@ -175,9 +175,10 @@ export class WrappedRun {
 	}
 
 	async #converse(): Promise<PiExit> {
-		const { dir, meta, clock } = this.#options;
+		const { agentDir, runDir, meta, clock } = this.#options;
 		const { exit, why } = await runPi({
-			dir,
+			agentDir,
+			runDir,
 			meta,
 			clock,
 			log: this.#log,

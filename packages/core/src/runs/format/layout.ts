@@ -6,7 +6,9 @@
  * per line. A last line without LF is not written yet, and an unknown `type` comes from a newer version.
  * `live.jsonl` exists only while an owner watches what the child writes: it starts over when it gets long, and losing
  * it loses nothing.
- * `wrapper.json`, `owner-<n>.json` and `result.json` are each created once, atomically, and never changed.
+ * `wrapper.json` and `result.json` are each created once, atomically, and never changed. `wrapper.json` is for people
+ * and programs that look from outside: which processes run and watch a run is decided by the records in pi's own
+ * directory (`signals/run-processes.ts`), where `owner-<n>.json` are, too.
  */
 import { basename, dirname, join } from "node:path";
 import type { ChildEvent, CutBy, Outcome, Usage } from "@pi-subagents/progress";
@@ -21,6 +23,7 @@ import type {
 import type { LivePiece } from "../../model/live-piece.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Limits, RunSpec, Stop } from "../../model/runner.ts";
+import type { ProcessIdentity } from "../../signals/identity.ts";
 
 export const RUN_FILES = {
 	/** In each run's directory: one further up may be the project's and hide nothing. */
@@ -113,21 +116,6 @@ export interface PiLaunch {
 	/** Whether the wrapper prints progress on its terminal. */
 	showsProgress: boolean;
 }
-
-/** Identifies a process beyond its pid, which may be reused. */
-export interface ProcessIdentity {
-	pid: number;
-	/** When it was started, in the machine's own format; null if unknown. */
-	born: string | null;
-	host: string;
-	/** Changes with every boot; null if unknown. */
-	boot: string | null;
-	/** The pid namespace: containers have their own. Null if unknown. */
-	space?: string | null;
-}
-
-/** `wrapper.json`. The first to create it decides: a wrapper that starts, or a watcher that gave up waiting. */
-export type WrapperFile = ({ type: "started"; at: number } & ProcessIdentity) | { type: "given_up"; at: number };
 
 /** `owner-<n>.json`: who watches the run. The highest n counts; taking over means creating the next. */
 export type OwnerFile =

@@ -4,9 +4,9 @@ import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../../base/values.ts";
 import { WHY_UNANSWERED } from "../../model/question.ts";
 import type { Stop } from "../../model/runner.ts";
+import { identitySchema } from "../../signals/identity.ts";
 import { aborter, amount, count, cutBy, maybeAmount, maybeText, objectOf, oneOf, text, time } from "./kinds.ts";
 import type { LifeCycleLine, LiveLine, WrapperEvent } from "./layout.ts";
-import { identity } from "./meta-schema.ts";
 import { usageSchema, verificationSchema } from "./result-schema.ts";
 import { limitsSchema } from "./spec-schema.ts";
 
@@ -92,7 +92,7 @@ export const eventSchemas = once(
 			verifying: event("verifying", { command: text }),
 			verified: event("verified", { verification: verificationSchema() }),
 			idle: event("idle", {}),
-			child_started: event("child_started", identity()),
+			child_started: event("child_started", identitySchema()),
 			question: event("question", {
 				id: text,
 				question: text,

@@ -1,8 +1,9 @@
-/** The schemas of what a run is, and of which processes run and watch it: `meta.json`, `wrapper.json`, `owner-<n>.json`. */
-import { type TSchema, Type } from "typebox";
+/** The schemas of what a run is, and of which process watches it: `meta.json`, `owner-<n>.json`. */
+import { Type } from "typebox";
 import { once } from "../../base/values.ts";
+import { identitySchema } from "../../signals/identity.ts";
 import { count, id, maybeText, objectOf, runNumber, text, texts, time } from "./kinds.ts";
-import type { Meta, PiLaunch, ProcessIdentity, RunLauncher } from "./layout.ts";
+import type { Meta, PiLaunch, RunLauncher } from "./layout.ts";
 import { specSchema } from "./spec-schema.ts";
 
 const launch = once(() =>
@@ -43,31 +44,13 @@ export const metaSchema = once(() =>
 		launcher: maybeText,
 		spec: specSchema(),
 		launch: Type.Optional(launch()),
-		holder: Type.Optional(Type.Object(identity())),
+		holder: Type.Optional(Type.Object(identitySchema())),
 	}),
-);
-
-export const identity = once(
-	() =>
-		({
-			pid: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-			born: Type.Union([text, Type.Null()]),
-			host: text,
-			boot: Type.Union([text, Type.Null()]),
-			space: Type.Optional(Type.Union([text, Type.Null()])), // absent in earlier versions
-		}) satisfies Record<keyof ProcessIdentity, TSchema>,
-);
-
-export const wrapperSchema = once(() =>
-	Type.Union([
-		Type.Object({ type: Type.Literal("started"), at: time, ...identity() }),
-		Type.Object({ type: Type.Literal("given_up"), at: time }),
-	]),
 );
 
 export const ownerSchema = once(() =>
 	Type.Union([
-		Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identity() }),
+		Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identitySchema() }),
 		Type.Object({ type: Type.Literal("released"), at: time }),
 	]),
 );

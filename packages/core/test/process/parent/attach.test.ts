@@ -1,11 +1,11 @@
 /** Rejoining a run by its files: one that has ended, is lost, never began, is stopped, or is let go of. */
 import { once } from "node:events";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventLine } from "../../../src/runs/format/layout.ts";
-import { identityOf, isAlive } from "../../../src/runs/index.ts";
+import { claimRun, identityOf, isAlive, isWatched } from "../../../src/runs/index.ts";
 import { handClock } from "../../../src/testing/index.ts";
 import { attach, deadProcess, lines, liveProcess, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
 
@@ -144,12 +144,12 @@ describe("a run whose wrapper is gone without a result", () => {
 		const child = await liveProcess();
 		const stranger = await liveProcess();
 		await dir.wrappedBy(await deadProcess());
-		await dir.log({ type: "child_started", at: 1, ...stranger.identity, born: "another" });
+		await dir.hasPi({ ...stranger.identity, born: "another" });
 		await attach(dir).run.settled;
 		expect(await isAlive(stranger.identity)).toBe(true);
 		const next = await runDir();
 		await next.wrappedBy(await deadProcess());
-		await next.log({ type: "child_started", at: 1, ...child.identity });
+		await next.hasPi(child.identity);
 		await attach(next).run.settled;
 		expect(await isAlive(child.identity)).toBe(false);
 	});
@@ -161,7 +161,7 @@ describe("a run whose wrapper is gone without a result", () => {
 		);
 		await new Promise((resolve) => child.child.stdout?.once("data", resolve));
 		await dir.wrappedBy(await deadProcess());
-		await dir.log({ type: "child_started", at: 1, ...child.identity });
+		await dir.hasPi(child.identity);
 		await attach(dir).run.settled;
 		expect(await child.exited).toEqual([null, "SIGKILL"]);
 	});
@@ -182,7 +182,7 @@ describe("a run whose wrapper is gone without a result", () => {
 		await leader.exited;
 		expect(await isAlive(member)).toBe(true);
 		await dir.wrappedBy(await deadProcess());
-		await dir.log({ type: "child_started", at: 1, ...leader.identity });
+		await dir.hasPi(leader.identity);
 		await attach(dir).run.settled;
 		expect(await isAlive(member)).toBe(false);
 	});
@@ -232,13 +232,13 @@ describe("a run whose wrapper never said that it is there", () => {
 		const lost = { status: "aborted", by: "lost", reason: "it never started" };
 		expect(await hurried(clock, run.settled)).toEqual(lost);
 		expect(clock.now()).toBeGreaterThanOrEqual(11_000);
-		expect(JSON.parse(await readFile(dir.file("wrapper"), "utf8"))).toMatchObject({ type: "given_up" });
+		expect(await dir.processes.wrapper()).toMatchObject({ type: "given_up" });
 		expect(await dir.readResult()).toMatchObject({ outcome: lost });
 	});
 
 	test("is lost at once if another watcher has given it up", async () => {
 		const dir = await runDir();
-		await writeFile(dir.file("wrapper"), JSON.stringify({ type: "given_up", at: 1 }));
+		await dir.processes.preventStart(1);
 		expect(await attach(dir).run.settled).toMatchObject({ by: "lost", reason: "it never started" });
 	});
 
@@ -289,6 +289,7 @@ describe("a stop", () => {
 		const clock = handClock(1_000);
 		const [wrapper, child] = [await liveProcess(), await liveProcess()];
 		await dir.wrappedBy(wrapper.identity);
+		await dir.hasPi(child.identity);
 		await dir.log(looking, { type: "child_started", at: 11, ...child.identity });
 		const { run, events, reports } = attach(dir, { clock });
 		await expect.poll(() => events.length).toBe(1);
@@ -336,18 +337,12 @@ test("a run that is let go of is free for others, goes on, and is heard no more"
 	const dir = await runDir();
 	const wrapper = await liveProcess();
 	await dir.wrappedBy(wrapper.identity);
-	await writeFile(
-		`${dir.path}/owner-1.json`,
-		JSON.stringify({ type: "owned", at: 1, ...(await identityOf(process.pid)) }),
-	);
+	await claimRun(dir.place);
 	await dir.log(looking);
 	const { run, events } = attach(dir);
 	await expect.poll(() => events.length).toBe(1);
 	run.detach?.();
-	expect((await readdir(dir.path)).filter((name) => name.startsWith("owner"))).toEqual([
-		"owner-1.json",
-		"owner-2.json",
-	]);
+	expect(await isWatched(dir.place)).toBe(false);
 	await dir.log(answer, idle);
 	await dir.result({ status: "completed", text: "All done." });
 	const again = attach(dir);

@@ -7,9 +7,9 @@ import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChildEvent } from "../../../src/index.ts";
 import { processRunner } from "../../../src/process/index.ts";
-import type { ProcessIdentity } from "../../../src/runs/format/layout.ts";
 import { claimRun, identityOf, isAlive, RUN_FILES, readResult } from "../../../src/runs/index.ts";
 import { parseEvent } from "../../../src/runs/read.ts";
+import type { ProcessIdentity } from "../../../src/signals/identity.ts";
 import { type ProcessWorld, processWorld } from "../../fixtures/process-world.ts";
 
 /** Another process that starts the world's run. */
@@ -49,6 +49,8 @@ async function childEventsIn(dir: string): Promise<ChildEvent[]> {
 		.map(({ at: _at, seq: _order, ...event }) => event as ChildEvent);
 }
 
+const placeOf = ({ options, spec }: ProcessWorld) => ({ agentDir: options.agentDir, runDir: spec.artifacts });
+
 function rejoin({ options, spec }: ProcessWorld) {
 	const events: ChildEvent[] = [];
 	const run = processRunner(options).attach?.({ ...spec, outlives: true }, (event) => void events.push(event));
@@ -70,10 +72,10 @@ test("a run outlives a parent that is killed, and whoever claims it hears everyt
 	const { world, gate } = await working();
 	const parent = parentOf(world);
 	await world.server.nextRequest(({ number }) => number === 2);
-	expect(await claimRun(world.spec.artifacts)).toMatchObject({ isOurs: false, owner: { pid: parent.child.pid } });
+	expect(await claimRun(placeOf(world))).toMatchObject({ isOurs: false, owner: { pid: parent.child.pid } });
 	parent.child.kill("SIGKILL");
 	await parent.exited;
-	expect(await claimRun(world.spec.artifacts, { sessionId: "next" })).toEqual({ isOurs: true });
+	expect(await claimRun(placeOf(world), { sessionId: "next" })).toEqual({ isOurs: true });
 	const { run, events } = rejoin(world);
 	await expect.poll(() => events.map(({ type }) => type)).toContain("tool_result");
 	gate.open();
@@ -93,7 +95,7 @@ test("a run that was let go of does not keep its parent, ends by itself, and tel
 	expect(await isAlive(child)).toBe(true);
 	gate.open();
 	await expect.poll(() => readResult(world.spec.artifacts)).toBeDefined();
-	expect(await claimRun(world.spec.artifacts)).toEqual({ isOurs: true });
+	expect(await claimRun(placeOf(world))).toEqual({ isOurs: true });
 	const { run, events } = rejoin(world);
 	expect(await run.settled).toEqual({ status: "completed", text: "All done." });
 	expect(events).toEqual(await childEventsIn(world.spec.artifacts));

@@ -12,6 +12,7 @@ import {
 	traceOf,
 	traceparentOf,
 } from "../../../src/runs/index.ts";
+import { processesDir } from "../../../src/signals/run-processes.ts";
 import { resultOf, runDir, runSpec, start, tempDir } from "../../fixtures/process.ts";
 
 /** Begins like every wrapper: says that it is there. `dir` is the run's directory. */
@@ -47,13 +48,8 @@ describe("a run that is started", () => {
 		const { run } = await start(dir, `${begin} say("result.json", ${done})`, { spec, parentSessionId: () => "s1" });
 		expect(await run.settled).toEqual({ status: "completed", text: "All done." });
 		const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
-		const files = ["meta.json", "system-prompt.md", "owner-1.json"];
-		expect(await Promise.all([dir, ...files.map((name) => join(dir, name))].map(mode))).toEqual([
-			"700",
-			"600",
-			"600",
-			"600",
-		]);
+		const files = ["meta.json", "system-prompt.md"];
+		expect(await Promise.all([dir, ...files.map((name) => join(dir, name))].map(mode))).toEqual(["700", "600", "600"]);
 		const prompt = 'You scout.\n\n<active_agent name="scout"/>';
 		expect(await readFile(join(dir, "system-prompt.md"), "utf8")).toBe(prompt);
 		const TRACEPARENT = traceparentOf("a1", traceOf("s1", process.env.TRACEPARENT));
@@ -77,11 +73,6 @@ describe("a run that is started", () => {
 				env: { PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: dir, PI_SUBAGENT_PARENT_SESSION: "s1", TRACEPARENT },
 				showsProgress: false,
 			},
-		});
-		expect(JSON.parse(await readFile(join(dir, "owner-1.json"), "utf8"))).toMatchObject({
-			type: "owned",
-			sessionId: "s1",
-			pid: process.pid,
 		});
 	});
 
@@ -153,10 +144,12 @@ describe("a run that is started", () => {
 
 	test("can be let go of while it is being started; it starts all the same", async () => {
 		const dir = await newRun();
-		const { run } = await start(dir, `${begin} say("result.json", ${done})`);
+		const agentDir = await tempDir();
+		const { run } = await start(dir, `${begin} say("result.json", ${done})`, { agentDir });
 		run.detach?.();
 		await expect.poll(() => readResult(dir)).toMatchObject({ runId: "a1" });
-		await expect.poll(() => readdir(dir)).toContain("owner-2.json");
+		const owners = () => readdir(processesDir({ agentDir, runDir: dir })).catch(() => []);
+		await expect.poll(owners).toContain("owner-2.json");
 	});
 });
 

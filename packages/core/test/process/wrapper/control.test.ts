@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Stop } from "../../../src/index.ts";
+import { releaseRun } from "../../../src/runs/owner.ts";
 import { fakeWorld, type WrapperWorld } from "./fixture.ts";
 
 const stop: Stop = { by: "parent", reason: "not needed" };
@@ -207,7 +208,7 @@ test("who watched and let go, or is gone, is not waited for", async () => {
 	await world.watch();
 	const { ended } = world.start();
 	const { id } = await world.saw("question");
-	await writeFile(join(world.runDir, "owner-2.json"), JSON.stringify({ type: "released", at: 1 }));
+	releaseRun(world.place);
 	expect((await ended).result?.finalText).toBe('Answer: {"by":"default","text":"the first","why":"absent"}');
 	expect(await world.saw("question_over")).toMatchObject({ id });
 });
@@ -219,7 +220,7 @@ test("a budget that was extended stays so when nobody watches any more", async (
 	const { id } = await world.saw("checkpoint");
 	await world.tell({ type: "pass", id, word: "go", limits: { budgetTokens: 40 } });
 	expect(await world.saw("granted")).toMatchObject({ limits: { budgetTokens: 40 } });
-	await writeFile(join(world.runDir, "owner-2.json"), JSON.stringify({ type: "released", at: 1 }));
+	releaseRun(world.place);
 	expect((await ended).result).toMatchObject({
 		outcome: { status: "aborted", by: "budget", reason: "it used 45 of 40 tokens" },
 		turns: 3,

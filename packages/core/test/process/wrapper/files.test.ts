@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { GrowingFile } from "../../../src/files/growing-file.ts";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
+import { RunProcesses } from "../../../src/signals/run-processes.ts";
 import { fakeWorld } from "./fixture.ts";
 
 test.each([
@@ -70,7 +71,7 @@ test("a result that is there already is not replaced", async () => {
 
 test("a run that somebody else has taken is not started again", async () => {
 	await using world = await fakeWorld("answers");
-	await writeFile(join(world.runDir, RUN_FILES.wrapper), JSON.stringify({ type: "given_up", at: 1 }));
+	await new RunProcesses(world.place).preventStart(1);
 	const { code, stdout, result } = await world.run();
 	expect({ code, stdout, result }).toEqual({ code: 0, stdout: "", result: undefined });
 	expect(await world.heard()).toEqual([]);

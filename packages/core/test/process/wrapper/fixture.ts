@@ -16,9 +16,10 @@ import {
 	type ResultFile,
 	RUN_FILES,
 } from "../../../src/runs/format/layout.ts";
-import { isAlive } from "../../../src/runs/identity.ts";
 import { claimRun } from "../../../src/runs/owner.ts";
 import { parseEvent, parseResult } from "../../../src/runs/read.ts";
+import { isAlive } from "../../../src/signals/identity.ts";
+import type { RunPlace } from "../../../src/signals/run-processes.ts";
 import { buildOnce } from "../../fixtures/build-once.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 
@@ -34,6 +35,7 @@ export interface WorldOptions {
 
 export interface WrapperWorld extends AsyncDisposable {
 	runDir: string;
+	place: RunPlace;
 	/** Makes the test the one who watches the run. */
 	watch(): Promise<void>;
 	tell(...lines: ControlLine[]): Promise<void>;
@@ -79,8 +81,10 @@ export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld>
 	const root = await createTempDir();
 	const runDir = join(root.path, "run");
 	await mkdir(runDir, { mode: 0o700 });
+	const agentDir = options.env?.PI_CODING_AGENT_DIR ?? join(root.path, "agent");
+	const place = { agentDir, runDir };
 	const spec: RunSpec = { ...anySpec, runner: "process", cwd: root.path, ...options.spec };
-	await writeFile(join(runDir, RUN_FILES.meta), JSON.stringify(metaOf(spec, runDir, options.launch?.(runDir))));
+	await writeFile(join(runDir, RUN_FILES.meta), JSON.stringify(metaOf(spec, place, options.launch?.(runDir))));
 	const started: StartedWrapper[] = [];
 	const read = (name: string) => readFile(join(runDir, name), "utf8");
 	const readMaybe = (name: string) => read(name).catch(() => "");
@@ -93,8 +97,9 @@ export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld>
 	};
 	return {
 		runDir,
+		place,
 		async watch() {
-			await claimRun(runDir);
+			await claimRun(place);
 		},
 		tell: (...lines) =>
 			appendFile(join(runDir, RUN_FILES.control), lines.map((line) => `${JSON.stringify(line)}\n`).join("")),
@@ -121,9 +126,9 @@ export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld>
 	};
 }
 
-function metaOf(spec: RunSpec, runDir: string, launch: Partial<PiLaunch> | undefined): Meta {
+function metaOf(spec: RunSpec, { agentDir, runDir }: RunPlace, launch: Partial<PiLaunch> | undefined): Meta {
 	const { type, task, cwd, tools, model } = spec;
-	const env = { PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: runDir, ...launch?.env };
+	const env = { PI_CODING_AGENT_DIR: agentDir, PI_SUBAGENTS_CHILD: "1", PI_SUBAGENTS_RUN_DIR: runDir, ...launch?.env };
 	return {
 		format: 1,
 		createdBy: "pi-subagents",
