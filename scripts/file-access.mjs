@@ -17,8 +17,7 @@ const OPENERS =
 /** Where they may be used, and why. */
 const ALLOWED = {
 	"core/src/files": "the helpers themselves",
-	"core/src/process/pi/process-group.ts": "reads /proc",
-	"core/src/runs/identity.ts": "reads /proc",
+	"core/src/signals/process-facts.ts": "reads /proc",
 	"cli/src/bin.ts": "reads the package's own manifest",
 	"presets/src/bin.ts": "reads the package's own manifest",
 	"progress/src/bin.ts": "reads the package's own manifest",
