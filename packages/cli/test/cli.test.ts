@@ -232,3 +232,48 @@ test("the window of an agent is the pane with its process", () => {
 	expect(paneIn(output, 345)).toEqual({ session: "$2", window: "@7" });
 	expect(paneIn(output, 34)).toBeUndefined();
 });
+
+test("whatever a run's files hold, no command prints what a terminal obeys, and JSON says the same", async () => {
+	const its = await world();
+	const evil = "\u009b2J\u001b]0;pwned\u0007\u202egnp.\u2066\u0085\u007f";
+	const dir = await its.add({
+		id: "a1",
+		project: "sh\u009b31mop",
+		description: `Look ${evil}`,
+		events: [
+			{ type: "assistant_text", text: `says ${evil}` },
+			{ type: "tool_call", tool: "bash", args: { command: `echo ${evil}` } },
+		],
+		result: { status: "failed", error: `broken ${evil}` },
+	});
+	await writeFile(join(dir, "transcript.log"), `Line ${evil}\n`);
+	await its.add({
+		id: "a2",
+		project: "sh\u009b31mop",
+		events: [{ type: "question", id: "q", question: `Why ${evil}` }],
+	});
+	const calls = [
+		["list"],
+		["list", "--json"],
+		["show", "a1"],
+		["show", "a1", "--json"],
+		["show", "a2"],
+		["logs", "a1"],
+	];
+	const more = [
+		["replay", dir],
+		["report", dir],
+		["trace", dir],
+		[evil],
+		["show", evil],
+		["stop", "a1"],
+		["list", `--${evil}`],
+	];
+	for (const args of [...calls, ...more]) {
+		const { out, err } = await its.call(...args);
+		const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u206f]/;
+		expect([args[0], obeyed.exec(out)?.[0], obeyed.exec(err)?.[0]]).toEqual([args[0], undefined, undefined]);
+	}
+	const listed = JSON.parse((await its.call("list", "--json")).out);
+	expect(listed.runs.map(({ description }: { description: string }) => description)).toContain(`Look ${evil}`);
+});

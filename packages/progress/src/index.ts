@@ -35,6 +35,7 @@ export { formatCost, formatCount, formatDuration, formatTokens } from "./format.
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
 export { type BlockDelta, blockDelta, normalize, textDelta } from "./normalize.ts";
 export type { Notices, Phrase } from "./phrases.ts";
+export { safeJson } from "./safe-json.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
 export {
 	checkOutput,

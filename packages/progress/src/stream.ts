@@ -8,6 +8,8 @@ import type { ChildEvent } from "./events.ts";
 import { formatCount } from "./format.ts";
 import { createLineSplitter, MAX_LINE_BYTES } from "./lines.ts";
 import { normalize } from "./normalize.ts";
+import { safeJson } from "./safe-json.ts";
+import { sanitize } from "./sanitize.ts";
 
 /** The process around the command. */
 export interface Terminal {
@@ -35,7 +37,7 @@ export async function run(terminal: Terminal): Promise<number> {
 	const { args, stdin, stdout, stderr, version } = terminal;
 	const unknown = args.find((arg) => !["--help", "-h", "--version", "-v"].includes(arg));
 	if (unknown !== undefined) {
-		stderr.write(`pi-progress: unknown argument ${JSON.stringify(unknown)}\n\n${USAGE}`);
+		stderr.write(`pi-progress: unknown argument ${safeJson(unknown)}\n\n${USAGE}`);
 		return 2;
 	}
 	if (args.length > 0) {
@@ -86,7 +88,7 @@ async function translate({ stdin, stdout, stderr, maxLineBytes = MAX_LINE_BYTES 
 		await flush();
 	} catch (error) {
 		if (isClosedPipe(error)) return 0; // the reader is done, as in `pi-progress | head`
-		stderr.write(`pi-progress: ${error instanceof Error ? error.message : error}\n`);
+		stderr.write(`pi-progress: ${sanitize(error instanceof Error ? error.message : String(error))}\n`);
 		return 1;
 	}
 	if (seen.lines + skipped.tooLong > 0 && seen.fromPi === 0) {

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { defined, messageOf, systemClock } from "@pi-subagents/core";
+import { sanitizeBlock } from "@pi-subagents/progress";
 import { createModelList } from "./far/models.ts";
 import { Worker, type WorkerOptions } from "./far/worker.ts";
 import { serve } from "./stdio/serve.ts";
@@ -89,7 +90,7 @@ function workerOptions(values: Values, agentDir: string, leaseMs: number): Omit<
 		trustsProjects: values["trust-projects"],
 		leaseMs,
 		clock: systemClock,
-		report: (message: string) => void process.stderr.write(`${message}\n`),
+		report: (message: string) => void process.stderr.write(`${sanitizeBlock(message)}\n`),
 	};
 }
 
@@ -173,7 +174,7 @@ function existing(name: string): string | undefined {
 
 process.exit(
 	await main().catch((error: unknown) => {
-		process.stderr.write(`pi-subagents-worker: ${messageOf(error)}\n`);
+		process.stderr.write(`pi-subagents-worker: ${sanitizeBlock(messageOf(error))}\n`);
 		return 1;
 	}),
 );

@@ -1,7 +1,7 @@
 /** `list` and `watch`: every agent of the user in one table, those that need input first. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
-import { formatCount, sanitize } from "@pi-subagents/progress";
+import { formatCount, safeJson, sanitize } from "@pi-subagents/progress";
 import { type Context, runsFor } from "./context.ts";
 
 const GROUPS = [
@@ -35,7 +35,7 @@ export async function watch(context: Context): Promise<number> {
 }
 
 function textOf(found: RunList, { flags, stdout, env }: Context): string {
-	if (flags.json) return `${JSON.stringify(found)}\n`;
+	if (flags.json) return `${safeJson(found)}\n`;
 	const width = Math.max(NARROWEST, (stdout.isTTY && stdout.columns) || WITHOUT_TERMINAL);
 	return table(found, { now: Date.now(), width, all: flags.all, home: env.HOME });
 }

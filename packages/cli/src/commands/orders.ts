@@ -1,7 +1,7 @@
 /** `reply` and `stop`: orders to an agent in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
 import { answerRun, type RunOverview, readResult, runTextOf, stopRun } from "@pi-subagents/core/runs";
-import { outcomeText } from "@pi-subagents/progress";
+import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Context, Failure, find } from "./context.ts";
 
 /** An agent with a checkout commits it before it ends. */
@@ -18,7 +18,7 @@ export async function reply(context: Context, [word = "", ...texts]: readonly st
 	const text = texts.join(" ").trim();
 	if (text === "") throw new Failure("The answer is empty.", 2);
 	await answerRun(dir, id, text);
-	context.stdout.write(`Answered ${agentId}.\n`);
+	context.stdout.write(`Answered ${sanitize(agentId)}.\n`);
 	return 0;
 }
 
@@ -30,7 +30,7 @@ export async function stop(context: Context, [word = ""]: readonly string[]): Pr
 	for (const deadline = performance.now() + STOP_MS; performance.now() < deadline && !context.signal.aborted; ) {
 		const result = await readResult(dir);
 		if (result) {
-			context.stdout.write(`${agentId}: ${outcomeText(result.outcome)}\n`);
+			context.stdout.write(`${sanitize(agentId)}: ${outcomeText(result.outcome)}\n`);
 			return 0;
 		}
 		await delay(LOOK_MS, undefined, { signal: context.signal }).catch(() => undefined); // the user ended it

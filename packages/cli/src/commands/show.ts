@@ -1,13 +1,21 @@
 /** `show`: everything about one agent. */
 import { runTextOf } from "@pi-subagents/core/runs";
-import { checkOutput, formatCost, formatCount, formatTokens, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import {
+	checkOutput,
+	formatCost,
+	formatCount,
+	formatTokens,
+	safeJson,
+	sanitize,
+	sanitizeBlock,
+} from "@pi-subagents/progress";
 import { type Context, find } from "./context.ts";
 
 export async function show(context: Context, [word = ""]: readonly string[]): Promise<number> {
 	const { stdout, flags } = context;
 	const run = await find(context, word);
 	if (flags.json) {
-		stdout.write(`${JSON.stringify(run)}\n`);
+		stdout.write(`${safeJson(run)}\n`);
 		return 0;
 	}
 	const { icon, who, preset, status, age, now, reach } = runTextOf(run, Date.now());

@@ -1,9 +1,11 @@
 /** Workflows in pi. Their code is loaded with the first one. */
 import { writeFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, bestEffort, type Manager, type Runner } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher } from "@pi-subagents/launch";
+import { safeJson, sanitizeBlock } from "@pi-subagents/progress";
 import type { Workflows } from "@pi-subagents/workflow/session";
 import type { Host } from "../host/host.ts";
 import { loadWorkflow } from "./workflow.lazy.ts";
@@ -79,7 +81,8 @@ export function runWorkflowFile(pi: ExtensionAPI, { manager, host, workflows: { 
 			const { runFile } = await loadWorkflow();
 			const result = await runFile({ file, isBrief }, { workflows: await load(), manager }, ctx);
 			if (!result) return;
-			const line = ctx.mode === "json" ? JSON.stringify({ type: "workflow_result", ...result }) : result.text;
+			const text = isatty(STDOUT) ? sanitizeBlock(result.text) : result.text;
+			const line = ctx.mode === "json" ? safeJson({ type: "workflow_result", ...result }) : text;
 			writeFileSync(STDOUT, `${line}\n`); // pi sends what is written in other ways to stderr
 		});
 	});
@@ -87,6 +90,6 @@ export function runWorkflowFile(pi: ExtensionAPI, { manager, host, workflows: { 
 
 /** Without a screen, the exit code says so to the program that started pi. */
 function fail(why: string): void {
-	console.error(`pi-subagents: ${why}`);
+	console.error(`pi-subagents: ${sanitizeBlock(why)}`);
 	process.exitCode = 1;
 }

@@ -102,7 +102,15 @@ function concerns(problem: Problem, name: string, preset: Preset | undefined): b
 }
 
 function printJson(value: object, context: CliContext): void {
-	context.out(`${JSON.stringify(value, undefined, "\t")}\n`);
+	context.out(`${printable(JSON.stringify(value, undefined, "\t"))}\n`);
+}
+
+/** Escapes what a terminal obeys and JSON leaves as it is, such as U+009B. Parsed, it is the same. */
+function printable(json: string): string {
+	const obeyed =
+		/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+	const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+	return json.replace(obeyed, (found) => found.split("").map(escaped).join(""));
 }
 
 function exitCode(problems: readonly Problem[]): 0 | 1 {

@@ -204,3 +204,21 @@ test("lint counts one as one", async () => {
 	const { code, out } = await cli(await tree({ "p/a.md": preset("a") }), "lint", "p");
 	expect([code, out.split("\n").at(-2)]).toEqual([0, "1 preset, 0 errors, 1 warning"]);
 });
+
+test("a terminal obeys nothing in what is printed, and JSON says the same", async () => {
+	const evil = "\u009b2J\u202e\u0085";
+	const root = await tree({ ".pi/subagents/x.md": preset("x", "", `Prompt ${evil}`) });
+	for (const args of [
+		["list"],
+		["list", "--json"],
+		["show", "x"],
+		["show", "x", "--json"],
+		["lint"],
+		[evil],
+		["show", evil],
+	]) {
+		const { out, err } = await cli(root, ...args);
+		expect([args, /[\u007f-\u009f\u202e]/.exec(out + err)]).toEqual([args, null]);
+	}
+	expect(JSON.parse((await cli(root, "show", "x", "--json")).out).preset.prompt).toBe("Prompt 2J\u202e");
+});
