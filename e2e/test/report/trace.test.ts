@@ -36,10 +36,17 @@ test("agents of a session become a Chrome trace, and OpenTelemetry spans at the 
 	await using it = await scene([parentDelegates, scoutReadsNotes], { variables });
 	await using rpc = startRpc({ env: it.env, pi: piUnderTest() });
 	await rpc.prompt("Please delegate.");
-	const path = /Trace of 1 run: (\S+\.chrome\.json)/.exec(await told(rpc, "/subagent trace"))?.[1] ?? "";
-	const { traceEvents } = JSON.parse(await readFile(path, "utf8"));
-	const names = traceEvents.flatMap(({ ph, name }: { ph: string; name: string }) => (ph === "X" ? [name] : []));
-	expect(names).toEqual(expect.arrayContaining(["Find the launch code.", "model", "read"]));
+	const traced = async (command: string) => {
+		const path = /Trace of 1 run: (\S+\.chrome\.json)/.exec(await told(rpc, command))?.[1] ?? "";
+		const text = await readFile(path, "utf8");
+		const { traceEvents } = JSON.parse(text);
+		const names = traceEvents.flatMap(({ ph, name }: { ph: string; name: string }) => (ph === "X" ? [name] : []));
+		return { names, text };
+	};
+	const brief = await traced("/subagent trace");
+	expect(brief.names).toEqual(expect.arrayContaining(["repo-scout", "model", "read"]));
+	expect(brief.text).not.toMatch(/launch code|heliotrope|notes\.txt/);
+	expect((await traced("/subagent trace --content")).names).toContain("Find the launch code.");
 	expect(await told(rpc, "/subagent trace --send")).toContain(`Trace of 1 run: sent to ${host}`);
 	expect(received).toMatchObject([{ key: "sesame", body: expect.stringContaining("invoke_agent repo-scout") }]);
 	expect(received[0]?.body).not.toContain("heliotrope");

@@ -23,7 +23,7 @@ export {
 	worktreeDiffs,
 } from "./read/read-runs.ts";
 export { knownSecrets, type SecretSources } from "./read/secrets.ts";
-export { type ChromeEvent, type ChromeTrace, chromeTrace } from "./trace/chrome.ts";
+export { type ChromeEvent, type ChromeOptions, type ChromeTrace, chromeTrace } from "./trace/chrome.ts";
 export {
 	type OtlpAttribute,
 	type OtlpOptions,

@@ -128,3 +128,29 @@ test("keys of the environment and of pi's auth are known, ordinary words are not
 	expect(await knownSecrets({ env, authFile })).toEqual(["sk-from-env", "sk-from-auth"]);
 	expect(await knownSecrets({ authFile: `${authFile}.missing` })).toEqual([]);
 });
+
+test("parts of variables that stand alone are known, too: passwords of addresses, of users and in JSON", async () => {
+	const key = "-----BEGIN KEY-----\nabcdefghijklmnop\n-----END KEY-----\n";
+	const env = {
+		DATABASE_URL: "postgres://shop:p%40ssw0rd-1@db.example/shop",
+		BASIC_AUTH: "ada:correct-horse",
+		GOOGLE_CREDENTIALS: JSON.stringify({ type: "service_account", private_key: key }),
+		DEPLOY_PASSPHRASE: "battery-staple",
+		PATH: "/usr/bin:/bin",
+	};
+	expect(await knownSecrets({ env })).toEqual([
+		...["p%40ssw0rd-1", "p@ssw0rd-1", "ada:correct-horse", "correct-horse"],
+		...[env.GOOGLE_CREDENTIALS, key, "battery-staple"],
+	]);
+});
+
+test("keys in pi's models.json are known, names of variables and commands are not", async () => {
+	const modelsFile = join(await tempDir(), "models.json");
+	const providers = {
+		mine: { baseUrl: "https://llm.example", apiKey: "sk-in-models-1", headers: { "x-auth-token": "tok-in-models" } },
+		other: { apiKey: "OTHER_API_KEY" },
+		third: { apiKey: "!pass show llm" },
+	};
+	await writeFile(modelsFile, JSON.stringify({ providers }));
+	expect(await knownSecrets({ modelsFile })).toEqual(["sk-in-models-1", "tok-in-models"]);
+});

@@ -4,7 +4,15 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import * as conventions from "@opentelemetry/semantic-conventions/incubating";
 import { expect, onTestFinished, test } from "vitest";
-import { buildReport, chromeTrace, type OtlpSpan, otlpTarget, otlpTraces, sendTraces } from "../src/index.ts";
+import {
+	buildReport,
+	type ChromeTrace,
+	chromeTrace,
+	type OtlpSpan,
+	otlpTarget,
+	otlpTraces,
+	sendTraces,
+} from "../src/index.ts";
 import { family } from "./fixtures/runs.ts";
 
 const report = buildReport(family(), { now: 99_999 });
@@ -28,10 +36,10 @@ test("a Chrome trace has a thread for each run, and in each thread events nest",
 					true,
 				);
 			}
-	expect(traceEvents.filter(({ cat }) => cat === "agent").map(({ name }) => name)).toEqual([
-		"task of boss",
-		"task of scout",
-	]);
+	const titlesIn = (trace: ChromeTrace) =>
+		trace.traceEvents.filter(({ cat }) => cat === "agent").map(({ name }) => name);
+	expect(titlesIn(chromeTrace(report))).toEqual(["scout", "scout"]);
+	expect(titlesIn(chromeTrace(report, { hasContent: true }))).toEqual(["task of boss", "task of scout"]);
 });
 
 test("OTLP: an agent is below the call that launched it, with its own tokens only", () => {

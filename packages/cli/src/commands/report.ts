@@ -23,7 +23,7 @@ export async function report(context: Context, [where]: readonly string[]): Prom
 	const { flags, stdout } = context;
 	const made = await reportOf(context, where);
 	const path = await writeHtmlReport(made.report, await targetOf(context, made, ".html"));
-	stdout.write(`Report about ${formatCount(made.report.agents.length, "run")}: ${path}\n`);
+	stdout.write(`Report about ${formatCount(made.report.agents.length, "run")}: ${sanitize(path)}\n`);
 	if (flags.open) await openInBrowser(path);
 	return 0;
 }
@@ -44,7 +44,7 @@ export async function trace(context: Context, [where]: readonly string[]): Promi
 	}
 	const format = flags.otlp ? "otlp" : "chrome";
 	const file = await targetOf(context, made, `.${format}.json`);
-	stdout.write(`${what}: ${await writeTrace(made.report, file, { format, ...options })}\n`);
+	stdout.write(`${what}: ${sanitize(await writeTrace(made.report, file, { format, ...options }))}\n`);
 	return 0;
 }
 
@@ -58,7 +58,8 @@ async function reportOf(context: Context, where: string | undefined): Promise<Ma
 	const isFull = flags.full;
 	const full = isFull ? { isFull, diffOf: await worktreeDiffs(agentDir) } : {};
 	const { runs, problems, runsDir } = await runsAt(context, where, full);
-	const secrets = await knownSecrets({ env, authFile: join(agentDir, "auth.json") });
+	const files = { authFile: join(agentDir, "auth.json"), modelsFile: join(agentDir, "models.json") };
+	const secrets = await knownSecrets({ env, ...files });
 	return { report: buildReport(runs, { now: Date.now(), isFull, problems, secrets }), runsDir };
 }
 

@@ -63,7 +63,8 @@ export async function currentReport(
 			? await readRunDirs(source, options)
 			: await readSessionRuns(source.getEntries(), options);
 	const meant = which === undefined || which === "all" ? runs : withDescendants(runs, agentIdIn(runs, which));
-	const secrets = await knownSecrets({ env: process.env, authFile: join(host.agentDir, "auth.json") });
+	const files = { authFile: join(host.agentDir, "auth.json"), modelsFile: join(host.agentDir, "models.json") };
+	const secrets = await knownSecrets({ env: process.env, ...files });
 	return buildReport(meant, { now: systemClock.now(), isFull, problems, secrets });
 }
 

@@ -3,6 +3,7 @@
  * gets fewer updates, never a longer queue.
  */
 import type { ServerResponse } from "node:http";
+import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 import { Changes, type Update } from "./changes.ts";
 
@@ -108,7 +109,7 @@ export class Readers {
 		} catch (error) {
 			this.#isStale = true; // read again after the pause, even if nothing else changes
 			this.#changes.sendAgain();
-			const text = error instanceof Error ? error.message : String(error);
+			const text = sanitizeBlock(error instanceof Error ? error.message : String(error));
 			for (const response of this.#readers.keys()) this.#send(response, { type: "problem", text });
 		}
 		this.#isReading = false;

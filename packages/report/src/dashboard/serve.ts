@@ -4,6 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "@pi-subagents/core";
 import { builtPage, livePage } from "../html/html.ts";
+import { Connections } from "./connections.ts";
 import { verdictOn } from "./guard.ts";
 import { type DashboardClock, Readers, type ReportSource } from "./readers.ts";
 
@@ -23,10 +24,12 @@ export interface Dashboard {
 }
 
 const HOST = "127.0.0.1";
-const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 128;
 const MAX_HEADER_BYTES = 8 * 1024;
-/** On this machine, a request is complete at once. */
+/** On this machine, a request is complete at once, and so is the answer to it. */
 const REQUEST_MS = 5_000;
+/** How often it is looked for connections that are too slow. Node's default of 30 s would be the real limit. */
+const LOOK_MS = 1_000;
 /** A session that ends waits no longer for a last look at its runs, and for readers to take the last line. */
 const LAST_LOOK_MS = 500;
 const GOODBYE_MS = 200;
@@ -40,6 +43,7 @@ const HEADERS = {
 	"x-content-type-options": "nosniff",
 	"x-frame-options": "DENY",
 };
+const TOO_MANY: Refusal = { status: 503, text: "Too many pages are open: close some." };
 const NOTHING = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /**
@@ -56,9 +60,25 @@ export async function serveDashboard({ source, clock = systemClock }: DashboardO
 	const token = randomBytes(24).toString("base64url");
 	const readers = new Readers(source, clock);
 	let authority = "";
-	const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+	const connections = new Connections(MAX_CONNECTIONS);
+	const limits = {
+		maxHeaderSize: MAX_HEADER_BYTES,
+		headersTimeout: REQUEST_MS,
+		requestTimeout: REQUEST_MS,
+		keepAliveTimeout: REQUEST_MS,
+		connectionsCheckingInterval: LOOK_MS,
+	};
+	const server = createServer(limits, (request, response) => {
 		const verdict = verdictOn(request, { authority, token });
+		const isLive = "route" in verdict && verdict.route === "live" && request.method !== "HEAD";
+		// Whoever does not take a short answer has gone.
+		if (!isLive)
+			response.once(
+				"close",
+				clock.after(REQUEST_MS, () => request.socket.destroy()),
+			);
 		if (!("route" in verdict)) return refuse(response, verdict);
+		if (isLive && !connections.keep(request.socket)) return refuse(response, TOO_MANY);
 		if (verdict.route === "page") {
 			const length = Buffer.byteLength(page.html);
 			const type = { "content-type": "text/html; charset=utf-8", "content-length": length };
@@ -71,10 +91,10 @@ export async function serveDashboard({ source, clock = systemClock }: DashboardO
 		response.flushHeaders();
 		readers.add(response);
 	});
-	server.maxConnections = MAX_CONNECTIONS;
-	server.headersTimeout = REQUEST_MS;
-	server.requestTimeout = REQUEST_MS;
-	server.on("connection", (socket) => socket.unref());
+	server.on("connection", (socket) => {
+		socket.unref();
+		connections.add(socket);
+	});
 	server.unref();
 	authority = `${HOST}:${await portOf(server)}`;
 	const within = (ms: number, work: Promise<void>) =>

@@ -37,7 +37,7 @@ export async function writeTrace(
 	path: string,
 	{ format, ...options }: OtlpOptions & { format: TraceFormat },
 ): Promise<string> {
-	const trace = format === "chrome" ? chromeTrace(report) : otlpTraces(report, options);
+	const trace = format === "chrome" ? chromeTrace(report, options) : otlpTraces(report, options);
 	return writeWhole(path, JSON.stringify(trace));
 }
 

@@ -1,14 +1,14 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
 import type { EventLine, Meta, ResultFile } from "@pi-subagents/core/runs";
 import { checkArguments, type Outcome, type Verification } from "@pi-subagents/progress";
-import { cleanReport } from "./clean.ts";
+import { cleanReport, maskedRuns } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
 import { spansOf } from "./spans.ts";
 import { transcriptOf } from "./transcript.ts";
 import { inTreeOrder, parentsOf } from "./tree.ts";
 import type { Report, ReportAgent, StructuredAnswer } from "./types.ts";
 import { addUsage } from "./usage.ts";
-import { describeCall, waitsForAgents } from "./wording.ts";
+import { describeCall, labelOf, waitsForAgents } from "./wording.ts";
 
 /** What is known of one run: from its directory, or from the entries of a session. */
 export interface RunInput {
@@ -73,9 +73,10 @@ export interface ReportOptions {
  * console.log(report.agents.length, report.usage.cost);
  * ```
  */
-export function buildReport(runs: readonly RunInput[], options: ReportOptions): Report {
-	checkArguments({ runs: [runs, "array"], options: [options, "object"], "options.now": [options?.now, "number"] });
+export function buildReport(given: readonly RunInput[], options: ReportOptions): Report {
+	checkArguments({ runs: [given, "array"], options: [options, "object"], "options.now": [options?.now, "number"] });
 	const { now, isFull = false, title, problems = [], secrets = [] } = options;
+	const runs = maskedRuns(given, secrets);
 	const parents = parentsOf(runs);
 	const waited = new Set(
 		runs.filter(({ meta }) => meta.isBackground === false).flatMap(({ meta }) => meta.launchedBy?.callId ?? []),
@@ -149,7 +150,7 @@ function agentOf(run: RunInput, { now, isFull, waited, parentId }: Placed): Repo
 			endedAt,
 			isRunning: result === undefined,
 			usage: result?.usage,
-			describeCall,
+			describeCall: isFull ? describeCall : labelOf,
 			isWaiting: (line) => waitsForAgents(line, waited),
 		}),
 		transcript: transcriptOf(lines, { isFull, ...(run.outputs ? { outputs: run.outputs } : {}) }),

@@ -1,35 +1,57 @@
 /** Makes every text of a report safe to show, and masks secrets. Pure. */
 import { sanitizeBlock } from "@pi-subagents/progress";
+import type { RunInput } from "./build.ts";
+import { maskOf } from "./mask.ts";
 import type { Report } from "./types.ts";
-
-const MASK = "[masked]";
-
-/** Shorter values occur in ordinary text, too. */
-const SHORTEST_SECRET = 8;
 
 /** Nested deeper, data from a model is not shown. */
 const MAX_DEPTH = 100;
 
 /** A copy of the report without control characters and without the secrets, wherever they occur. */
 export function cleanReport(report: Report, secrets: readonly string[]): Report {
-	const hide = masker(secrets);
+	const hide = maskOf(secrets);
 	return cleaned(report, (text) => hide(sanitizeBlock(text)), 0) as Report;
 }
 
-/** Replaces the secrets in a text, the longest first. */
-function masker(secrets: readonly string[]): (text: string) => string {
-	const known = [...new Set(secrets.flatMap(spellings))].filter(({ length }) => length >= SHORTEST_SECRET);
-	if (known.length === 0) return (text) => text;
-	const pattern = known.sort((a, b) => b.length - a.length).map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-	const any = new RegExp(pattern.join("|"), "g");
-	return (text) => text.replace(any, MASK);
+/**
+ * The runs with their texts masked, before a report shortens them: a secret that is cut in two is not recognized. Again
+ * masked in the report, since control characters may have hidden one here.
+ */
+export function maskedRuns(runs: readonly RunInput[], secrets: readonly string[]): RunInput[] {
+	const hide = maskOf(secrets);
+	if (secrets.length === 0) return [...runs];
+	const known = masked.get(hide) ?? new WeakMap<RunInput, RunInput>();
+	masked.set(hide, known);
+	return runs.map((run) => {
+		const before = known.get(run);
+		if (before) return before;
+		const after = maskedRun(run, (value) => cleaned(value, hide, 0));
+		known.set(run, after);
+		return after;
+	});
 }
 
-/** As it is, in a URL, in JSON, and in HTTP's basic authentication. */
-function spellings(value: string): string[] {
-	const secret = value.toWellFormed();
-	const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(secret))).replace(/=+$/, "");
-	return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), base64];
+/** A dashboard builds a report of the same runs again and again. */
+const masked = new WeakMap<(text: string) => string, WeakMap<RunInput, RunInput>>();
+
+/** The fields with texts. The others are ids and words that we compare. */
+const TEXTS: ReadonlySet<string> = new Set(["args", "text", "question", "message", "error", "command", "verification"]);
+
+function maskedRun(run: RunInput, mask: (value: unknown) => unknown): RunInput {
+	const hide = <Value>(value: Value) => mask(value) as Value; // its shape stays
+	const { meta, lines, outputs, diff } = run;
+	return {
+		...run,
+		meta: { ...meta, task: hide(meta.task), spec: { ...meta.spec, description: hide(meta.spec.description) } },
+		lines: lines.map((line) => ({
+			...line,
+			...Object.fromEntries(
+				Object.entries(line).flatMap(([key, value]) => (TEXTS.has(key) ? [[key, hide(value)]] : [])),
+			),
+		})),
+		...(outputs && { outputs: new Map([...outputs].map(([call, output]) => [call, hide(output)])) }),
+		...(diff !== undefined && { diff: hide(diff) }),
+	};
 }
 
 function cleaned(value: unknown, clean: (text: string) => string, depth: number): unknown {

@@ -2,7 +2,7 @@
 import type { EventLine } from "@pi-subagents/core/runs";
 import { beginningOf, createDescriber } from "@pi-subagents/progress";
 import type { TranscriptEntry } from "./types.ts";
-import { describeCall } from "./wording.ts";
+import { describeCall, labelOf } from "./wording.ts";
 
 interface TranscriptOptions {
 	isFull: boolean;
@@ -21,7 +21,7 @@ export function transcriptOf(lines: readonly EventLine[], { isFull, outputs }: T
 	for (const line of lines) {
 		const { at } = line;
 		if (line.type === "tool_call") {
-			const entry: ToolEntry = { at, type: "tool", text: describeCall(line) };
+			const entry: ToolEntry = { at, type: "tool", text: isFull ? describeCall(line) : labelOf(line) };
 			if (isFull) entry.args = cut(JSON.stringify(line.args, undefined, 2));
 			const output = isFull && line.callId !== undefined ? outputs?.get(line.callId) : undefined;
 			if (output !== undefined) entry.output = cut(output);

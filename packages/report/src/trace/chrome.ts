@@ -20,6 +20,11 @@ export interface ChromeEvent {
 	args: Record<string, unknown>;
 }
 
+export interface ChromeOptions {
+	/** Includes tasks, answers, labels and errors. Default false: they may be confidential. */
+	hasContent?: boolean;
+}
+
 const PID = 1;
 
 /**
@@ -31,9 +36,9 @@ const PID = 1;
  * await writeFile("trace.json", JSON.stringify(chromeTrace(report)));
  * ```
  */
-export function chromeTrace(report: Report): ChromeTrace {
+export function chromeTrace(report: Report, { hasContent = false }: ChromeOptions = {}): ChromeTrace {
 	checkArguments({ report: [report, "object"], "report.agents": [report?.agents, "array"] });
-	const traceEvents: ChromeEvent[] = [named("process_name", 0, report.title)];
+	const traceEvents: ChromeEvent[] = [named("process_name", 0, hasContent ? report.title : "pi-subagents")];
 	let tid = 0;
 	for (const agent of report.agents) {
 		const lanes = lanesOf(agent.spans);
@@ -42,8 +47,8 @@ export function chromeTrace(report: Report): ChromeTrace {
 			const title = `${"  ".repeat(agent.depth - 1)}${agent.name ?? agent.preset} ${agent.id}`;
 			traceEvents.push(named("thread_name", tid, index === 0 ? title : `${title} (${index + 1})`));
 			traceEvents.push({ ...named("thread_sort_index", tid, ""), args: { sort_index: tid } });
-			if (index === 0) traceEvents.push(runEvent(agent, tid));
-			for (const span of spans) traceEvents.push(spanEvent(span, tid));
+			if (index === 0) traceEvents.push(runEvent(agent, tid, hasContent));
+			for (const span of spans) traceEvents.push(spanEvent(span, tid, hasContent));
 		}
 	}
 	return { displayTimeUnit: "ms", traceEvents };
@@ -60,17 +65,18 @@ function lanesOf(spans: readonly Span[]): Span[][] {
 	return lanes;
 }
 
-function runEvent(
-	{ description, preset, phase, status, queuedAt, endedAt, model, usage }: ReportAgent,
-	tid: number,
-): ChromeEvent {
-	const args = { preset, ...(phase === undefined ? {} : { phase }), status, model, ...usage };
-	return complete(description || preset, "agent", { start: queuedAt, end: endedAt }, { tid, args });
+function runEvent(agent: ReportAgent, tid: number, hasContent: boolean): ChromeEvent {
+	const { description, name, preset, phase, status, queuedAt, endedAt, model, usage, task, answer, error } = agent;
+	const content = hasContent ? { task, ...(answer ? { answer } : {}), ...(error ? { error } : {}) } : {};
+	const args = { preset, ...(phase === undefined ? {} : { phase }), status, model, ...usage, ...content };
+	const title = (hasContent ? description : name) || preset;
+	return complete(title, "agent", { start: queuedAt, end: endedAt }, { tid, args });
 }
 
-function spanEvent(span: Span, tid: number): ChromeEvent {
+function spanEvent(span: Span, tid: number, hasContent: boolean): ChromeEvent {
 	const { kind, label, start, end, usage, tool, model, error } = span;
-	const args = { label, ...(model ? { model } : {}), ...(error ? { error } : {}), ...usage };
+	const content = hasContent ? { label, ...(error ? { error } : {}) } : error ? { failed: true } : {};
+	const args = { ...(model ? { model } : {}), ...usage, ...content };
 	return complete(tool ?? kind, kind, { start, end }, { tid, args });
 }
 

@@ -1,7 +1,7 @@
 import { get, request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { handClock } from "@pi-subagents/core/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Update } from "../../src/dashboard/changes.ts";
 import { type ReportSource, serveDashboard } from "../../src/dashboard/index.ts";
 import { buildReport } from "../../src/index.ts";
@@ -225,6 +225,58 @@ test("closing leaves no connection, not even of those who keep one open, and the
 	await ended;
 	const refusal = new Promise((resolve) => get(base).once("error", ({ code }: NodeJS.ErrnoException) => resolve(code)));
 	expect(await refusal).toBe("ECONNREFUSED");
+});
+
+describe("connections of others, as many as they like", () => {
+	const OTHERS = 300;
+
+	/** Resolves when the server has them, as far as the system lets that be seen. */
+	async function occupy(base: string, says: string): Promise<Socket[]> {
+		const { hostname, port } = new URL(base);
+		const sockets = Array.from({ length: OTHERS }, () => connect({ host: hostname, port: Number(port) }));
+		for (const socket of sockets) socket.on("error", () => undefined).pause();
+		onTestFinished(() => {
+			for (const socket of sockets) socket.destroy();
+		});
+		await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+		for (const socket of sockets) socket.write(says);
+		return sockets;
+	}
+
+	test.each([
+		["that say nothing", ""],
+		["that never end their request", "GET / HTTP/1.1\r\nHost: "],
+		["that ask for the page and do not read it", "GET / HTTP/1.1\r\nHost: $HOST\r\n\r\n"],
+		["that ask for the page again and again", "GET / HTTP/1.1\r\nHost: $HOST\r\n\r\n".repeat(20)],
+	])("%s do not keep the user out, and close no page that is open", async (_what, says) => {
+		const { base, live, dashboard, close } = await opened(handClock());
+		const lines = await live();
+		await lines.next();
+		await occupy(base, says.replaceAll("$HOST", new URL(base).host));
+		const before = performance.now();
+		const page = await fetch(base, { signal: AbortSignal.timeout(10_000) });
+		expect(page.status).toBe(200);
+		await page.text();
+		const another = await live(AbortSignal.timeout(10_000));
+		expect((await another.next()).value).toMatchObject({ type: "report" });
+		expect(performance.now() - before).toBeLessThan(5_000);
+		expect(dashboard.readers()).toBe(2);
+		await close();
+	});
+
+	test("that do not take their answer are gone after a while", async () => {
+		const { base, clock } = await opened(handClock());
+		const { hostname, port, host } = new URL(base);
+		const socket = connect({ host: hostname, port: Number(port) });
+		socket.on("error", () => undefined).pause();
+		socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(100)); // more than the system keeps for it
+		const isGone = () => {
+			clock.advance(500);
+			socket.write("\r\n"); // fails once the other end is closed
+			return socket.destroyed;
+		};
+		await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
+	});
 });
 
 test("tokens and ports are never the same", async () => {
