@@ -47,6 +47,7 @@ export const coreProgramsBeside = {
 export const coreTypescriptBeside = {
 	"child-guards": "../core/src/process/child/guards-entry.ts",
 	"child-mcp": "../core/src/process/child/mcp-entry.ts",
+	"child-no-user": "../core/src/process/child/no-user-entry.ts",
 	"extension-importer": "../core/src/extensions/importer-entry.ts",
 };
 

@@ -33,6 +33,7 @@ export default defineConfig([
 	typescriptForPi({
 		"process/child-guards": "src/process/child/guards-entry.ts",
 		"process/child-mcp": "src/process/child/mcp-entry.ts",
+		"process/child-no-user": "src/process/child/no-user-entry.ts",
 		"extension-importer": "src/extensions/importer-entry.ts",
 	}),
 ]);

@@ -1,8 +1,14 @@
 /** Wires the packages into pi, in dependency order. There is no logic here. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { offerMentions, showOffers } from "@pi-subagents/commands/input";
-import { createDialogs, createQuestions, QUESTION, renderQuestion } from "@pi-subagents/commands/questions";
-import { alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
+import {
+	createDialogs,
+	createExtensionDialogs,
+	createQuestions,
+	QUESTION,
+	renderQuestion,
+} from "@pi-subagents/commands/questions";
+import { type AgentUi, alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
 import { type Recorder, recordRuns, runAlertCommand } from "@pi-subagents/core/runs";
 import { conversationOf, conversationsWritten, sessionRunner } from "@pi-subagents/core/session";
@@ -58,6 +64,12 @@ export default function subagents(given: ExtensionAPI): void {
 	);
 	const guards = createSessionGuards(pi, host, () => launcher.latest().guards);
 	const ask: NonNullable<ProcessRunnerOptions["ask"]> = (id, question, signal) => manager.ask(id, question, signal);
+	const extensionDialogs = createExtensionDialogs(host, () => store, dialogs);
+	const ui: AgentUi = {
+		canAnswer: questions.audience.userCanAnswer,
+		ask: (id, dialog, signal) => manager.askUser(id, dialog, signal),
+		notify: extensionDialogs.notify,
+	};
 	const alertRules = () => launcher.latest().notifications;
 	const flushLogs = async () => void (await Promise.all([recorder.flush(), conversationsWritten()]));
 	const callerData = createCallerData();
@@ -69,21 +81,23 @@ export default function subagents(given: ExtensionAPI): void {
 				sessionRunner({
 					...host,
 					guards,
+					ui: { ...ui, theme: host.theme },
 					childTools: (spec) => childTools(spec, { manager, launcher, host, flushLogs }),
 				}),
 			),
 			process: isolating(
-				processRunner({ ...host, guards, ask, alertRules, launchers: () => launcher.latest().launchers }),
+				processRunner({ ...host, guards, ask, ui, alertRules, launchers: () => launcher.latest().launchers }),
 			),
-			remote: lazyRemoteRunner({ ...host, ask, ...gitTrust, machines: () => launcher.latest().machines }),
+			remote: lazyRemoteRunner({ ...host, ask, ui, ...gitTrust, machines: () => launcher.latest().machines }),
 			workflow: workflows.runner,
-			tmux: isolating(tmuxRunner({ ...host, guards, ask, alertRules, onWindow: host.notify })),
+			tmux: isolating(tmuxRunner({ ...host, guards, ask, ui, alertRules, onWindow: host.notify })),
 		},
 		clock: systemClock,
 		newId: newAgentId,
 		maxDepth: () => launcher.latest().maxDepth,
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
+		showDialog: extensionDialogs.show,
 		notify: host.notify,
 		confirm: async (question) => (await questions.confirm("Budget of this session", question)) ?? false,
 	});

@@ -87,6 +87,7 @@ function workerOptions(values: Values, agentDir: string, leaseMs: number): Omit<
 		wrapper: beside("wrapper.js"),
 		childEntry: beside("child.js"),
 		mcpEntry: beside("child-mcp.ts"),
+		noUserEntry: beside("child-no-user.ts"),
 		trustsProjects: values["trust-projects"],
 		leaseMs,
 		clock: systemClock,

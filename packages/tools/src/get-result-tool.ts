@@ -67,13 +67,14 @@ async function untilThereIsNews(
 	{ agents, claims, store, untilSteered }: GetResultToolDeps,
 	signal: AbortSignal | undefined,
 ): Promise<void> {
-	const { run, outcome, status } = findAgent(agents.list(), id);
-	if (outcome || (store && status === "waiting")) return;
+	const { run, outcome, question } = findAgent(agents.list(), id);
+	if (outcome || (store && question !== undefined)) return;
 	const release = claims?.expect(runIdOf({ agentId: id, run }));
 	const steered = untilSteered?.();
 	const asked = new AbortController();
 	const leave = store?.subscribe(({ event }) => {
-		if (event.agentId === id && event.type === "agent_asked") asked.abort();
+		// What an extension inside it asks, only the user can answer.
+		if (event.agentId === id && event.type === "agent_asked" && !event.isDialog) asked.abort();
 	});
 	const signals = [signal, steered?.signal, asked.signal].filter((each) => each !== undefined);
 	try {
@@ -99,8 +100,9 @@ const LINE = { isLine: true, most: 2_000 };
 function progressOf(record: AgentRecord): string {
 	const { id, type, status, activity, toolUses, turns, question } = record;
 	const last = activity === undefined ? "nothing yet" : fence("activity", activity, LINE);
+	const waits = status === "waiting" ? " An extension inside it asks the user, who alone can answer." : "";
 	const asks =
-		question === undefined ? "" : ` It asks: ${fence("question", question, LINE)} Answer with reply_subagent.`;
+		question === undefined ? waits : ` It asks: ${fence("question", question, LINE)} Answer with reply_subagent.`;
 	return `Agent ${id} (${sanitize(type)}) is ${status}, ${turns} turns, ${toolUses} tool calls. Last: ${last}.${asks}`;
 }
 

@@ -13,6 +13,8 @@ export async function reply(context: Context, [word = "", ...texts]: readonly st
 	requireOwnProcess(run);
 	const { state, dir, agentId } = run;
 	const id = state.group === "needs-input" ? state.question.id : undefined;
+	if (id === undefined && state.group === "needs-input")
+		throw new Failure(`${agentId} waits for a dialog, which is answered in the pi that shows it.`);
 	if (id === undefined)
 		throw new Failure(`${agentId} asks nothing now. \`pi-subagents show ${agentId}\` says what it does.`);
 	const text = texts.join(" ").trim();

@@ -1,5 +1,5 @@
 /** A queue for dialogs: pi shows one at a time, and a second one would close the first. */
-import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext, ExtensionUIDialogOptions } from "@earendil-works/pi-coding-agent";
 
 export interface Dialogs {
 	/** Runs `show` after all earlier dialogs. `show` must not call `inTurn` itself: that would deadlock. */
@@ -42,6 +42,8 @@ export async function confirmSafely(
 	{ mode, ui }: Pick<ExtensionContext, "mode" | "ui">,
 	title: string,
 	text: string,
+	options?: ExtensionUIDialogOptions,
 ): Promise<boolean> {
-	return mode === "tui" ? (await ui.select(`${title}\n${text}`, ["No", "Yes"])) === "Yes" : ui.confirm(title, text);
+	if (mode !== "tui") return ui.confirm(title, text, options);
+	return (await ui.select(`${title}\n${text}`, ["No", "Yes"], options)) === "Yes";
 }

@@ -2,8 +2,9 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Item, Screen } from "@pi-subagents/widget/dialogs";
-import { clip, layout } from "@pi-subagents/widget/dialogs";
+import { layout } from "@pi-subagents/widget/dialogs";
 import type { Dialogs } from "../questions/dialogs.ts";
+import { distinctLines } from "../text/distinct-lines.ts";
 
 const OPTION_COLUMNS = 200;
 const TEXT_COLUMNS = 100;
@@ -47,15 +48,11 @@ export function rpcScreen({ ui }: ExtensionContext, dialogs: Dialogs): Screen {
 
 /** One unique line per item, because a client answers with the line. */
 export function optionsFor(items: readonly Item[]): string[] {
-	const taken = new Set<string>();
-	return items.map(({ branch = "", mark, label, tag, about, figure, end }) => {
+	const lines = items.map(({ branch = "", mark, label, tag, about, figure, end }) => {
 		const named = branch + [mark?.text, label].filter(Boolean).join(" ");
-		const line = clip(sanitize([named, tag?.text, about, figure, end].filter(Boolean).join(" · ")), OPTION_COLUMNS);
-		let option = line;
-		for (let count = 2; taken.has(option); count++) option = `${line} (${count})`;
-		taken.add(option);
-		return option;
+		return [named, tag?.text, about, figure, end].filter(Boolean).join(" · ");
 	});
+	return distinctLines(lines, OPTION_COLUMNS);
 }
 
 function withTitle(title: string, ...texts: readonly (string | undefined)[]): string {

@@ -29,6 +29,8 @@ export interface LiveAgent {
 	readonly tools: Map<string, { tool: string; startedAt: number }>;
 	readonly waiters: Set<Waiter>;
 	question?: OpenQuestion;
+	/** Dialogs of its extensions that the user has not answered, oldest first. */
+	readonly dialogs: Set<OpenDialog>;
 	/** When it was started and last active, by the steady clock. */
 	beganAt: number;
 	movedAt: number;
@@ -70,6 +72,12 @@ export interface OpenQuestion {
 	answer(answer: Answer): void;
 }
 
+/** A dialog of an extension, as far as the agent's record is concerned. */
+interface OpenDialog {
+	title: string;
+	dismiss(): void;
+}
+
 /** A run that an earlier process started. Times are milliseconds since the epoch. */
 export interface AdoptedRun extends LaunchInfo {
 	/** The agent's. */
@@ -93,6 +101,7 @@ export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 		messages: [],
 		tools: new Map(),
 		waiters: new Set(),
+		dialogs: new Set(),
 		beganAt: 0,
 		movedAt: 0,
 		holds: 0,

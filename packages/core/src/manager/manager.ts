@@ -8,6 +8,7 @@ import { AgentError } from "../base/error.ts";
 import { visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
 import { isYes, type SessionLimits } from "../model/budget.ts";
+import type { Dialog, DialogAnswer } from "../model/dialog.ts";
 import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
 import { type PieceListener, watchWhenStarted } from "../model/live-piece.ts";
 import { type Answer, type Audience, type Question, unanswered, type WhyUnanswered } from "../model/question.ts";
@@ -16,6 +17,7 @@ import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/
 import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";
+import { ExtensionDialogs, type ShowDialog } from "./dialogs.ts";
 import { type AdoptedRun, type AskedQuestion, type LiveAgent, untilSettled } from "./live-agents.ts";
 import { LiveStatus } from "./live-status.ts";
 import { Questions } from "./questions.ts";
@@ -38,6 +40,8 @@ export interface ManagerOptions {
 	audience?: Audience;
 	/** Called for each question, with its addressee. */
 	onQuestion?: (question: AskedQuestion) => void;
+	/** Shows the user a dialog of an extension inside an agent; when absent, such dialogs are dismissed. */
+	showDialog?: ShowDialog;
 	/** Tells the user that most of the session's budget is used; when absent, no one is told. */
 	notify?: (text: string) => void;
 	/** Asks the user whether agents may be launched beyond the session's budget; when absent, they may not. */
@@ -77,6 +81,7 @@ export class Manager {
 	readonly #options: ManagerOptions;
 	readonly #lifecycle: RunLifecycle;
 	readonly #questions: Questions;
+	readonly #dialogs: ExtensionDialogs;
 	readonly #liveStatus: LiveStatus;
 	readonly #sessionBudget: SessionBudget;
 	#isShutDown = false;
@@ -108,6 +113,14 @@ export class Manager {
 		});
 		const { clock, audience, onQuestion } = options;
 		this.#questions = new Questions({ store: this.store, lifecycle: this.#lifecycle, clock, audience, onQuestion });
+		this.#dialogs = new ExtensionDialogs({
+			store: this.store,
+			lifecycle: this.#lifecycle,
+			clock,
+			audience,
+			show: options.showDialog,
+			block: (id) => this.#questions.block(id),
+		});
 		this.#liveStatus = new LiveStatus({
 			clock,
 			watch: (id, tell) => this.watch(id, tell),
@@ -254,18 +267,30 @@ export class Manager {
 		return this.#questions.ask(live, question, { signal });
 	}
 
+	/** An extension inside an agent asks the user. Resolves with undefined if there is no answer, or the signal fires. */
+	async askUser(id: string, dialog: Dialog, signal: AbortSignal): Promise<DialogAnswer | undefined> {
+		const live = this.#lifecycle.live(id);
+		return live && this.#dialogs.ask(live, dialog, signal);
+	}
+
 	/** Answers an agent's open question. */
 	answer(id: string, text: string, by: "agent" | "session" | "user"): void {
 		const { status } = this.#recordOf(id);
-		const question = this.#lifecycle.live(id)?.question;
+		const { question, dialogs } = this.#lifecycle.live(id) ?? {};
+		if (!question && dialogs && dialogs.size > 0)
+			throw new AgentError(
+				"wrong_state",
+				`Agent ${id} waits for a dialog of one of its extensions, which only the user can answer, on the screen.`,
+			);
 		if (!question) throw new AgentError("wrong_state", `Agent ${id} is ${status}; it is not waiting for an answer.`);
 		question.answer({ by, text });
 	}
 
-	/** Declines the agent's open question: it gets its default, or decides by itself. */
+	/** Declines the agent's open question: it gets its default, or decides by itself. Dialogs of its extensions end, too. */
 	decline(id: string, why: WhyUnanswered = "dismissed"): void {
-		const question = this.#lifecycle.live(id)?.question;
+		const { question, dialogs = [] } = this.#lifecycle.live(id) ?? {};
 		question?.answer(unanswered(question.asked, why));
+		for (const { dismiss } of [...dialogs]) dismiss();
 	}
 
 	/** The open questions, oldest first. */

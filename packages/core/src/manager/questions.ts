@@ -4,7 +4,6 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import { defined } from "../base/values.ts";
 import {
 	type Addressee,
 	type Answer,
@@ -17,6 +16,7 @@ import {
 import type { Store } from "../model/store.ts";
 import type { AskedQuestion, LiveAgent, OpenQuestion } from "./live-agents.ts";
 import type { RunLifecycle } from "./run-lifecycle.ts";
+import { announceAnswer, announceQuestion } from "./waiting.ts";
 
 export interface QuestionsOptions {
 	store: Store;
@@ -91,7 +91,7 @@ export class Questions {
 					delete live.question;
 					cancel?.();
 					signal?.removeEventListener("abort", onAbort);
-					this.#options.lifecycle.dispatch(live.id, { type: "agent_answered", by: given.by });
+					announceAnswer(this.#options, live, given.by);
 					takeBack();
 					resolve(given);
 				},
@@ -106,11 +106,9 @@ export class Questions {
 	}
 
 	#bring(asked: AskedQuestion): void {
-		const { addressee, agentId, question } = asked;
-		const { lifecycle, onQuestion, store } = this.#options;
-		const { name, type } = (addressee.who === "agent" && store.record(addressee.agentId)) || {};
-		const to = addressee.who === "nobody" ? {} : { to: addressee.who, ...defined({ toName: name ?? type }) };
-		lifecycle.dispatch(agentId, { type: "agent_asked", question, ...to });
+		const { addressee, agentId } = asked;
+		const { lifecycle, onQuestion } = this.#options;
+		announceQuestion(this.#options, asked);
 		const answerer = addressee.who === "agent" ? lifecycle.live(addressee.agentId) : undefined;
 		if (answerer) lifecycle.steer(answerer, questionMessage(agentId, asked));
 		onQuestion?.(asked);

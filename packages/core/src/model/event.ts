@@ -34,10 +34,13 @@ export interface AgentSteered {
 	message: string;
 }
 
-/** The agent asked a question and waits for the answer; again when the question is passed on. */
+/** The agent asked a question and waits for the answer; again when the question is passed on, or is the next one. */
 export interface AgentAsked {
 	type: "agent_asked";
+	/** Or the title of the dialog. */
 	question: string;
+	/** It is a dialog of an extension inside the agent, which only the user can answer, on the screen. */
+	isDialog?: true;
 	/** Who gets it. Absent in logs of older versions. */
 	to?: "agent" | "session" | "user";
 	/** The name of the agent that gets it, if one does. */

@@ -109,9 +109,11 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 	};
 }
 
-function asked(record: AgentRecord, { question, to, toName: name }: AgentAsked): AgentRecord {
+/** `question` is only what can be answered with a text. */
+function asked(record: AgentRecord, { question: said, isDialog, to, toName: name }: AgentAsked): AgentRecord {
 	const waitsFor = to && { who: to, ...defined({ name }) };
-	return { ...without(record, "waitsFor"), status: "waiting", question, ...defined({ waitsFor }) };
+	const question = isDialog ? undefined : said;
+	return { ...without(record, "waitsFor", "question"), status: "waiting", ...defined({ question, waitsFor }) };
 }
 
 /** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */

@@ -58,7 +58,7 @@ export type RunState =
 	| { group: "done"; status: "completed" | "failed" | "aborted" | "lost" };
 
 export interface OpenQuestion {
-	/** What to answer to. Absent for an agent inside a pi, which only that pi can answer. */
+	/** What to answer to. Absent if only the pi that shows it can: for an agent inside a pi, and a dialog of an extension. */
 	id?: string;
 	question: string;
 	context?: string;

@@ -22,7 +22,7 @@ export function stateOfLog(lines: readonly string[]): LogState {
 	let hasStarted = false;
 	let waits: string | undefined;
 	/** Oldest first. Questions of agents inside a pi have no id. */
-	const open: NonNullable<LogState["question"]>[] = [];
+	const open: Open[] = [];
 	const close = (id: string | undefined) => {
 		const at = open.findIndex((each) => each.id === id);
 		if (at >= 0) open.splice(at, 1);
@@ -33,13 +33,24 @@ export function stateOfLog(lines: readonly string[]): LogState {
 		if (event.type === "agent_queued") waits = event.waits;
 		else hasStarted = true;
 		if (event.type === "question") {
-			const { id, question, context, defaultAnswer } = event;
-			open.push({ id, question, ...defined({ context, defaultAnswer }) });
+			const { id, question, context, defaultAnswer, dialog } = event;
+			open.push({ id, question, ...defined({ context, defaultAnswer }), ...(dialog === undefined ? {} : FOR_USER) });
 		} else if (event.type === "agent_asked") {
 			const { question, to, toName } = event;
 			close(undefined); // an agent inside a pi has one open question, which may have been passed on
 			open.push({ question, ...defined({ to, toName }) });
 		} else if (event.type === "question_over" || event.type === "agent_answered") close(event.id);
 	}
-	return { hasStarted, ...defined({ waits, question: open.at(-1) }) };
+	return { hasStarted, ...defined({ waits, question: answerable(open.at(-1)) }) };
 }
+
+const FOR_USER = { to: "user", isDialog: true } as const;
+
+/** A dialog of an extension is answered in the pi that shows it: without an id, no other program can. */
+function answerable(open: Open | undefined): LogState["question"] {
+	if (!open?.isDialog) return open;
+	const { id: _id, isDialog: _isDialog, ...question } = open;
+	return question;
+}
+
+type Open = NonNullable<LogState["question"]> & { isDialog?: true };

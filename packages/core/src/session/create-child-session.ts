@@ -17,6 +17,7 @@ import type { RunIdentity, RunSpec } from "../model/runner.ts";
 import { splitModelName } from "../resolve/models.ts";
 import { originOf } from "../worktree/confine.ts";
 import type { Guard } from "../worktree/guard.ts";
+import { childUi } from "./child-ui.ts";
 import { createFileGuard, guardNestedCalls, guardSession } from "./file-guards.ts";
 import { openConversation } from "./history/conversation.ts";
 import { inheritEntries } from "./history/guard-entries.ts";
@@ -88,7 +89,7 @@ export async function createChildSession(
 		for (const [name, value] of Object.entries(state?.flags ?? {})) session.extensionRunner.setFlagValue(name, value);
 		skipUnheardEvents(session);
 		guardSession(session, fileGuard, cwd);
-		const child = announced(host, session, extensions);
+		const child = announced(host, session, { agentId: spec.agentId, extensions });
 		try {
 			if (extensions && !signal.aborted) await child.bind(signal);
 			if (!signal.aborted && starting.failure !== undefined) throw new AgentError("refused", starting.failure);
@@ -174,18 +175,25 @@ interface BindableChild extends Child {
 }
 
 /** Announced on the bus before other extensions run in the session, so that listeners can judge it from the start. */
-function announced(host: SessionHost, session: AgentSession, extensions: ChildExtensions | undefined): BindableChild {
+function announced(
+	host: SessionHost,
+	session: AgentSession,
+	{ agentId, extensions }: { agentId: string; extensions: ChildExtensions | undefined },
+): BindableChild {
 	const { sessionId } = session;
-	const parentSessionId = host.parentSessionId?.();
+	// Permission extensions pass what they have to ask on to the parent, and wait: where no one can answer, for ever.
+	const parentSessionId = host.ui && !host.ui.canAnswer() ? undefined : host.parentSessionId?.();
+	const ending = new AbortController();
 	let hasBegun = false;
 	emitOnBus(host, "session-created", { sessionId, ...defined({ parentSessionId }) });
 	return {
 		session,
 		bind(signal) {
 			hasBegun = true;
-			return bind(host, session, signal);
+			return bind(host, session, { agentId, signal, ended: AbortSignal.any([signal, ending.signal]) });
 		},
 		async close() {
+			ending.abort();
 			const isClean = hasBegun ? await shutDown(host, session) : false;
 			session.dispose();
 			extensions?.release(isClean);
@@ -194,11 +202,19 @@ function announced(host: SessionHost, session: AgentSession, extensions: ChildEx
 	};
 }
 
-async function bind(host: SessionHost, session: AgentSession, signal: AbortSignal): Promise<void> {
+/** `ended` fires when the child is stopped or closed: from then on no dialog of its extensions is open. */
+async function bind(
+	host: SessionHost,
+	session: AgentSession,
+	{ agentId, signal, ended }: { agentId: string; signal: AbortSignal; ended: AbortSignal },
+): Promise<void> {
 	const { sessionId } = session;
 	const onError = ({ extensionPath, error }: { extensionPath: string; error: string }) =>
 		host.report?.(`The extension ${extensionPath} failed in an agent: ${error}`);
-	await untilStopped(session.bindExtensions({ mode: "print", onError }), signal);
+	const { clock = systemClock } = host;
+	const ui = host.ui?.canAnswer() ? { uiContext: childUi(host.ui, { agentId, ended, clock }) } : {};
+	// As in a process of its own. In "tui" mode extensions would draw dialogs of their own, which name no agent.
+	await untilStopped(session.bindExtensions({ mode: "rpc", ...ui, onError }), signal);
 	if (!signal.aborted) emitOnBus(host, "bound", { sessionId });
 }
 
@@ -234,8 +250,8 @@ export interface SessionPreview {
 }
 
 export async function previewSession(host: SessionHost, spec: RunSpec): Promise<SessionPreview> {
-	// A preview has no conversation, announces nothing, and does nothing that would have to be guarded.
-	const { sessionDir: _kept, events: _told, guards: _held, ...quietHost } = host;
+	// A preview has no conversation, announces nothing, asks no one, and does nothing that would have to be guarded.
+	const { sessionDir: _kept, events: _told, guards: _held, ui: _asked, ...quietHost } = host;
 	const identity = { agentId: "preview", run: 1 };
 	const { signal } = new AbortController();
 	const child = await createChildSession(

@@ -10,7 +10,7 @@ export {
 	type TranscriptFile,
 } from "./history/transcript-file.ts";
 export { requireResources, toolExtension } from "./resources/extensions.ts";
-export type { SessionHost } from "./resources/host.ts";
+export type { SessionHost, SessionUi } from "./resources/host.ts";
 export { mcpFacts } from "./resources/mcp.ts";
 export { sessionRunner } from "./runner.ts";
 export { askTool, sessionTools } from "./tools.ts";

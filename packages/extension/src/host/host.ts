@@ -10,6 +10,7 @@ import {
 	ModelRuntime,
 	ProjectTrustStore,
 	SettingsManager,
+	type Theme,
 } from "@earendil-works/pi-coding-agent";
 import { type CwdFact, defined, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
 import { codeOf, isMissing, isWithin, readPlainSync } from "@pi-subagents/core/files";
@@ -30,6 +31,8 @@ export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "a
 	extensionOfModel: NonNullable<ProcessHost["extensionOfModel"]>;
 	/** The session that is open now. */
 	session(): ExtensionContext | undefined;
+	/** The colours of the user's screen. Throws if no session is open. */
+	theme(): Theme;
 	/** Like `warn`, but while no session is open it is kept for the next one of this process: a reload, for one, ends agents. */
 	warnLater(notice: string): void;
 	/** Tells the user something that is good to know. */
@@ -83,6 +86,7 @@ export function createHost(pi: ExtensionAPI): Host {
 		sessionDir: () => session && stateDir(agentDir, "sessions", session),
 		extensionOfModel: (model) => session && extensionOfModel(pi, session, model),
 		session: () => session,
+		theme: () => open(session).ui.theme,
 		storedTrust,
 		isProjectTrusted,
 		modelRuntime: () => modelRuntimeOf(session),
@@ -175,10 +179,14 @@ function trustReader(agentDir: string): (cwd: string) => StoredTrust {
 
 const trustOf = (stored: boolean | null): StoredTrust => (stored === null ? "unasked" : stored ? "yes" : "no");
 
+function open(session: ExtensionContext | undefined): ExtensionContext {
+	if (!session) throw new Error("No pi session is open.");
+	return session;
+}
+
 /** The registry's runtime is private, but it alone knows the providers and keys of this session. */
 async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<ModelRuntime> {
-	if (!session) throw new Error("No pi session is open.");
-	const registry = session.modelRegistry;
+	const registry = open(session).modelRegistry;
 	const shared = (registry as unknown as { runtime?: ModelRuntime }).runtime;
 	if (shared) return shared;
 	const runtime = await ModelRuntime.create();

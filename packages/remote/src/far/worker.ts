@@ -221,6 +221,7 @@ export class Worker {
 			clock,
 			isProjectTrusted: () => trustsProjects && order.isTrusted,
 			parentSessionId: () => undefined,
+			ui: { canAnswer: () => order.hasUser === true },
 		};
 		await makeRunDir(dir);
 		const launcher = { start: startDetached, showsProgress: false };

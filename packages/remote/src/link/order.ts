@@ -31,6 +31,8 @@ const orderSchema = Type.Object({
 	spec: Type.Unknown(),
 	/** Whether the user trusts the project that the files are from. */
 	isTrusted: Type.Boolean(),
+	/** Whether the user can answer dialogs of its extensions. Absent: no. */
+	hasUser: Type.Optional(Type.Literal(true)),
 	/** The blob with the conversation that it starts with. */
 	conversation: Type.Optional(name),
 	repository: Type.Optional(repositorySchema),
@@ -45,6 +47,7 @@ export interface Order extends Static<typeof orderSchema> {
 export interface OrderFacts {
 	key: string;
 	isTrusted: boolean;
+	hasUser?: boolean | undefined;
 	conversation?: string | undefined;
 	repository?: SentRepository | undefined;
 	/** Directories of this machine that the texts may name, and that mean the agent's directory. */
@@ -53,7 +56,7 @@ export interface OrderFacts {
 
 /** Throws if the spec needs something that stays on this machine. */
 export function buildOrder(spec: RunSpec & RunIdentity, facts: OrderFacts): Order {
-	const { key, isTrusted, conversation, repository } = facts;
+	const { key, isTrusted, hasUser, conversation, repository } = facts;
 	return {
 		format: 1,
 		key,
@@ -61,6 +64,7 @@ export function buildOrder(spec: RunSpec & RunIdentity, facts: OrderFacts): Orde
 		run: spec.run,
 		spec: travellingSpec(spec, facts),
 		isTrusted,
+		...(hasUser ? { hasUser } : {}),
 		...defined({ conversation, repository }),
 	};
 }

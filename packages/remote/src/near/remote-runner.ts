@@ -104,7 +104,7 @@ class Near {
 	}
 
 	async launch(spec: RunSpec & RunIdentity, dir: string, signal: AbortSignal): Promise<StartedWrapper | undefined> {
-		const { agentDir, clock, isProjectTrusted, parentSessionId } = this.#options;
+		const { agentDir, clock, isProjectTrusted, parentSessionId, ui } = this.#options;
 		const { machine = "local", cwd } = spec;
 		const link = this.link(spec);
 		const key = `${runIdOf(spec)}-${randomBytes(6).toString("hex")}`;
@@ -118,6 +118,7 @@ class Near {
 		const order = buildOrder(spec, {
 			key,
 			isTrusted: isProjectTrusted(cwd),
+			hasUser: ui?.canAnswer(),
 			aliases,
 			...defined({ conversation: conversation?.id, repository: prepared?.repository }),
 		});

@@ -98,7 +98,8 @@ function textsOf(agents: readonly AgentLine[], room: number, hasWord: boolean): 
 /** What it asks or does or why it ended; empty if that is said by its status. */
 function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
 	const { status, question, activity = "", description, agentId } = agent;
-	if (status === "waiting") return `${hasWord ? "" : `${lookOf(agent).word}: `}${sanitize(question ?? "")}`;
+	if (status === "waiting")
+		return [hasWord ? "" : lookOf(agent).word, sanitize(question ?? "")].filter(Boolean).join(": ");
 	if (status === "completed") return "";
 	if (isSettled(status)) return [reasonIn(how ?? activity), sanitize(agentId)].filter(Boolean).join(" · ");
 	return activity === description ? "" : sanitize(activity);

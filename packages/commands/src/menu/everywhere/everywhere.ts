@@ -59,7 +59,7 @@ type Action = "read" | "answer" | "stop" | "copy";
 export function runActions({ state, hasOwnProcess, dir }: RunOverview): (Item & { value: Action })[] {
 	const takesOrders = state.group !== "done" && hasOwnProcess;
 	return [
-		...(takesOrders && state.group === "needs-input"
+		...(takesOrders && state.group === "needs-input" && state.question.id !== undefined
 			? [{ value: "answer" as const, label: "Answer", about: state.question.question }]
 			: []),
 		{ value: "read", label: "Details", about: "task and result" },

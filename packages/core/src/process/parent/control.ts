@@ -39,7 +39,7 @@ export class Control {
 export async function readReplies(dir: string): Promise<ReadonlySet<string>> {
 	const said = await readPlain(join(dir, RUN_FILES.control), MAX_CONTROL_BYTES);
 	const lines = (said?.toString("utf8") ?? "").split("\n").map(parseControl);
-	return new Set(lines.flatMap((line) => (line?.type === "answer" || line?.type === "pass" ? line.id : [])));
+	return new Set(lines.flatMap((line) => (line && "id" in line && line.type !== "watch" ? line.id : [])));
 }
 
 const ignore = (): void => undefined;

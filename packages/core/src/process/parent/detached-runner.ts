@@ -9,6 +9,7 @@ import type { Outcome } from "@pi-subagents/progress";
 import type { Report } from "../../base/best-effort.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
+import type { AgentUi } from "../../model/dialog.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
 import type { RunProcesses } from "../../signals/run-processes.ts";
@@ -24,6 +25,8 @@ export interface DetachedRunnerOptions {
 	 * answer.
 	 */
 	ask?: (agentId: string, question: Question, signal: AbortSignal) => Promise<Answer>;
+	/** The user's screen, for extensions in children. When absent, their dialogs are dismissed. */
+	ui?: AgentUi;
 	/** Called with problems that do not fail the run. */
 	report?: Report;
 	/** Default: the system clock. */
@@ -53,7 +56,7 @@ export interface DetachedLauncher {
  * ```
  */
 export function detachedRunner(options: DetachedRunnerOptions, launcher: DetachedLauncher): Runner {
-	const { agentDir, clock = systemClock, report = () => undefined, ask, parentSessionId } = options;
+	const { agentDir, clock = systemClock, report = () => undefined, ask, ui, parentSessionId } = options;
 	const contextOf = (
 		spec: RunSpec & RunIdentity,
 		emit: Emit,
@@ -67,6 +70,10 @@ export function detachedRunner(options: DetachedRunnerOptions, launcher: Detache
 		emit,
 		checkpoint,
 		ask: ask && ((question, signal) => ask(spec.agentId, question, signal)),
+		ui: ui && {
+			ask: (dialog, signal) => ui.ask(spec.agentId, dialog, signal),
+			notify: (notice) => ui.notify(spec.agentId, notice),
+		},
 		clock,
 		report,
 	});

@@ -9,6 +9,7 @@ import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
 import { createFile } from "../../files/create.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
+import type { AgentUi } from "../../model/dialog.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
 import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/format/layout.ts";
 import { claimRun } from "../../runs/owner.ts";
@@ -47,6 +48,9 @@ export interface ProcessHost {
 	childEntry?: string;
 	guardsEntry?: string;
 	mcpEntry?: string;
+	noUserEntry?: string;
+	/** Who answers dialogs of extensions in children. When absent, no one does. */
+	ui?: Pick<AgentUi, "canAnswer">;
 	/** What the user wants to hear of when a detached run ends. */
 	alertRules?: () => AlertRules;
 	/** The programs that agents can run inside, as the user defines them now. */
@@ -158,13 +162,13 @@ async function piLaunch(
 	// They vanish with `--no-extensions`.
 	const builtins = [...sources.keys()].filter((source) => source?.startsWith("builtin:")).map(String);
 	const extensions = [...builtins, ...found.extensions];
+	const hasNoUser = found.extensions.length + guards.length > 0 && !options.ui?.canAnswer();
+	const noUserEntry = hasNoUser ? (options.noUserEntry ?? builtFile("child-no-user.ts")) : undefined;
+	const entries = [guardsEntry, childEntry, mcpEntry, noUserEntry].filter((entry) => entry !== undefined);
 	const sessionId = options.parentSessionId?.();
 	return {
 		command: pi.command,
-		args: [
-			...pi.args,
-			...piArguments(spec, { ...found, runDir, guardsEntry, childEntry, mcpEntry, isProjectTrusted, extensions }),
-		],
+		args: [...pi.args, ...piArguments(spec, { ...found, runDir, entries, isProjectTrusted, extensions })],
 		env: {
 			PI_CODING_AGENT_DIR: agentDir,
 			PI_SUBAGENTS_CHILD: "1",

@@ -1,8 +1,9 @@
-/** Answers what a run asks its watcher: the child's questions, and whether it may continue. */
+/** Answers what a run asks its watcher: the child's questions, dialogs of its extensions, and whether it may continue. */
 
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
+import { type Dialog, type DialogAnswer, dialogIn } from "../../model/dialog.ts";
 import { type Answer, type Question, unanswered } from "../../model/question.ts";
 import type { Checkpoint, Limits } from "../../model/runner.ts";
 import type { ControlLine, EventLine } from "../../runs/format/layout.ts";
@@ -10,8 +11,12 @@ import type { ControlLine, EventLine } from "../../runs/format/layout.ts";
 /** Asks on behalf of the child. The signal fires when the answer is no longer wanted. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
 
+/** Asks the user on behalf of an extension in the child. The signal fires when the answer is no longer wanted. */
+export type AskUser = (dialog: Dialog, signal: AbortSignal) => Promise<DialogAnswer | undefined>;
+
 export interface RepliesOptions {
 	ask: Ask | undefined;
+	askUser: AskUser | undefined;
 	checkpoint: Checkpoint | undefined;
 	/** What was granted beyond the spec's limits. */
 	granted: () => Limits | undefined;
@@ -88,7 +93,8 @@ export class Replies {
 	}
 
 	async #answer(line: EventLine & { type: "question" }, signal: AbortSignal): Promise<ControlLine> {
-		const { at: _at, seq: _order, type: _type, id, ...question } = line;
+		const { at: _at, seq: _order, type: _type, id, dialog, ...question } = line;
+		if (dialog !== undefined) return { type: "dialog", id, ...defined({ answer: await this.#show(dialog, signal) }) };
 		return { type: "answer", id, answer: await this.#askFor(question, signal) };
 	}
 
@@ -98,6 +104,17 @@ export class Replies {
 		} catch (error) {
 			if (!signal.aborted) this.#options.report(`An agent's question could not be asked: ${messageOf(error)}`);
 			return unanswered(question, "absent");
+		}
+	}
+
+	/** What is not a dialog is dismissed: it must not pass for a question, which a model may answer. */
+	async #show(value: unknown, signal: AbortSignal): Promise<DialogAnswer | undefined> {
+		const dialog = dialogIn(value);
+		try {
+			return dialog && (await this.#options.askUser?.(dialog, signal));
+		} catch (error) {
+			if (!signal.aborted) this.#options.report(`A dialog of an agent's extension failed: ${messageOf(error)}`);
+			return undefined;
 		}
 	}
 

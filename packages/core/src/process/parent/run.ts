@@ -3,6 +3,7 @@ import type { CutBy, Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
+import type { ExtensionNotice } from "../../model/dialog.ts";
 import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
@@ -16,7 +17,7 @@ import type { EndSignal, Signalled } from "../../signals/signals.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
 import { Control, readReplies } from "./control.ts";
 import { LiveLines } from "./live-lines.ts";
-import { type Ask, Replies } from "./replies.ts";
+import { type Ask, type AskUser, Replies } from "./replies.ts";
 import { type Ending, RunWatcher } from "./run-watcher.ts";
 import type { StartedWrapper } from "./starter.ts";
 
@@ -46,6 +47,8 @@ export interface DetachedRunContext {
 	emit: Emit;
 	checkpoint: Checkpoint | undefined;
 	ask: Ask | undefined;
+	/** The user's screen, for extensions in the child. */
+	ui: { ask: AskUser; notify: (notice: ExtensionNotice) => void } | undefined;
 	clock: Clock;
 	report: Report;
 }
@@ -80,7 +83,7 @@ export class DetachedRun implements Run {
 	#isLeftAlone = false;
 
 	constructor(context: DetachedRunContext, source: RunSource) {
-		const { ask, checkpoint, clock, report } = context;
+		const { ask, ui, checkpoint, clock, report } = context;
 		this.#context = context;
 		this.#source = source;
 		this.settled = this.#outcome.promise;
@@ -88,6 +91,7 @@ export class DetachedRun implements Run {
 		this.#control = new Control(this.#dirOpened.promise, { isContinued: !source.start });
 		this.#replies = new Replies({
 			ask,
+			askUser: ui?.ask,
 			checkpoint,
 			granted: () => this.granted,
 			send: (line) => this.#control.send(line),
@@ -200,13 +204,19 @@ export class DetachedRun implements Run {
 				this.granted = line.limits;
 				return;
 			case "notice":
-				if (this.#isLive) this.#context.report(`Agent ${this.#context.identity.agentId}: ${line.text}`);
+				if (this.#isLive) this.#notice(line);
 				return;
 			default: {
 				const { at, seq: _order, ...event } = line;
 				void bestEffort("reporting an agent's event", this.#context.report, () => this.#context.emit(event, at));
 			}
 		}
+	}
+
+	#notice({ text, level }: EventLine & { type: "notice" }): void {
+		const { identity, ui, report } = this.#context;
+		if (level === undefined) report(`Agent ${identity.agentId}: ${text}`);
+		else ui?.notify({ text, level });
 	}
 
 	async #end(ending: Ending): Promise<void> {

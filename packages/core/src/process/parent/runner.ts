@@ -12,7 +12,7 @@ import { findResources } from "./resources.ts";
 import { startingConversation } from "./resume-source.ts";
 import { startDetached } from "./starter.ts";
 
-export interface ProcessRunnerOptions extends ProcessHost, DetachedRunnerOptions {
+export interface ProcessRunnerOptions extends Omit<ProcessHost, "ui">, DetachedRunnerOptions {
 	/** The user's extensions that guard every child. Absent: none. */
 	guards?: Guards;
 }

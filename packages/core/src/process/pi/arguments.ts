@@ -8,12 +8,8 @@ import { promptParts } from "../../session/resources/prompt.ts";
 /** What depends on the machine, not on the spec. */
 export interface LaunchFacts {
 	runDir: string;
-	/** Our child extension, which provides the ask tool. */
-	childEntry: string;
-	/** Our extension that connects MCP servers, if the spec names any. */
-	mcpEntry?: string | undefined;
-	/** Our extension that loads the guards, if there are any. It comes first. */
-	guardsEntry?: string | undefined;
+	/** Our own extensions, in this order: the one that loads the guards, the one that provides the ask tool, and others. */
+	entries: readonly string[];
 	/** Options of the guards on the parent's command line. */
 	guardFlags?: Readonly<Record<string, string | true>>;
 	isProjectTrusted: boolean;
@@ -26,9 +22,8 @@ export interface LaunchFacts {
 }
 
 export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
-	const { runDir, guardsEntry, childEntry, mcpEntry, isProjectTrusted, extensions, skills, guardFlags = {} } = facts;
+	const { runDir, entries, isProjectTrusted, extensions, skills, guardFlags = {} } = facts;
 	const tools = allTools(spec);
-	const ours = [guardsEntry, childEntry, mcpEntry].filter((path) => path !== undefined);
 	return [
 		...["--mode", "rpc"],
 		...["--session", join(runDir, RUN_FILES.session)],
@@ -37,7 +32,7 @@ export function piArguments(spec: RunSpec, facts: LaunchFacts): string[] {
 		...(tools.length > 0 ? ["--tools", tools.join(",")] : ["--no-tools"]),
 		// This also disables pi's own extensions.
 		"--no-extensions",
-		...[...ours, ...extensions].flatMap((path) => ["--extension", path]),
+		...[...entries, ...extensions].flatMap((path) => ["--extension", path]),
 		...(skills === undefined ? [] : ["--no-skills", ...skills.flatMap((path) => ["--skill", path])]),
 		...["--no-prompt-templates", "--no-themes"],
 		isProjectTrusted ? "--approve" : "--no-approve",

@@ -1,6 +1,7 @@
-/** Talks to pi's RPC mode: commands and responses, extension dialogs, and everything else as events. */
+/** Talks to pi's RPC mode: commands and responses, dialogs and notices of extensions, and everything else as events. */
 import { MAX_LINE_BYTES, textDelta } from "@pi-subagents/progress";
 import { isObject } from "../../base/values.ts";
+import { type Dialog, type DialogAnswer, dialogIn, type ExtensionNotice, NOTICE_LEVELS } from "../../model/dialog.ts";
 import { parseJson } from "../../runs/read.ts";
 import { parseNotice, parseRequest, type TunnelNotice, type TunnelRequest } from "./tunnel.ts";
 
@@ -14,6 +15,10 @@ export interface RpcOptions {
 	onTunnelNotice: (word: TunnelNotice) => void;
 	/** A message for people. */
 	onNotice: (text: string) => void;
+	/** A dialog of another extension, which waits for the reply. Undefined dismisses it. */
+	onDialog: (dialog: Dialog, reply: (answer: DialogAnswer | undefined) => void) => void;
+	/** A notice of another extension. */
+	onExtensionNotice: (notice: ExtensionNotice) => void;
 }
 
 export interface RpcResponse {
@@ -78,13 +83,28 @@ export class Rpc {
 		});
 	}
 
-	#dialog({ id, method, title, message }: Record<string, unknown>): void {
+	/** Ours, or that of another extension. What is neither a dialog nor a notice draws on a screen that a child has not. */
+	#dialog(raw: Record<string, unknown>): void {
+		const { id, method, title, message, notifyType } = raw;
 		const word = method === "notify" ? parseNotice(message) : undefined;
 		const request = method === "input" ? parseRequest(title) : undefined;
 		if (word) this.#options.onTunnelNotice(word);
 		else if (request) this.#options.onRequest(request, (value) => this.#reply({ id, value }));
-		// No one can answer other extensions' dialogs; anything else needs no reply.
-		else if (DIALOGS.includes(String(method))) this.#reply({ id, cancelled: true });
+		else if (DIALOGS.includes(String(method))) this.#ask(raw);
+		else if (method === "notify" && typeof message === "string") {
+			const level = NOTICE_LEVELS.find((each) => each === notifyType) ?? "info";
+			this.#options.onExtensionNotice({ text: message, level });
+		}
+	}
+
+	#ask({ id, method, timeout, ...fields }: Record<string, unknown>): void {
+		const dialog = dialogIn({ ...fields, kind: method, timeoutMs: timeout });
+		if (dialog) {
+			this.#options.onDialog(dialog, (answer) => this.#reply({ id, ...responseTo(dialog, answer) }));
+			return;
+		}
+		this.#reply({ id, cancelled: true });
+		this.#options.onNotice("A dialog of an extension is too large to be shown, so it was dismissed.");
 	}
 
 	#reply(response: Record<string, unknown>): void {
@@ -97,6 +117,13 @@ export class Rpc {
 }
 
 const DIALOGS = ["select", "confirm", "input", "editor"];
+
+/** The answer in pi's words. */
+function responseTo(dialog: Dialog, answer: DialogAnswer | undefined): Record<string, unknown> {
+	if (!answer) return { cancelled: true };
+	if ("choice" in answer) return { value: dialog.kind === "select" ? dialog.options[answer.choice] : undefined };
+	return "text" in answer ? { value: answer.text } : answer;
+}
 
 /** Most of pi's output: pieces of messages that arrive complete later. */
 export function isDelta(line: string): boolean {

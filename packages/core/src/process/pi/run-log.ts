@@ -1,14 +1,16 @@
 /** Everything a run writes while it runs: events, the transcript, and pi's output. */
 import { join } from "node:path";
-import { type ChildEvent, createDescriber, sanitize } from "@pi-subagents/progress";
+import { type ChildEvent, createDescriber, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { GrowingFile } from "../../files/growing-file.ts";
+import type { ExtensionNotice } from "../../model/dialog.ts";
 import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/format/layout.ts";
 
 /** pi's output is for debugging; it must not fill the disk. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const MAX_NOTICE_LENGTH = 2_000;
+const MAX_EXTENSION_NOTICES = 100;
 
 export interface RunLogOptions {
 	dir: string;
@@ -27,6 +29,7 @@ export class RunLog {
 	readonly #stderr: GrowingFile;
 	readonly #describe = createDescriber();
 	#seq = 0;
+	#extensionNotices = 0;
 
 	constructor(options: RunLogOptions) {
 		this.#options = options;
@@ -52,6 +55,12 @@ export class RunLog {
 		const line = sanitize(text).slice(0, MAX_NOTICE_LENGTH);
 		this.say({ type: "notice", text: line });
 		this.#write(line);
+	}
+
+	/** What an extension in the child says. One that never stops must not fill the disk, or the user's screen. */
+	extensionNotice({ text, level }: ExtensionNotice): void {
+		if (++this.#extensionNotices > MAX_EXTENSION_NOTICES) return;
+		this.say({ type: "notice", text: sanitizeBlock(text).slice(0, MAX_NOTICE_LENGTH), level });
 	}
 
 	stdout(line: string): void {

@@ -8,6 +8,7 @@ import { codeOf } from "../../base/error-code.ts";
 import { AnswerCheck } from "../../conversation/answer-check.ts";
 import { LiveText } from "../../conversation/live-text.ts";
 import { followLines } from "../../files/tail.ts";
+import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
 import { FinalMessage } from "../../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
 import type { Stop } from "../../model/runner.ts";
@@ -27,6 +28,7 @@ import type { TunnelRequest } from "../pi/tunnel.ts";
 import { Completion } from "./completion.ts";
 import { Dialogue } from "./dialogue.ts";
 import { LiveFile } from "./live-file.ts";
+import { OpenDialogs } from "./open-dialogs.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
 import { TimeLimits } from "./time-limits.ts";
@@ -44,6 +46,7 @@ export class WrappedRun {
 	readonly #log: RunLog;
 	readonly #timeLimits: TimeLimits;
 	readonly #pending: PendingRequests;
+	readonly #dialogs = new OpenDialogs();
 	readonly #rpc: Rpc;
 	readonly #commands: RpcCommands;
 	readonly #turns: TurnControl;
@@ -93,6 +96,8 @@ export class WrappedRun {
 				else this.#hearRetryAfter(notice.retryAfterMs);
 			},
 			onNotice: (text) => this.#log.notice(text),
+			onDialog: (dialog, reply) => this.#guard(this.#askUser(dialog, reply)),
+			onExtensionNotice: (notice) => this.#log.extensionNotice(notice),
 		});
 		this.#commands = new RpcCommands(this.#rpc, clock);
 		this.#turns = new TurnControl({
@@ -212,6 +217,7 @@ export class WrappedRun {
 				this.#liveFile.watch(line.id);
 				break;
 			case "answer":
+			case "dialog":
 			case "pass":
 				this.#pending.deliver(line);
 		}
@@ -224,6 +230,7 @@ export class WrappedRun {
 
 	#hear(raw: Record<string, unknown>): void {
 		this.#liveText.hear(raw);
+		this.#dialogs.hear(raw);
 		if (raw.type === "auto_retry_start") this.#turns.retry();
 		if (raw.type === "agent_start") {
 			this.#retryAfter.forget();
@@ -295,6 +302,17 @@ export class WrappedRun {
 		}
 	}
 
+	/** A dialog of another extension. pi itself settles one that its extension withdraws, and ignores the late reply. */
+	async #askUser(dialog: Dialog, reply: (answer: DialogAnswer | undefined) => void): Promise<void> {
+		const open = this.#outcome ? undefined : this.#dialogs.begin();
+		if (!open) return reply(undefined);
+		try {
+			reply(await this.#pending.dialog(dialog, open.signal));
+		} finally {
+			open.end();
+		}
+	}
+
 	#end(judge: OutcomeOf): void {
 		this.#settle(judge(this.#finalMessage), "gently");
 	}
@@ -311,6 +329,7 @@ export class WrappedRun {
 		if (this.#outcome) return;
 		this.#outcome = outcome;
 		this.#completion.close();
+		this.#dialogs.close();
 		void this.#verifier.stop();
 		this.#pi?.end(how);
 	}

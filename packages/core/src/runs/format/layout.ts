@@ -12,6 +12,7 @@
  */
 import { basename, dirname, join } from "node:path";
 import type { ChildEvent, CutBy, Outcome, Usage } from "@pi-subagents/progress";
+import type { DialogAnswer, ExtensionNotice } from "../../model/dialog.ts";
 import type {
 	AgentAnswered,
 	AgentAsked,
@@ -145,15 +146,18 @@ export function isLifeCycleLine(line: EventLine): line is EventLine & LifeCycleL
 export type WrapperEvent =
 	/** pi's process, which leads its own group. */
 	| ({ type: "child_started" } & ProcessIdentity)
-	/** Answered by `answer`, unless `question_over` comes first. */
-	| ({ type: "question"; id: string } & Question)
+	/**
+	 * Answered by `answer`, unless `question_over` comes first. With `dialog`, an extension asks and not the agent: only the
+	 * user may answer, with `dialog`, and `question` is its title.
+	 */
+	| ({ type: "question"; id: string; dialog?: unknown } & Question)
 	| { type: "question_over"; id: string }
 	/** The child would continue. It waits for `pass` as long as a watcher exists. */
 	| { type: "checkpoint"; id: string }
 	/** From now on these limits apply, even without a watcher. */
 	| { type: "granted"; limits: Limits }
-	/** For people: a skipped line, a file that could not be written. */
-	| { type: "notice"; text: string };
+	/** For people: a skipped line, a file that could not be written. With `level`, an extension in the child says it. */
+	| { type: "notice"; text: string; level?: ExtensionNotice["level"] };
 
 /** A line of `live.jsonl`. */
 export interface LiveLine extends LivePiece {
@@ -169,6 +173,8 @@ export type ControlLine =
 	| { type: "wrap_up"; reason?: string; by?: CutBy }
 	| { type: "abort"; stop: Stop }
 	| { type: "answer"; id: string; answer: Answer }
+	/** The user's answer to a dialog; without one it was dismissed. */
+	| { type: "dialog"; id: string; answer?: DialogAnswer }
 	/** `limits`: more was granted than the spec's. `error`: the checkpoint itself failed, and nothing may pass. */
 	| { type: "pass"; id: string; word: "go" | "end"; limits?: Limits; error?: string };
 

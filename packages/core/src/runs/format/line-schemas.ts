@@ -2,6 +2,7 @@
 import type { ChildEvent } from "@pi-subagents/progress";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { once } from "../../base/values.ts";
+import { NOTICE_LEVELS } from "../../model/dialog.ts";
 import { WHY_UNANSWERED } from "../../model/question.ts";
 import type { Stop } from "../../model/runner.ts";
 import { identitySchema } from "../../signals/identity.ts";
@@ -25,6 +26,10 @@ const answer = once(() =>
 	]),
 );
 
+const dialogAnswer = once(() =>
+	Type.Union([Type.Object({ choice: count }), Type.Object({ confirmed: Type.Boolean() }), Type.Object({ text })]),
+);
+
 /** A line of `control.jsonl`. */
 export const controlSchema = once(() =>
 	Type.Union([
@@ -33,6 +38,7 @@ export const controlSchema = once(() =>
 		Type.Object({ type: Type.Literal("watch"), id: maybeText }),
 		Type.Object({ type: Type.Literal("abort"), stop: stop() }),
 		Type.Object({ type: Type.Literal("answer"), id: text, answer: answer() }),
+		Type.Object({ type: Type.Literal("dialog"), id: text, answer: Type.Optional(dialogAnswer()) }),
 		Type.Object({
 			type: Type.Literal("pass"),
 			id: text,
@@ -99,16 +105,18 @@ export const eventSchemas = once(
 				context: maybeText,
 				defaultAnswer: maybeText,
 				timeoutMs: maybeAmount,
+				dialog: Type.Optional(Type.Unknown()), // `dialogIn` checks it
 			}),
 			question_over: event("question_over", { id: text }),
 			checkpoint: event("checkpoint", { id: text }),
 			granted: event("granted", { limits: limitsSchema() }),
-			notice: event("notice", { text }),
+			notice: event("notice", { text, level: Type.Optional(oneOf(...NOTICE_LEVELS)) }),
 			agent_queued: event("agent_queued", { waits: maybeText }),
 			agent_started: event("agent_started", {}),
 			agent_steered: event("agent_steered", { message: text }),
 			agent_asked: event("agent_asked", {
 				question: text,
+				isDialog: Type.Optional(Type.Literal(true)),
 				to: Type.Optional(oneOf("agent", "session", "user")),
 				toName: maybeText,
 			}),

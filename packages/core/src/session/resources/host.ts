@@ -1,8 +1,9 @@
 /** What the parent provides to in-process children. All the session runner knows of the parent. */
-import type { ModelRuntime, ToolDefinition } from "@earendil-works/pi-coding-agent";
+import type { ModelRuntime, Theme, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Guards } from "../../extensions/guards.ts";
+import type { AgentUi } from "../../model/dialog.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 
 export interface SessionHost {
@@ -26,8 +27,15 @@ export interface SessionHost {
 	events?: { emit(channel: string, data: unknown): void };
 	/** The id of the parent's pi session, for bus listeners. */
 	parentSessionId?: () => string | undefined;
+	/** The user's screen, for extensions inside children. When absent, they see that no one can answer. */
+	ui?: SessionUi;
 	/** Called with problems that do not fail the run. */
 	report?: Report;
 	/** Default: the system clock. */
 	clock?: Clock;
+}
+
+export interface SessionUi extends AgentUi {
+	/** The user's colours. */
+	theme(): Theme;
 }

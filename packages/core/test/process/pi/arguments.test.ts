@@ -4,7 +4,7 @@ import { runSpec } from "../../fixtures/process.ts";
 
 const facts: LaunchFacts = {
 	runDir: "/runs/a1",
-	childEntry: "/ours/child.js",
+	entries: ["/ours/child.js"],
 	isProjectTrusted: false,
 	extensions: [],
 };

@@ -44,7 +44,7 @@ export async function piWorld(
 		spec: whole,
 		env: env.variables,
 		launch: (runDir) => {
-			const facts = { runDir, childEntry, isProjectTrusted: false, extensions };
+			const facts = { runDir, entries: [childEntry], isProjectTrusted: false, extensions };
 			return { command, args: [...leading, ...piArguments(whole, facts)] };
 		},
 	});

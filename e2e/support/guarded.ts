@@ -1,0 +1,70 @@
+/** An agent whose every tool call one of the user's extensions asks about. */
+import {
+	callTool,
+	converse,
+	createTempDir,
+	type ReplySource,
+	type Rule,
+	say,
+	systemPromptSays,
+} from "@pi-subagents-dev/testkit";
+import { parentSays, type Scene, scene, unfenced } from "./scene.ts";
+import { endTmuxWith } from "./tmux.ts";
+
+export type GuardedRunner = "session" | "process" | "tmux";
+
+const preset = (runner: GuardedRunner) => `---
+name: guarded
+description: Reads under guard
+model: fake/fake-1
+tools: read
+runner: ${runner}
+---
+You are the guarded agent.
+`;
+
+/** The user's extension, with this body of its handler of tool calls. In the session itself it allows everything. */
+const guard = (body: string) => `export default function (pi) {
+	pi.on("tool_call", async (event, ctx) => {
+		if (event.toolName !== "read") return undefined;
+		${body}
+	});
+}
+`;
+
+/** Blocks the call, and tells the agent what the expression gives. */
+export const blockSaying = (expression: string): string =>
+	`return { block: true, reason: JSON.stringify(${expression}) };`;
+
+const delegateGuarded = (more: Record<string, unknown> = {}) =>
+	callTool("subagent", { preset: "guarded", task: "Read the notes.", ...more });
+
+/** The agent reads a file and says what came of it; the session repeats it. */
+const readsUnderGuard = (...first: readonly ReplySource[]): Rule[] => [
+	parentSays(...(first.length > 0 ? first : [delegateGuarded()]), ({ lastToolResults }) =>
+		say(`My agent reports: ${unfenced(lastToolResults[0]?.text)}`),
+	),
+	converse(
+		systemPromptSays("You are the guarded agent."),
+		callTool("read", { path: "notes.txt" }),
+		({ lastToolResults }) => say(`I got: ${lastToolResults[0]?.text.trim()}`),
+	),
+];
+
+export interface GuardedOptions {
+	runner: GuardedRunner;
+	/** The body of the guard's handler of tool calls. */
+	body: string;
+	rules?: readonly Rule[];
+	agentFiles?: Record<string, string>;
+}
+
+export async function guardedScene({ runner, body, rules, agentFiles }: GuardedOptions): Promise<Scene> {
+	const home = runner === "tmux" ? await createTempDir("tmux-") : undefined; // a socket's path must be short
+	const it = await scene(rules ?? readsUnderGuard(), {
+		agentFiles: { "agents/guarded.md": preset(runner), "extensions/guard.ts": guard(body), ...agentFiles },
+		...(home ? { variables: { TMUX_TMPDIR: home.path } } : {}),
+	});
+	if (home) endTmuxWith(it.env, home);
+	return it;
+}
