@@ -49,6 +49,7 @@ export const coreTypescriptBeside = {
 	"child-mcp": "../core/src/process/child/mcp-entry.ts",
 	"child-no-user": "../core/src/process/child/no-user-entry.ts",
 	"extension-importer": "../core/src/extensions/importer-entry.ts",
+	"guard-scout": "../core/src/extensions/scout-entry.ts",
 };
 
 /**

@@ -1,5 +1,6 @@
 /** A guard that lets nobody read `.env` files, and agents that try. */
 import { callTool, type PiBinary, type PiEnvOptions, runJson, say } from "@pi-subagents-dev/testkit";
+import { asRepository } from "./repository.ts";
 import { delegate, isScout, parentSays, type Scene, scene, scoutSays, unfenced } from "./scene.ts";
 
 /** The one line that many users have. */
@@ -22,12 +23,22 @@ export interface GuardedOptions extends Omit<PiEnvOptions, "server"> {
 	args?: readonly string[];
 	pi?: PiBinary | undefined;
 	onScene?: (it: Scene) => void;
+	/** The project is a git repository. */
+	isRepository?: boolean;
 }
 
 /** What the parent's model reads of an agent that tried to read the secret. */
-export async function secretReadBy({ call, args = [], pi, onScene, ...options }: GuardedOptions): Promise<string> {
+export async function secretReadBy({
+	call,
+	args = [],
+	pi,
+	onScene,
+	isRepository,
+	...options
+}: GuardedOptions): Promise<string> {
 	await using it = await guardedScene(options, [parentSays(delegate("Read it.", call), say("I see.")), readsSecret]);
 	onScene?.(it);
+	if (isRepository) await asRepository(it);
 	await runJson({ env: it.env, args: [...args], ...(pi && { pi }) }, "Please delegate.");
 	const read = it.server.requests.filter(isScout).flatMap(({ lastToolResults }) => lastToolResults);
 	const heard = it.server.requests
@@ -36,8 +47,13 @@ export async function secretReadBy({ call, args = [], pi, onScene, ...options }:
 	return unfenced([...read, ...heard].map(({ text }) => text).join("\n"));
 }
 
-function guardedScene(
-	{ subagents = {}, files, agentFiles, ...options }: Omit<GuardedOptions, "call" | "args" | "pi" | "onScene">,
+export function guardedScene(
+	{
+		subagents = {},
+		files,
+		agentFiles,
+		...options
+	}: Omit<GuardedOptions, "call" | "args" | "pi" | "onScene" | "isRepository">,
 	rules: Parameters<typeof scene>[0],
 ): Promise<Scene> {
 	return scene(rules, {

@@ -1,9 +1,20 @@
 /** What guards pi guards its agents: in real pi, in every runner, whatever a preset or a call says. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { availablePis, createTempDir, gatePis, isFullRun, requireTool } from "@pi-subagents-dev/testkit";
+import {
+	availablePis,
+	callTool,
+	createTempDir,
+	gatePis,
+	isFullRun,
+	requireTool,
+	runJson,
+	say,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/guards.ts";
+import { guardedScene, ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/guards.ts";
+import { asRepository } from "../../support/repository.ts";
+import { isScout, parentSays, scoutSays } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";
 
 const userGuard = { "extensions/env-guard.ts": ONE_LINE_GUARD };
@@ -21,6 +32,15 @@ const preset = (fields: string) => ({
 function expectRefused(text: string): void {
 	expect(text).toContain(REFUSAL);
 	expect(text).not.toContain(SECRET);
+}
+
+/** Outside of all directories that pi looks in. */
+async function givenGuard(): Promise<string> {
+	const dir = await createTempDir("guard-");
+	onTestFinished(() => dir.remove());
+	const path = join(dir.path, "gate.ts");
+	await writeFile(path, ONE_LINE_GUARD);
+	return path;
 }
 
 describe.each(await availablePis())("pi $version", (pi) => {
@@ -43,6 +63,16 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		);
 	});
 
+	test("it holds on the machine `local`, also one that was given with -e", async () => {
+		expectRefused(
+			await secretReadBy({ pi, agentFiles: userGuard, subagents: { machine: "local" }, isRepository: true }),
+		);
+		const given = await givenGuard();
+		expectRefused(
+			await secretReadBy({ pi, args: ["-ne", "-e", given], subagents: { machine: "local" }, isRepository: true }),
+		);
+	});
+
 	test.each(
 		runners.flatMap((runner) =>
 			[
@@ -62,12 +92,43 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expectRefused(await secretReadBy({ pi, agentFiles: userGuard, subagents: { runner, ...subagents }, ...rest }));
 	});
 
+	test("one that replaces bash works in the agent's worktree, in a process of its own", async () => {
+		const sandbox = `import { createBashTool } from "@earendil-works/pi-coding-agent";
+			export default (pi) => {
+				const bash = createBashTool(process.cwd(), { spawnHook: (context) => ({ ...context, command: "echo boxed; " + context.command }) });
+				pi.registerTool({ ...bash, label: "bash" });
+			};`;
+		await using it = await guardedScene(
+			{
+				agentFiles: { "extensions/my-sandbox.ts": sandbox },
+				subagents: { agentOverrides: { "repo-scout": { tools: ["bash"] } } },
+			},
+			[
+				parentSays(
+					callTool("Agent", {
+						subagent_type: "repo-scout",
+						prompt: "Look.",
+						description: "look",
+						isolation: "worktree",
+						run_in_background: false,
+					}),
+					say("I see."),
+				),
+				scoutSays(callTool("bash", { command: "pwd" }), ({ lastToolResults }) => say(`In ${lastToolResults[0]?.text}`)),
+			],
+		);
+		await asRepository(it);
+		await runJson({ env: it.env, pi }, "Please delegate.");
+		const [ran] = it.server.requests.filter(isScout).flatMap(({ lastToolResults }) => lastToolResults);
+		expect(ran?.text).toMatch(/^boxed\n.*worktrees/);
+		const [heard] = it.server.requests
+			.filter((request) => !isScout(request))
+			.flatMap(({ lastToolResults }) => lastToolResults);
+		expect(heard?.text).toContain("The agent runs in its own process: my-sandbox guards it");
+	});
+
 	test.each(runners)("one given with -e holds, even under --no-extensions (%s)", async (runner) => {
-		const dir = await createTempDir("guard-");
-		onTestFinished(() => dir.remove());
-		const path = join(dir.path, "gate.ts");
-		await writeFile(path, ONE_LINE_GUARD);
-		expectRefused(await secretReadBy({ pi, args: ["-ne", "-e", path], subagents: { runner } }));
+		expectRefused(await secretReadBy({ pi, args: ["-ne", "-e", await givenGuard()], subagents: { runner } }));
 	});
 
 	test("one that pi did not load guards no agent: --no-extensions, and the user's own settings", async () => {

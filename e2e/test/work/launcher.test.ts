@@ -18,6 +18,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { ONE_LINE_GUARD, REFUSAL } from "../../support/guards.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
@@ -131,6 +132,25 @@ async function surround(it: Scene): Promise<void> {
 }
 
 describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
+	test("inside the recipe the user's guards hold; one whose file it hides fails the run", async () => {
+		await using it = await sandboxed("launcher: offline", () => [
+			parentSays(launch(), tellsParent),
+			converse(asStranger, callTool("bash", { command: "cat secret.env" }), (request) => say(results(request))),
+		]);
+		const { agentDir, cwd, home } = it.env;
+		await mkdir(join(agentDir, "extensions"));
+		await writeFile(join(agentDir, "extensions/env-guard.ts"), ONE_LINE_GUARD);
+		await writeFile(join(cwd, "secret.env"), SECRET);
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		expect(stdout).toContain(REFUSAL);
+		expect(stdout).not.toContain(SECRET);
+		const hidden = join(home, "gate.ts");
+		await writeFile(hidden, ONE_LINE_GUARD);
+		const failed = await runPrint({ env: it.env, pi, args: ["-e", hidden] }, "Please delegate.");
+		expect(failed.stdout).toMatch(/gate guards agents and could not be loaded .*a launcher must show it to the agent/s);
+		expect(failed.stdout).not.toContain(SECRET);
+	});
+
 	test("inside the recipe, network, home and the parent's files are out of reach, also for the verify command", async () => {
 		const check = `verify: "test -e made.txt && test ! -e $HOME/.ssh && touch checked.txt"`;
 		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [

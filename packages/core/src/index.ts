@@ -84,6 +84,7 @@ export type {
 	LaunchRequest,
 	ParentFields,
 	PresetFields,
+	ReplacedTools,
 	ResolveInput,
 	Tunable,
 	VerifyFields,

@@ -59,7 +59,13 @@ export default function subagents(given: ExtensionAPI): void {
 	const runtimePresets = createRuntimePresets();
 	const approveLaunch = () => manager.approveLaunch();
 	const launcher = createLauncher(
-		{ ...host, checkWorktree: gitTrust.check, registeredPresets: runtimePresets.current, approveLaunch },
+		{
+			...host,
+			checkWorktree: gitTrust.check,
+			registeredPresets: runtimePresets.current,
+			approveLaunch,
+			replacedTools: () => guards.replacedTools(),
+		},
 		onSettings,
 	);
 	const guards = createSessionGuards(pi, host, () => launcher.latest().guards);
@@ -88,7 +94,7 @@ export default function subagents(given: ExtensionAPI): void {
 			process: isolating(
 				processRunner({ ...host, guards, ask, ui, alertRules, launchers: () => launcher.latest().launchers }),
 			),
-			remote: lazyRemoteRunner({ ...host, ask, ui, ...gitTrust, machines: () => launcher.latest().machines }),
+			remote: lazyRemoteRunner({ ...host, guards, ask, ui, ...gitTrust, machines: () => launcher.latest().machines }),
 			workflow: workflows.runner,
 			tmux: isolating(tmuxRunner({ ...host, guards, ask, ui, alertRules, onWindow: host.notify })),
 		},

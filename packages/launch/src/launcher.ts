@@ -1,7 +1,7 @@
 /** From a request to a complete spec: gathers settings, preset and facts, and leaves every decision to `resolveSpec`. */
 
 import { join } from "node:path";
-import { AgentError, bestEffort, type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { AgentError, bestEffort, defined, type RunSpec, resolveSpec } from "@pi-subagents/core";
 import { leadsInto } from "@pi-subagents/core/files";
 import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
 import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
@@ -151,6 +151,8 @@ export function createLauncher<Context extends SessionContext>(
 			if (!isTrial) assertUnderstood(config);
 			const { preset, override, note } = await presets.find(params.preset, ctx.cwd, config, params.fallbackPreset);
 			const facts = await host.facts(ctx, params.cwd ?? parent?.spec.cwd);
+			const isResumed = params.runner !== undefined; // it was counted when it was launched, and stays where it is
+			const replacedTools = isResumed ? undefined : await host.replacedTools?.();
 			const verify = await verifyIn(params);
 			if (verify) assertMayVerify(params, parent?.spec, facts.tools);
 			const resolveWith = (given: LaunchParams) =>
@@ -161,9 +163,9 @@ export function createLauncher<Context extends SessionContext>(
 						...facts,
 						machines: Object.keys(settings.machines),
 						launchers: Object.keys(settings.launchers),
+						...defined({ replacedTools }),
 					},
 				});
-			const isResumed = params.runner !== undefined; // it was counted when it was launched
 			if (!isTrial && !isResumed) await host.approveLaunch?.();
 			const asked = resolveWith(params);
 			assertVerifiable(asked, process.platform);

@@ -2,7 +2,7 @@
  * What launching needs from the program around it. Nothing here knows pi: `Context` is that program's session. Only its
  * directory is read here; otherwise it is passed back to the program.
  */
-import type { Confinement, Facts, ParentFields, RunSpec } from "@pi-subagents/core";
+import type { Confinement, Facts, ParentFields, ReplacedTools, RunSpec } from "@pi-subagents/core";
 import type { RegisteredPresets } from "./runtime-presets.ts";
 import type { StoredTrust } from "./settings/config.ts";
 
@@ -54,6 +54,8 @@ export type LaunchHost<Context extends SessionContext> = LaunchEnvironment &
 	LaunchChecks & {
 		/** The presets that other extensions registered, as `createRuntimePresets` keeps them. Absent: none. */
 		registeredPresets?: () => RegisteredPresets;
+		/** The built-in tools that guards replace. Rejects if a guard does not load. Absent: none. */
+		replacedTools?: () => Promise<ReplacedTools | undefined>;
 		/** Throws if the session's budget has no room for another agent. Asks the user first, where there is a screen. */
 		approveLaunch?: () => Promise<void>;
 	};

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { defined, messageOf, systemClock } from "@pi-subagents/core";
+import { takeGuardOrder } from "@pi-subagents/core/detached";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import { createModelList } from "./far/models.ts";
 import { Worker, type WorkerOptions } from "./far/worker.ts";
@@ -86,8 +87,10 @@ function workerOptions(values: Values, agentDir: string, leaseMs: number): Omit<
 		pi: { command, args },
 		wrapper: beside("wrapper.js"),
 		childEntry: beside("child.js"),
+		guardsEntry: beside("child-guards.ts"),
 		mcpEntry: beside("child-mcp.ts"),
 		noUserEntry: beside("child-no-user.ts"),
+		scoutEntry: beside("guard-scout.ts"),
 		trustsProjects: values["trust-projects"],
 		leaseMs,
 		clock: systemClock,
@@ -97,7 +100,8 @@ function workerOptions(values: Values, agentDir: string, leaseMs: number): Omit<
 
 async function serveStdio(values: Values, agentDir: string, leaseMs: number): Promise<void> {
 	const home = join(agentDir, "state", "subagents", "worker");
-	const worker = new Worker({ ...workerOptions(values, agentDir, leaseMs), home });
+	const sessionGuards = takeGuardOrder(process.env);
+	const worker = new Worker({ ...workerOptions(values, agentDir, leaseMs), home, ...defined({ sessionGuards }) });
 	void worker.prune();
 	await serve({ worker, version: VERSION, input: process.stdin, output: process.stdout, clock: systemClock });
 }

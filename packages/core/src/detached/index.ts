@@ -3,6 +3,8 @@
  * machine. Loads without pi: what needs pi's modules is passed in.
  */
 export { isShortage, untilSpawned, whyNotStarted } from "../base/spawn-error.ts";
+export { type FoundGuard, parseScoutAnswer, scoutArguments, scoutVariables } from "../extensions/scouting.ts";
+export { type GuardFile, type GuardOrder, takeGuardOrder } from "../process/child/guard-wish.ts";
 export {
 	type DetachedLauncher,
 	type DetachedRunnerOptions,

@@ -8,6 +8,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Args, type ExtensionContext, parseArgs } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted } from "../base/error.ts";
+import type { RunSpec } from "../model/runner.ts";
+import type { ReplacedTools } from "../resolve/input.ts";
 import { type LoadedExtension, loadedExtensions } from "./loaded.ts";
 import { ExtensionModules } from "./modules.ts";
 import { loadFailure, type Role, Roles } from "./roles.ts";
@@ -32,8 +34,12 @@ export interface GuardState {
 export interface Guards {
 	/** Those that hold now. Rejects, so that nothing is launched, if one is missing or does not load. */
 	find(): Promise<readonly Guard[]>;
+	/** The built-in tools that they replace, for the resolver. Rejects as `find` does. */
+	replacedTools(): Promise<ReplacedTools | undefined>;
 	/** What they keep of the session. Empty without guards. */
 	state(): Promise<GuardState>;
+	/** Throws if a child in this process would use a tool that a guard replaces in another directory than its own. */
+	assertWorksIn(guards: readonly Guard[], spec: Pick<RunSpec, "cwd" | "tools">): void;
 	/** Their modules, for children in this process. */
 	modules: ExtensionModules;
 	/** The directory that the session's own extensions were loaded for. */
@@ -56,6 +62,8 @@ interface GuardsOptions {
 	isOwnEntry?: (customType: string) => boolean;
 	/** pi's arguments. Those of this process when absent, if it is pi. */
 	argv?: readonly string[];
+	/** The directory of this process, if it is another one. */
+	worksIn?: string;
 }
 
 /** So much of a session is copied into each child, the newest first. */
@@ -77,6 +85,7 @@ export function createGuards(options: GuardsOptions): Guards {
 	/** What pi loaded does not change while its session is open, whatever happens to the files. */
 	let loaded: Promise<LoadedExtension[]> | undefined;
 	const cwd = () => session()?.cwd ?? process.cwd();
+	const worksIn = () => realpathSync.native(options.worksIn ?? process.cwd());
 	const list = () => {
 		loaded ??= loadedExtensions(
 			{ cwd: cwd(), agentDir, isTrusted: isProjectTrusted(cwd()), isOwnExtension },
@@ -110,6 +119,17 @@ export function createGuards(options: GuardsOptions): Guards {
 		modules,
 		cwd,
 		find: async () => (await withRoles()).map(([guard]) => guard),
+		async replacedTools() {
+			const replacing = (await withRoles()).filter(([{ replaces }]) => replaces.length > 0);
+			if (replacing.length === 0) return undefined;
+			const byGuard = Object.fromEntries(replacing.map(([{ path, names, replaces }]) => [names[0] ?? path, replaces]));
+			return { worksIn: worksIn(), byGuard };
+		},
+		assertWorksIn(guards, spec) {
+			const guard = guards.find(({ replaces }) => replaces.some((name) => spec.tools.includes(name)));
+			if (guard && realpathSync.native(spec.cwd) !== worksIn())
+				throw new AgentError("refused", worksElsewhere(guard, spec));
+		},
 		async state() {
 			const found = await withRoles();
 			if (found.length === 0) return { flags: {}, entries: [] };
@@ -138,6 +158,10 @@ function wanted(name: string, all: readonly LoadedExtension[]): LoadedExtension 
 		"refused",
 		`Your setting \`guards\` names ${quoted(name)}, which pi has not loaded (there is: ${names}), so no agent is launched. Install it, or remove it from \`guards.also\`.`,
 	);
+}
+
+function worksElsewhere({ names, replaces }: Guard, { cwd }: Pick<RunSpec, "cwd">): string {
+	return `${names[0]} guards agents and replaces ${replaces.join(", ")}, which works only in the directory of its process; this agent works in ${cwd}. Launch it in its own process (\`runner: process\`).`;
 }
 
 function notAGuard({ names }: LoadedExtension): string {

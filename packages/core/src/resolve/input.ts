@@ -104,8 +104,18 @@ export interface Facts {
 	machines?: readonly string[];
 	/** The names of the launchers that the user defined. Absent: none. */
 	launchers?: readonly string[];
+	/** The guards that replace built-in tools. Absent: none. */
+	replacedTools?: ReplacedTools;
 	/** The user has trusted this project. Otherwise its files may not say how things are executed. */
 	isProjectTrusted: boolean;
+}
+
+/** Built-in tools that guards replace. Such a tool may work in the directory of its process, whatever the agent's is. */
+export interface ReplacedTools {
+	/** The directory of the session's process, with links resolved. */
+	worksIn: string;
+	/** By the name of the guard. */
+	byGuard: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The working directory as found on disk. */

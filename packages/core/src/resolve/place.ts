@@ -1,7 +1,7 @@
 /** Where an agent runs: on which machine, inside which program, in which directory. Pure. */
 import { AgentError, quoted, quotedPath } from "../base/error.ts";
 import type { RunSpec } from "../model/runner.ts";
-import type { CwdFact, ResolveInput } from "./input.ts";
+import type { CwdFact, ReplacedTools, ResolveInput } from "./input.ts";
 import type { Layers } from "./layers.ts";
 
 /** A worker on this machine, over a pipe: it needs no definition. */
@@ -64,6 +64,26 @@ export function resolveLauncher(
 		);
 	note("launcher", own === undefined ? "preset" : "settings");
 	return name;
+}
+
+/**
+ * An agent inside this process would use a tool that a guard replaces in the directory of this process. One that works
+ * elsewhere gets its own.
+ */
+export function resolveRunner(
+	chosen: RunSpec["runner"],
+	{ cwd, isolation, tools }: Pick<RunSpec, "cwd" | "isolation" | "tools">,
+	replaced: ReplacedTools | undefined,
+	{ warnings }: Layers,
+): RunSpec["runner"] {
+	if (chosen !== "session" || !replaced || (cwd === replaced.worksIn && !isolation)) return chosen;
+	const [guard] =
+		Object.entries(replaced.byGuard).find(([, names]) => names.some((name) => tools.includes(name))) ?? [];
+	if (guard === undefined) return chosen;
+	warnings.push(
+		`The agent runs in its own process: ${guard} guards it and replaces a built-in tool, which works only in the directory of its process.`,
+	);
+	return "process";
 }
 
 export function resolveCwd({ path, kind, isAsked }: CwdFact, layers: Layers): string {

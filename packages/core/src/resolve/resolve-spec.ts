@@ -11,7 +11,7 @@ import type { PresetFields, ResolveInput } from "./input.ts";
 import { resolveFallbacks, resolveModel } from "./launch-model.ts";
 import { type Layers, layersOf, withoutUntrusted } from "./layers.ts";
 import { resolveMcp } from "./mcp.ts";
-import { resolveCwd, resolveLauncher, resolveMachine, resolveRetry } from "./place.ts";
+import { resolveCwd, resolveLauncher, resolveMachine, resolveRetry, resolveRunner } from "./place.ts";
 import { isLoaded, resolveTools } from "./tools.ts";
 
 /** Shown in lists and messages, where a few words are expected. */
@@ -48,11 +48,6 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 	const machine = resolveMachine(layers.pick("machine"), chosen, facts.machines ?? []);
 	const retry = resolveRetry(machine, layers);
 	const launcher = resolveLauncher(given, machine, layers);
-	const runner = machine !== undefined ? "remote" : launcher !== undefined ? "process" : chosen;
-	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
-		warnings.push(
-			`Preset "${preset.name}" may launch agents, but not with \`runner: ${runner}\`: it does all the work itself.`,
-		);
 	const execution = executionOf(preset);
 	const { loaded = [], notLoaded = [] } = Object.groupBy(facts.tools, (tool) =>
 		isLoaded(tool, execution) ? "loaded" : "notLoaded",
@@ -78,6 +73,14 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 			`Preset "${name}" has no tools left: it can only answer from its task. See \`tools\` in ${preset.path}.`,
 		);
 	const withheld = withheldBy(preset.disallowedTools);
+	const cwd = resolveCwd(facts.cwd, layers);
+	const equipment = equipmentOf(input, layers, model.name);
+	const placed = machine !== undefined ? "remote" : launcher !== undefined ? "process" : chosen;
+	const runner = resolveRunner(placed, { cwd, tools, ...equipment }, facts.replacedTools, layers);
+	if (runner !== "session" && preset.subagents !== undefined && preset.subagents.length > 0)
+		warnings.push(
+			`Preset "${preset.name}" may launch agents, but not with \`runner: ${runner}\`: it does all the work itself.`,
+		);
 	const override = defaults.override ?? {};
 	layers.note("tools", override.tools ? "settings" : preset.tools ? "preset" : "default");
 	layers.note("promptMode", override.promptMode ? "settings" : "preset");
@@ -85,7 +88,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		type: preset.name,
 		description: request.description?.trim().slice(0, MAX_DESCRIPTION) || firstWords(task),
 		task,
-		cwd: resolveCwd(facts.cwd, layers),
+		cwd,
 		runner,
 		...defined({ machine, retry, launcher }),
 		model: model.name,
@@ -96,7 +99,7 @@ export function resolveSpec(given: ResolveInput): RunSpec {
 		...(mcp.mcp && { mcp: mcp.mcp }),
 		...(preset.prompt.trim() === "" ? {} : { systemPrompt: { mode: preset.promptMode, text: preset.prompt } }),
 		...execution,
-		...equipmentOf(input, layers, model.name),
+		...equipment,
 		...verifyOf(input, layers, { isUnverified }),
 		limits: resolveLimits(layers),
 		origins: layers.origins,

@@ -121,6 +121,7 @@ async function resourcesOf(
 	const memory = await memoryPrompt(spec);
 	const guards = (await untilStopped(host.guards?.find(), signal)) ?? [];
 	if (signal.aborted) return undefined;
+	host.guards?.assertWorksIn(guards, spec);
 	const load: LoadExtensions = (chosen, inline) =>
 		loadChildExtensions({
 			guards,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorOf, preset, resolve } from "./fixture.ts";
+import { type Change, errorOf, preset, resolve } from "./fixture.ts";
 
 describe("the machine", () => {
 	const machines = { facts: { machines: ["box"] } };
@@ -98,5 +98,34 @@ describe("the launcher", () => {
 		expect(() => resolve(change, preset)).toThrow("may choose one only if you trust the project");
 		expect(resolve({ ...change, defaults: { override: { launcher: "net" } } }, preset).launcher).toBe("net");
 		expect(resolve({ ...change, facts: { ...launchers.facts, isProjectTrusted: true } }, preset).launcher).toBe("net");
+	});
+});
+
+describe("guards that replace built-in tools", () => {
+	const cwd = { path: "/work", kind: "directory", isAsked: false } as const;
+	const replacedTools = { worksIn: "/work", byGuard: { "my-sandbox": ["bash"] } };
+	const user = { tools: ["read", "bash"] };
+	const change: Change = { preset: user, facts: { cwd, replacedTools } };
+
+	test("leave an agent in the session's directory where it is", () => {
+		expect(resolve(change)).toMatchObject({ runner: "session", warnings: [] });
+	});
+
+	test("give an agent elsewhere its own process, and a note says why", () => {
+		const elsewhere = resolve({ ...change, facts: { ...change.facts, cwd: { ...cwd, path: "/other" } } });
+		expect(elsewhere).toMatchObject({ runner: "process", warnings: [expect.stringContaining("my-sandbox guards it")] });
+		expect(resolve({ ...change, request: { isolation: "worktree" } }).runner).toBe("process");
+	});
+
+	test("do not matter to an agent without these tools, or in its own process anyway", () => {
+		const request = { isolation: "worktree" } as const;
+		expect(resolve({ ...change, request, preset: { tools: ["read"] } })).toMatchObject({
+			runner: "session",
+			warnings: [],
+		});
+		expect(resolve({ ...change, request, preset: { ...user, runner: "tmux" } })).toMatchObject({
+			runner: "tmux",
+			warnings: [],
+		});
 	});
 });

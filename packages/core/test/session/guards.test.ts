@@ -21,6 +21,7 @@ async function guardedWorld(code: string, { rule = "on", name = "gate.ts", scrip
 			session: () => ({ cwd: world.spec.cwd, sessionManager: { getBranch: () => entries } as never }),
 			rule: () => rule,
 			argv,
+			worksIn: world.spec.cwd,
 		});
 	const held = guards();
 	const run = ({ spec, host }: Change = {}) =>
@@ -122,6 +123,20 @@ describe("a guard in a child", () => {
 			error: expect.stringMatching(/gate\.ts could not be loaded for an agent .*"guards": \{ "exempt"/),
 		});
 	});
+});
+
+test("a guard that replaces a built-in tool refuses a child elsewhere that has the tool", async () => {
+	await using world = await guardedWorld(`export default (pi) => {
+		pi.registerTool({ name: "bash", label: "x", description: "x", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [{ type: "text", text: process.cwd() }], details: {} }) });
+	};`);
+	const elsewhere = join(world.dir, "elsewhere");
+	await mkdir(elsewhere);
+	expect(await world.run({ spec: { cwd: elsewhere, tools: ["read", "bash"] } }).settled).toMatchObject({
+		status: "failed",
+		error: expect.stringMatching(/gate guards agents and replaces bash.*works in .*elsewhere.*runner: process/),
+	});
+	expect(await world.run({ spec: { cwd: elsewhere } }).settled).toMatchObject({ status: "completed" });
+	expect(await world.run({ spec: { tools: ["read", "bash"] } }).settled).toMatchObject({ status: "completed" });
 });
 
 describe("a guard that fails", () => {

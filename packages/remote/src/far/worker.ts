@@ -6,6 +6,7 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
+	type GuardOrder,
 	launchRun,
 	makeRunDir,
 	type ProcessHost,
@@ -31,6 +32,7 @@ import { type ControlMessage, type Marks, type Piece, Refused } from "../link/li
 import { type Order, parseOrder, WORKSPACE } from "../link/order.ts";
 import { writeAt } from "../link/write-at.ts";
 import { FarRun } from "./far-run.ts";
+import { createGuardList } from "./guards.ts";
 import { requireModel } from "./models.ts";
 
 export interface WorkerOptions extends Omit<ProcessHost, "isProjectTrusted" | "pi"> {
@@ -40,6 +42,10 @@ export interface WorkerOptions extends Omit<ProcessHost, "isProjectTrusted" | "p
 	pi: NonNullable<ProcessHost["pi"]>;
 	/** Whether settings and extensions of a project count here if they do where the order comes from. */
 	trustsProjects: boolean;
+	/** The extension that asks this machine's pi what guards agents. Absent: nothing does. */
+	scoutEntry?: string;
+	/** What guards the session on this machine that this worker serves, instead of what pi says. */
+	sessionGuards?: GuardOrder;
 	/** How long a run that does not outlive its session continues while no one follows it. */
 	leaseMs: number;
 	clock: Clock;
@@ -71,9 +77,11 @@ export class Worker {
 	/** Wrappers that this process started. Its end stops those that do not outlive their session. */
 	readonly #kept = new Map<string, Kept>();
 	readonly #following = new Map<string, FarRun>();
+	readonly #findGuards: ReturnType<typeof createGuardList>;
 
 	constructor(options: WorkerOptions) {
 		this.#options = options;
+		this.#findGuards = createGuardList(options);
 		this.#runsDir = join(options.home, "runs");
 	}
 
@@ -213,7 +221,10 @@ export class Worker {
 		const conversation = order.conversation && (await this.#conversation(order, spec, fetch));
 		const lookups = {
 			conversation: async () => conversation || undefined,
-			resources: async (given: RunSpec) => localResources(given),
+			resources: async (given: RunSpec, place: { cwd: string; isTrusted: boolean }) => ({
+				...localResources(given),
+				...(await this.#guards(place)),
+			}),
 		};
 		const host = {
 			...this.#options,
@@ -232,6 +243,13 @@ export class Worker {
 		void started.ended?.then(() => {
 			kept.isOver = true;
 		});
+	}
+
+	async #guards({ cwd, isTrusted }: { cwd: string; isTrusted: boolean }) {
+		const { sessionGuards } = this.#options;
+		if (sessionGuards) return { guards: sessionGuards.guards, guardFlags: sessionGuards.flags };
+		const found = await this.#findGuards({ cwd, isTrusted });
+		return { guards: found.map((guard) => ({ ...guard, offersTools: false })) };
 	}
 
 	/** The spec in a directory of this machine: the agent's own checkout, or an empty one. */
@@ -327,7 +345,7 @@ function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "sk
 			"unsupported",
 			"An agent on another machine loads no extensions. Launch it without them (`extensions: false`).",
 		);
-	return { guards: [], extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
+	return { extensions: [], ...(skills === undefined || skills === true ? {} : { skills: [] }) };
 }
 
 /** It has a result, or lost its process before it could write one. */

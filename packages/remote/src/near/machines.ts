@@ -38,6 +38,8 @@ export interface MachinesOptions {
 	/** Its program, if that is not beside this code, and its environment, if that is not ours. */
 	worker?: string;
 	env?: Readonly<Record<string, string | undefined>>;
+	/** More variables for that worker, as they are now. Another value means another worker. */
+	variables?: () => Readonly<Record<string, string>>;
 	clock?: Clock;
 	report?: Report;
 }
@@ -61,7 +63,7 @@ export function createMachines(machines: () => Readonly<Record<string, Machine>>
 			if (name !== LOCAL && addresses.length === 0) return undefined;
 			if (addresses.length > 1)
 				throw new AgentError("bad_request", `Machine ${quoted(name)} has both \`ssh\` and \`nats\`. Keep one.`);
-			const made = JSON.stringify(defined ?? {});
+			const made = JSON.stringify([defined ?? {}, name === LOCAL ? options.variables?.() : undefined]);
 			const known = links.get(name);
 			if (known?.made === made) return known.link; // a changed definition gets a new connection
 			const link = linkFor(name, defined ?? {}, options);
@@ -85,7 +87,8 @@ function linkFor(name: string, machine: Machine, options: MachinesOptions): Clos
 	if (machine.ssh !== undefined) return new StdioLink({ ...common, ...sshCommand(machine.ssh, machine) });
 	const words = pi ? [pi.command, ...pi.args].flatMap((word) => ["--pi", word]) : [];
 	const args = [options.worker ?? builtWorker(), "--stdio", "--agent-dir", agentDir, ...words];
-	return new StdioLink({ ...common, command: process.execPath, args, env: { ...(env ?? process.env), ...asScript() } });
+	const variables = { ...(env ?? process.env), ...asScript(), ...options.variables?.() };
+	return new StdioLink({ ...common, command: process.execPath, args, env: variables });
 }
 
 /** A compiled JavaScript program runs scripts only with this variable. */

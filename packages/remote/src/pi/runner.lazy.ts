@@ -2,7 +2,14 @@
 import { existsSync } from "node:fs";
 import { once, type RunIdentity, type Runner, type RunSpec, systemClock } from "@pi-subagents/core";
 import { type DetachedRunnerOptions, detachedRunner } from "@pi-subagents/core/detached";
-import { piCommand, startingConversation } from "@pi-subagents/core/process";
+import {
+	type GuardOrder,
+	guardOrderVariables,
+	piCommand,
+	startingConversation,
+	withGuardEntries,
+} from "@pi-subagents/core/process";
+import type { Guards } from "@pi-subagents/core/session";
 import type { Allows } from "@pi-subagents/core/worktree";
 import type { Machine } from "@pi-subagents/remote";
 
@@ -15,6 +22,8 @@ export interface LazyRemoteOptions extends DetachedRunnerOptions {
 	allows: Allows;
 	/** The machines that the user defined, as they are now. */
 	machines: () => Readonly<Record<string, Machine>>;
+	/** The user's extensions that guard every child here. A worker on this machine obeys the same. Absent: none. */
+	guards?: Guards;
 	/** The session that is open, whose directory a pasted command works in. */
 	session: () => { cwd: string } | undefined;
 }
@@ -28,16 +37,37 @@ export interface LazyRemoteOptions extends DetachedRunnerOptions {
  * ```
  */
 export function lazyRemoteRunner(options: LazyRemoteOptions): Runner {
-	const { agentDir, machines, session, report = () => undefined } = options;
+	const { agentDir, machines, session, guards, report = () => undefined } = options;
+	/** For the worker on this machine. */
+	let variables: Record<string, string> = {};
 	const load = once(async () => {
 		const { createMachines, remoteRunner } = await import("@pi-subagents/remote");
-		const { linkTo } = createMachines(machines, { agentDir, report, pi: piCommand(process, existsSync) });
-		const conversation = (dir: string, spec: RunSpec & RunIdentity) => startingConversation(dir, spec, systemClock);
+		const pi = piCommand(process, existsSync);
+		const { linkTo } = createMachines(machines, { agentDir, report, pi, variables: () => variables });
+		const conversation = async (dir: string, spec: RunSpec & RunIdentity) => {
+			const found = await startingConversation(dir, spec, systemClock);
+			const begun = { cwd: spec.cwd, id: crypto.randomUUID(), at: systemClock.now() };
+			// What guards keep of the session stays on this machine.
+			return guards && isHere(spec, machines()) ? withGuardEntries(found, await guards.state(), begun) : found;
+		};
 		return remoteRunner({ ...options, linkTo, conversation, sessionCwd: () => session()?.cwd });
 	});
 	return detachedRunner(options, {
-		launch: async (spec, dir, signal) => (await load()).launch(spec, dir, signal),
+		async launch(spec, dir, signal) {
+			if (guards && isHere(spec, machines())) variables = guardOrderVariables(await orderOf(guards));
+			return (await load()).launch(spec, dir, signal);
+		},
 		rejoin: async (spec, dir) => (await load()).rejoin(spec, dir),
 		startOver: async (spec, dir, outcome) => (await load()).startOver(spec, dir, outcome),
 	});
+}
+
+/** A worker on this machine, unless the user gave its name to another one. */
+function isHere({ machine }: RunSpec, machines: Readonly<Record<string, Machine>>): boolean {
+	return machine === "local" && !Object.hasOwn(machines, machine);
+}
+
+async function orderOf(guards: Guards): Promise<GuardOrder> {
+	const [found, { flags }] = await Promise.all([guards.find(), guards.state()]);
+	return { flags, guards: found.map(({ path, names }) => ({ path, name: names[0] ?? path, offersTools: false })) };
 }

@@ -4,6 +4,7 @@
  *
  * It stays TypeScript: pi's loader would import a compiled module natively, and so everything that it imports.
  */
+import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { guardedApi } from "../../extensions/guarded-api.ts";
@@ -29,7 +30,10 @@ async function load({ name, path }: GuardFile): Promise<ExtensionFactory> {
 		if (typeof exported !== "function") throw new Error("it does not export a function");
 		return exported as ExtensionFactory;
 	} catch (error) {
-		const why = error instanceof Error ? error.message : String(error);
+		const said = error instanceof Error ? error.message : String(error);
+		const why = existsSync(path)
+			? said
+			: "its file is not there; a launcher must show it to the agent, see docs/sandboxes.md";
 		throw new Error(`${name} guards agents and could not be loaded (${path}: ${why}), so the agent was not launched.`);
 	}
 }
