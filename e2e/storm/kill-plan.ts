@@ -50,6 +50,8 @@ export interface KillPlan {
 	/** How long after the sign. */
 	afterMs: number;
 	way: Way;
+	/** A signal is followed by the end of its input. */
+	isHurried: boolean;
 }
 
 /** The files are never written. */
@@ -87,16 +89,18 @@ export function planKill(
 		sign,
 		afterMs: chance.pick([0, 0, Math.floor(chance.next() * 10), Math.floor(chance.next() * 60)]),
 		way: chance.pick(WAYS),
+		isHurried: chance.next() < 0.5,
 	};
 }
 
-export function describeKill({ seed, agents, isBusy, diskMs, sign, afterMs, way }: KillPlan): string {
+export function describeKill({ seed, agents, isBusy, diskMs, sign, afterMs, way, isHurried }: KillPlan): string {
 	const who = agents.map(
 		({ key, tool, runner, kind, answer, isInTime }) =>
 			`${key} (${tool}, ${runner}, ${kind}, ${answer.length}${isInTime ? "" : ", late"})`,
 	);
 	const disk = diskMs === 0 ? "" : diskMs === STUCK_MS ? "; files never written" : `; files ${diskMs} ms late`;
-	return `seed ${seed}: ${who.join(", ")}; ${isBusy ? "busy" : "idle"}${disk}; ${way} ${afterMs} ms after ${sign}`;
+	const how = isHurried && way.startsWith("SIG") && way !== "SIGKILL" ? `${way}, hurried,` : way;
+	return `seed ${seed}: ${who.join(", ")}; ${isBusy ? "busy" : "idle"}${disk}; ${how} ${afterMs} ms after ${sign}`;
 }
 
 const RUNNERS = ["session", "session", "session", "session", "process", "process", "tmux"] as const;

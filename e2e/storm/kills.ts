@@ -27,7 +27,7 @@ import {
 	until,
 	when,
 } from "@pi-subagents-dev/testkit";
-import { textOf } from "../support/detached.ts";
+import { isRunning, textOf } from "../support/detached.ts";
 import { watcher } from "../support/extensions/watcher.ts";
 import { type Scene, scene } from "../support/scene.ts";
 import { tolerantLinesOf } from "./files.ts";
@@ -142,7 +142,7 @@ export async function startKills({ pi: binary }: KillsOptions = {}): Promise<Kil
 			const file = await pi.sessionFile();
 			if (plan.diskMs > 0) await writeFile(slowDisk, String(plan.diskMs));
 			await play(held, { it, pi, file });
-			await end(pi, plan.way);
+			await end(pi, plan);
 			await rm(slowDisk, { force: true });
 			for (const gate of [...answers.values(), held.turn]) gate.open();
 			const before = accountOf(await tolerantLinesOf(file));
@@ -207,8 +207,13 @@ async function shows(sign: KillPlan["sign"], { key }: MortalPlan, file: string):
 	return (await textOf(join(artifacts, "events.jsonl")))?.includes(`That is all of ${key}.`) ?? false;
 }
 
-async function end(pi: StormPi, way: KillPlan["way"]): Promise<void> {
-	if (way !== "quit" && pi.rpc.pid !== undefined) process.kill(pi.rpc.pid, way);
+/** A pi that gets a signal ends by itself; one whose input is closed as well ends at once. */
+async function end(pi: StormPi, { way, isHurried }: KillPlan): Promise<void> {
+	const { pid } = pi.rpc;
+	if (way !== "quit" && pid !== undefined) {
+		process.kill(pid, way);
+		if (!isHurried) await until("pi has ended", () => !isRunning(pid) || undefined);
+	}
 	await pi.close();
 }
 

@@ -1,12 +1,13 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
-import type { AgentEvent, Outcome } from "@pi-subagents/core";
-import { defined } from "@pi-subagents/core";
+import { type AgentEvent, type Clock, defined, type Outcome, steadyClock, systemClock } from "@pi-subagents/core";
 import {
+	isAlive,
 	isRunDir,
 	isRunPath,
 	type ResultFile,
 	readInterrupted,
 	readResult,
+	readWrapper,
 	writeResult,
 } from "@pi-subagents/core/runs";
 import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
@@ -27,11 +28,11 @@ export function withOwnFiles(run: LoggedRun): LoggedRun {
 }
 
 /** How a run of the opened session ended. Undefined: it may still be running, or that is unknown. */
-export async function endOf(run: LoggedRun): Promise<RunEnd | undefined> {
+export async function endOf(run: LoggedRun, clock: Clock = systemClock): Promise<RunEnd | undefined> {
 	const { launch, outlives, settled } = run;
 	// For a delivered result the beginning of the answer is enough until the rest is asked for.
 	if (settled && !isOwed(run)) return loggedEnd(settled);
-	const result = await resultOf(launch);
+	const result = (await resultOf(launch)) ?? (settled || outlives ? undefined : await lastResultOf(launch, clock));
 	if (settled) return undeliveredEnd(settled, result?.outcome);
 	if (result) return { ...result, isFiled: true };
 	// A run that does not outlive its session ended with it, and its log says how far it had come.
@@ -59,6 +60,34 @@ async function resultOf({ artifacts, runId }: LaunchEntry): Promise<ResultFile |
 	if (artifacts === undefined || !(await isRunDir(artifacts, runId).catch(() => false))) return undefined;
 	const result = await readResult(artifacts).catch(() => undefined); // the watcher of the run reports what is wrong
 	return result?.runId === runId ? result : undefined;
+}
+
+/** How long a session that is opened waits for a process that is just ending. */
+const ENDING_MS = 5_000;
+const LOOK_MS = 50;
+
+/**
+ * What a wrapper writes that still lives: it has lost its session and is about to say how its run ended. It knows more
+ * than the log does: whether the work was verified, and on which branch it is.
+ */
+async function lastResultOf(launch: LaunchEntry, clock: Clock): Promise<ResultFile | undefined> {
+	const { artifacts, runner } = launch;
+	const isHere = runner === "process" || runner === "tmux";
+	const wrapper = artifacts !== undefined && isHere ? await readWrapper(artifacts).catch(() => undefined) : undefined;
+	if (wrapper?.type !== "started") return undefined;
+	const { now, after, hold } = steadyClock(clock);
+	const letGo = hold?.(); // its timers alone would not keep pi alive
+	try {
+		for (const deadline = now() + ENDING_MS; now() < deadline; ) {
+			const isGone = !(await isAlive(wrapper));
+			const result = await resultOf(launch);
+			if (result || isGone) return result;
+			await new Promise<void>((resolve) => void after(LOOK_MS, resolve));
+		}
+		return undefined;
+	} finally {
+		letGo?.();
+	}
 }
 
 /** An undelivered answer is delivered whole: from the run's file, or from the entry that holds it instead. */

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { wholeOutcome } from "@pi-subagents/core/report";
+import { writeResult } from "@pi-subagents/core/runs";
 import { expect, onTestFinished, test } from "vitest";
-import { newFile, open, type SessionFile } from "../fixtures/fake-session.ts";
+import { newFile, open, type SessionFile, spec } from "../fixtures/fake-session.ts";
 
 const LONG = `${"A long story. ".repeat(1_000)}The end.`;
 const HUGE = `${"A huge story. ".repeat(3_000)}The end.`;
@@ -143,6 +144,22 @@ test("an answer that neither an entry nor a file can hold is reported as missing
 		const told = known?.outcome && (await wholeOutcome(known, known.outcome));
 		expect(JSON.stringify(told)).toContain(`${formatted} more characters of it are lost`);
 	});
+});
+
+test("the answer of a run in its own process does not wait for the files of those in this one", async () => {
+	const [file, dir] = [newFile(), await runsDir()];
+	const it = await open(file, { runsDir: dir, disk: never });
+	const { id } = it.manager.spawn({ ...spec, runner: "process", runsDir: dir }, { isBackground: true });
+	const times = { startedAt: 1, completedAt: 2, turns: 1, toolUses: 0 };
+	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 };
+	const outcome = { status: "completed" as const, text: LONG };
+	await mkdir(join(dir, id), { mode: 0o700 });
+	const about = { runId: id, agentId: id, run: 1, writtenBy: "wrapper" as const };
+	await writeResult(join(dir, id), { format: 1, ...about, outcome, ...times, usage });
+	await it.answer(id, LONG);
+	await expect.poll(() => it.sent).toHaveLength(1);
+	expect(settledIn(file)).toEqual([expect.not.objectContaining({ text: expect.anything() })]);
+	expect(it.sent[0]?.content).toContain(join(dir, id, "result.json"));
 });
 
 test("a short answer is in the session at once, whole", async () => {
