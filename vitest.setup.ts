@@ -1,6 +1,6 @@
 /**
  * How patient tests are: before each file, as the machine is then. `expect.poll` waits that long without being told, so a
- * test names no time.
+ * test names no time (`scripts/waits.mjs` checks that).
  */
 import { vi } from "vitest";
 import { patienceMs, WAITS_PER_TEST } from "./tools/testkit/src/wait.ts";

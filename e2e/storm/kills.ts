@@ -192,7 +192,7 @@ async function play({ plan, answers }: Held, stage: Stage): Promise<void> {
 		if (sign !== "asked" && sign !== "answered")
 			await until(`${first.key} has ${sign}`, async () => (await shows(sign, first, file)) || undefined, 1);
 	}
-	await delay(afterMs); // the moment itself, not a wait for something
+	await delay(afterMs); // real time: the moment itself, not a wait for something
 }
 
 async function shows(sign: KillPlan["sign"], { key }: MortalPlan, file: string): Promise<boolean> {

@@ -5,13 +5,13 @@ import { patienceMs } from "@pi-subagents-dev/testkit";
 /** As parts of a wait, how long things may lag behind at the end of a storm. */
 export const LAGS = {
 	/** What is written and told. */
-	news: 1 / 12,
+	news: 1 / 6,
 	/** Processes, once their result is known. */
-	processes: 1 / 3,
+	processes: 2 / 3,
 	/** The commit of an agent that was stopped. */
-	commits: 1 / 2,
+	commits: 1,
 	/** What works on another machine for a pi that is gone may do so for a minute, and then ends. */
-	farProcesses: 3 / 2,
+	farProcesses: 3,
 };
 
 /** What is still wrong when everything has had its time. */

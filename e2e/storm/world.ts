@@ -221,14 +221,14 @@ export class World {
 	async #untilOver(): Promise<Account | undefined> {
 		let asked = this.#model.asked;
 		let lastAt = performance.now();
-		while (performance.now() - lastAt < patienceMs()) {
+		while (performance.now() - lastAt < patienceMs(2)) {
 			this.#notices();
 			const account = await this.#account();
 			await this.#reply(account);
 			if (this.#model.asked > asked) lastAt = performance.now(); // it goes on
 			asked = this.#model.asked;
 			if (isOver(account) && (await this.#pi.isIdle()) && (await this.#jobsAreOver())) return account;
-			await delay(20);
+			await delay(20); // real time: between two looks
 		}
 		return undefined;
 	}

@@ -1,16 +1,18 @@
 /** Extensions of other people, as text: they know the channels and nothing of us. Each writes down what it sees. */
+import { pathToFileURL } from "node:url";
 
 const note = `
 import { appendFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 const note = (what) => appendFileSync("log.jsonl", JSON.stringify(what) + "\\n");
+const PATIENCE_MS = Number(process.env.CONSUMER_PATIENCE_MS);
 `;
 
 /** Asks by the protocol, as consumers of version 2 do: an id, a channel of its own, a timeout. */
 const call = `
-const call = (pi, channel, params, timeoutMs) => new Promise((resolve, reject) => {
+const call = (pi, channel, params) => new Promise((resolve, reject) => {
 	const requestId = randomUUID();
-	const timer = setTimeout(() => { off(); reject(new Error(channel + " timed out")); }, timeoutMs);
+	const timer = setTimeout(() => { off(); reject(new Error(channel + " timed out")); }, PATIENCE_MS);
 	const off = pi.events.on(channel + ":reply:" + requestId, (reply) => {
 		off();
 		clearTimeout(timer);
@@ -28,7 +30,7 @@ export default (pi) => {
 	pi.events.on("subagents:ready", async () => {
 		note({ who: "waits", ready: true });
 		try {
-			const { id } = await call(pi, "subagents:rpc:spawn", { type: "general-purpose", prompt: "Pass it on.", options: { description: "pass it on", model: undefined, cwd: null } }, 30000);
+			const { id } = await call(pi, "subagents:rpc:spawn", { type: "general-purpose", prompt: "Pass it on.", options: { description: "pass it on", model: undefined, cwd: null } });
 			tasks.set(id, "first");
 		} catch (error) {
 			note({ who: "waits", error: error.message });
@@ -46,7 +48,7 @@ const pings = `${note}${call}
 export default (pi) => {
 	pi.on("session_start", async () => {
 		try {
-			const { version } = await call(pi, "subagents:rpc:ping", {}, 2000);
+			const { version } = await call(pi, "subagents:rpc:ping", {});
 			note({ who: "pings", version });
 		} catch (error) {
 			note({ who: "pings", error: error.message });
@@ -55,12 +57,12 @@ export default (pi) => {
 	let own;
 	pi.events.on("subagents:completed", async ({ id, result }) => {
 		if (id !== own) return;
-		await call(pi, "subagents:rpc:consume", { agentId: id }, 2000);
+		await call(pi, "subagents:rpc:consume", { agentId: id });
 		note({ who: "pings", result });
 	});
 	pi.registerCommand("task", {
 		async handler() {
-			const { id } = await call(pi, "subagents:rpc:spawn", { type: "Explore", prompt: "Dig.", options: { description: "dig", isBackground: true } }, 30000);
+			const { id } = await call(pi, "subagents:rpc:spawn", { type: "Explore", prompt: "Dig.", options: { description: "dig", isBackground: true } });
 			own = id;
 			note({ who: "pings", launched: true });
 		},
@@ -82,9 +84,9 @@ export default (pi) => {
 
 /** Uses the typed client: a structured answer, wherever in the order of loading it stands. */
 const connects = (rpc: string) => `${note}
-import { connect } from ${JSON.stringify(rpc)};
+import { connect } from ${JSON.stringify(pathToFileURL(rpc).href)};
 export default (pi) => {
-	const connecting = connect(pi.events, { timeoutMs: 5000 });
+	const connecting = connect(pi.events, { timeoutMs: PATIENCE_MS });
 	connecting.catch((error) => note({ who: "connects", error: error.message }));
 	pi.registerCommand("count", {
 		async handler() {

@@ -18,6 +18,7 @@ import {
 	requireTool,
 	runJson,
 	say,
+	slowdown,
 	systemPromptSays,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -38,7 +39,10 @@ const servers = (...names: readonly string[]) =>
 		mcpServers: Object.fromEntries(
 			names.map((name) => {
 				const mode = name === "silent" ? ["silent"] : [];
-				return [name, { command: "node", args: [SERVER, name, "~/started", ...mode], timeout: 2 }];
+				return [
+					name,
+					{ command: "node", args: [SERVER, name, "~/started", ...mode], timeout: Math.ceil(2 * slowdown()) },
+				];
 			}),
 		),
 	});

@@ -1,7 +1,7 @@
 /** Workflow scripts in real pi: what they can do, and what they may not. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
 	callTool,
 	createGate,
@@ -226,7 +226,7 @@ describe("in pi", () => {
 
 	test("another extension runs a workflow and waits for it", async () => {
 		const client = `
-			import { connect } from ${JSON.stringify(join(root, "packages", "rpc", "dist", "index.js"))};
+			import { connect } from ${JSON.stringify(pathToFileURL(join(root, "packages", "rpc", "dist", "index.js")).href)};
 			import { appendFileSync } from "node:fs";
 			export default (pi) => pi.on("session_start", async (_event, ctx) => {
 				const note = (value) => appendFileSync(ctx.cwd + "/log.jsonl", JSON.stringify(value) + "\\n");

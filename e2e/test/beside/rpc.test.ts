@@ -12,6 +12,7 @@ import {
 	offersTool,
 	otherwise,
 	type PiRpc,
+	patienceMs,
 	say,
 	startRpc,
 	until,
@@ -46,7 +47,11 @@ const rules = [
 const orders = gateCases<["before" | "after"]>([["before"], ["after"]], 0);
 
 const world = (order: "before" | "after", names: readonly (keyof typeof files)[]): Promise<Scene> =>
-	scene(rules, { files, extensions: order === "before" ? [...names, extensionDir] : [extensionDir, ...names] });
+	scene(rules, {
+		files,
+		variables: { CONSUMER_PATIENCE_MS: String(patienceMs()) },
+		extensions: order === "before" ? [...names, extensionDir] : [extensionDir, ...names],
+	});
 
 interface Note {
 	who: string;
@@ -152,11 +157,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	});
 
 	test("without us, requests fail in time with that reason", async () => {
-		await using it = await scene(rules, { files, extensions: ["pings.ts", "connects.ts"] });
+		await using it = await scene(rules, {
+			...{ files, extensions: ["pings.ts", "connects.ts"] },
+			variables: { CONSUMER_PATIENCE_MS: "2000" },
+		});
 		await using _rpc = startRpc({ env: it.env, pi });
 		expect(await notesOf(it, "pings", 1)).toEqual([{ error: "subagents:rpc:ping timed out" }]);
 		expect(await notesOf(it, "connects", 1)).toEqual([
-			{ error: expect.stringContaining("No sub-agent server answered on the bus within 5000 ms.") },
+			{ error: expect.stringContaining("No sub-agent server answered on the bus within 2000 ms.") },
 		]);
 	});
 });

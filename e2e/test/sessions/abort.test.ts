@@ -54,7 +54,7 @@ async function isQuiet({ server }: Scene): Promise<void> {
 		scouts().every(({ aborted, answered }) => aborted || answered) ? true : undefined,
 	);
 	const count = scouts().length;
-	await delay(300); // a child that lived on would ask again by now
+	await delay(300); // real time: a child that lived on would ask again by now
 	expect(scouts()).toHaveLength(count);
 }
 
@@ -92,7 +92,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		for (const ms of MOMENTS_MS)
 			await stopped(rpc, async (from) => {
 				await rpc.waitFor(isCall, { from });
-				await delay(ms);
+				await delay(ms); // real time: the moment of the stop
 			});
 		await isQuiet(it);
 		const ends = rpc.events.filter((event) => event.type === "tool_execution_end" && event.isError);

@@ -21,7 +21,7 @@ import { type Dig, type Digs, digs, FIRST_WORDS, type Phase, pidOf, sessionIn } 
 import { inLanes, type Random, randomFrom } from "../../support/rounds.ts";
 
 const seed = Number(process.env.KILL_SEED ?? (isFullRun ? Date.now() % 1_000_000 : 1));
-const SEVERAL_STARTS_OF_PI = patienceMs(4);
+const SEVERAL_STARTS_OF_PI = patienceMs(8);
 
 test(
 	"whenever the parent is killed, its run ends as it should and is reported to the session once",

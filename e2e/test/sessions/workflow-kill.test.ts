@@ -1,7 +1,16 @@
 /** A workflow whose pi is killed: opened again, the session continues it, asks no finished agent twice, and tells the result once. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { callTool, createGate, isFullRun, say, startRpc, systemPromptSays, when } from "@pi-subagents-dev/testkit";
+import {
+	callTool,
+	createGate,
+	isFullRun,
+	patienceMs,
+	say,
+	startRpc,
+	systemPromptSays,
+	when,
+} from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { inLanes } from "../../support/rounds.ts";
 import { parentSays, scene, scoutSays } from "../../support/scene.ts";
@@ -71,7 +80,7 @@ async function wrongAfter(entries: number): Promise<string | undefined> {
 	return `after ${entries} entries: ${shown} results, asked again: ${twice.join(" ")}`;
 }
 
-describe("a killed pi", { timeout: 900_000 }, () => {
+describe("a killed pi", { timeout: patienceMs(30) }, () => {
 	test("after each of its entries: the workflow completes, no finished agent runs twice, the result comes once", async () => {
 		// Started, two phases, three for each call, and the end.
 		const last = 3 * CALLS + 4;

@@ -23,7 +23,7 @@ const STRANGE: [string, (path: string, other: string) => unknown][] = [
 	],
 ];
 
-describe.each(await gatePis())("pi $version", { timeout: 120_000 }, (pi) => {
+describe.each(await gatePis())("pi $version", (pi) => {
 	test.each(gateCases(STRANGE, 0, 2))("%s in place of a journal", async (_what, put) => {
 		await using it = await scene(
 			[parentSays(callTool("workflow", { script: script(body, "one") }), say("Started.")), scoutSays(hang())],

@@ -5,7 +5,7 @@ import { figuresOf, halvesOf } from "../../storm/long-figures.ts";
 import { longRun } from "../../storm/long-run.ts";
 
 test("hundreds of agents through one pi leave little behind, and the last ones no more than the first", {
-	timeout: patienceMs(5),
+	timeout: patienceMs(10),
 }, async () => {
 	const { samples, violations, runDirectories } = await longRun({
 		agents: isFullRun ? 312 : 156,
@@ -26,7 +26,7 @@ test("hundreds of agents through one pi leave little behind, and the last ones n
 });
 
 if (isFullRun)
-	test("on a screen as well, where all of them are drawn", { timeout: patienceMs(5) }, async () => {
+	test("on a screen as well, where all of them are drawn", { timeout: patienceMs(10) }, async () => {
 		const { samples, violations } = await longRun({ agents: 156, samples: 3, isOnScreen: true });
 		expect({ violations, warnings: samples.at(-1)?.warnings }).toEqual({ violations: [], warnings: [] });
 		const figures = figuresOf(samples.slice(1));

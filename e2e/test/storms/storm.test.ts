@@ -32,11 +32,11 @@ test("the same with agents in their own processes, and kills", () =>
 	weather([7], { isFull: true, extras: ["launcher"] }));
 
 if (isFullRun) {
-	test("the same with workflows, checks, launchers and another machine", { timeout: patienceMs(10) }, () =>
+	test("the same with workflows, checks, launchers and another machine", { timeout: patienceMs(20) }, () =>
 		weather([2, 16], { isFull: true, extras: EXTRAS.filter((extra) => extra !== "mcp") }),
 	);
 
-	test("the same with MCP servers", { timeout: patienceMs(10) }, async () => {
+	test("the same with MCP servers", { timeout: patienceMs(20) }, async () => {
 		const pi = (await availablePis()).find(({ version }) => !version.startsWith("0."));
 		await weather([1, 4], { isFull: false, extras: ["mcp", "workflow"], pi });
 	});

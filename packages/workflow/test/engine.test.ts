@@ -260,7 +260,8 @@ describe("the rest", () => {
 		const held = start(`return agent("a")`);
 		held.run.pause();
 		held.run.pause();
-		await new Promise((go) => setTimeout(go, 50));
+		await expect.poll(() => held.events.map(({ type }) => type)).toContain("called");
+		await new Promise(setImmediate);
 		expect(held.prompts).toEqual([]);
 		held.run.continue();
 		expect(await held.result).toEqual(completed("did a"));

@@ -1,4 +1,7 @@
 /** What a script cannot do, and that its clock and its dice are the journal's. */
+
+import { handClock } from "@pi-subagents/core/testing";
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import { describe, expect, test } from "vitest";
 import { resultOf, start } from "./support.ts";
 
@@ -79,7 +82,8 @@ describe("attacks", () => {
 		["/(a+)+$/.test('a'.repeat(60) + 'b')", "endless loop"],
 		["let s = 'x'; for (;;) s += s + s", "Invalid string length"],
 	])("%s: a clear error", async (script, says) => {
-		const { run, result } = start(script, { limits: { cpuMs: 2_000, memoryMb: 64 } });
+		const cpuMs = says === "endless loop" ? 2_000 : patienceMs();
+		const { run, result } = start(script, { limits: { cpuMs, memoryMb: 64 } });
 		expect(await result).toEqual({ status: "failed", error: expect.stringContaining(says) });
 		expect(run.state.logs.length).toBeLessThanOrEqual(200);
 	});
@@ -109,16 +113,19 @@ describe("bounds", () => {
 	});
 
 	test("an agent may take longer than the script may compute", async () => {
-		const agent = () =>
-			new Promise<{ status: "completed"; text: string; tokens: number }>((done) =>
-				setTimeout(() => done({ status: "completed", text: "late", tokens: 0 }), 1_500),
-			);
-		expect(await resultOf("return agent('a')", { agent, limits: { cpuMs: 1_000 } })).toMatchObject({ value: "late" });
+		const clock = handClock();
+		const agent = async () => {
+			await expect.poll(() => clock.waiting()).toBe(0);
+			clock.advance(1_500);
+			return { status: "completed" as const, text: "late", tokens: 0 };
+		};
+		const result = await resultOf("return agent('a')", { agent, clock, limits: { cpuMs: 1_000 } });
+		expect(result).toMatchObject({ value: "late" });
 	});
 
 	test("a memory bomb ends with an error", async () => {
 		const bomb = "const all = []; for (;;) all.push(Array.from({ length: 10000 }, (_, i) => ({ i })))";
-		const result = await resultOf(bomb, { limits: { memoryMb: 32, cpuMs: 20_000 } });
+		const result = await resultOf(bomb, { limits: { memoryMb: 32, cpuMs: patienceMs() } });
 		expect(result).toEqual({ status: "failed", error: "The script used more than 32 MB of memory." });
 	});
 
@@ -149,7 +156,7 @@ test("the clock moves with answers, and clock and dice are the same in every run
 		await parallel([() => pipeline([4], (n) => agent("a" + n)), () => agent("a1")])
 		return { first, passed: Date.now() - begun >= 25, same: first === Date.now(), drawn, fixed: new Date(0).getTime(), text: typeof Date(), is: new Date() instanceof Date }`;
 	const agent = async ({ prompt }: { prompt: string }) => {
-		await new Promise((go) => setTimeout(go, prompt === "a1" ? 30 : 1)); // the first is answered last
+		await new Promise((go) => setTimeout(go, prompt === "a1" ? 30 : 1)); // real time: it is what the script's clock shows
 		return { status: "completed" as const, text: "", tokens: 0 };
 	};
 	const { result, events } = start(script, { agent });

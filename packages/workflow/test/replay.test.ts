@@ -118,8 +118,11 @@ describe("the same script", () => {
 			const seen = await parallel([3, 1, 2].map((n) => async () => { await agent("n" + n); return budget.spent() }))
 			return { before, seen, all: budget.spent() }`;
 		const load = async () => `${META}await agent("inner")\nreturn budget.spent()`;
+		const others = new Set(["n1", "n2"]);
 		const agent: Agent = async ({ prompt }) => {
-			await new Promise((go) => setTimeout(go, prompt === "n3" ? 30 : 1)); // the first is answered last
+			if (prompt === "n3") await expect.poll(() => others.size).toBe(0); // the first is answered last
+			await new Promise(setImmediate);
+			others.delete(prompt);
 			return { status: "completed", text: prompt, tokens: 10 };
 		};
 		const { result, events } = start(script, { agent, load });

@@ -68,5 +68,5 @@ export {
 } from "./server/model-server.ts";
 export { putStrange, STRANGE_KINDS, type StrangeFile, type StrangeKind } from "./strange-files.ts";
 export { createTempDir, type TempDir } from "./temp-dir.ts";
-export { createGate, type Gate, patienceMs, until } from "./wait.ts";
+export { createGate, type Gate, patienceMs, slowdown, until } from "./wait.ts";
 export { workspaceCache } from "./workspace-cache.ts";

@@ -11,7 +11,7 @@ export async function onceInRun(dir: string, make: (dir: string) => Promise<unkn
 	if (await isMadeHere(dir)) return fill(dir, make);
 	while (!(await exists(join(dir, FINISHED)))) {
 		if (await exists(join(dir, FAILED))) throw new Error(`another test file could not fill ${dir}`);
-		await pause(50);
+		await pause(50); // real time: between two looks, for as long as the other needs
 	}
 }
 

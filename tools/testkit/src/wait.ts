@@ -8,13 +8,13 @@ import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The time for one wait on a machine that does little else. */
-const WAIT_MS = 60_000;
+const WAIT_MS = 30_000;
 
 /** A hang must end, whatever the machine does. */
 const MOST_TIMES = 10;
 
 /** A test may take as long as this many waits, so that a wait that fails gets to say what it saw. */
-export const WAITS_PER_TEST = 3;
+export const WAITS_PER_TEST = 4;
 
 /** How long something may take that should happen. For more than that, for example a storm, say how many `waits` it has. */
 export function patienceMs(waits = 1, load = machineLoad()): number {
@@ -33,7 +33,7 @@ function machineLoad(): number {
 
 /** How long a program that was told to end may take before it is killed. */
 export function graceMs(): number {
-	return patienceMs(1 / 12);
+	return patienceMs(1 / 6);
 }
 
 /** Calls `giveUp` when the time is over, and not before the machine had its chance. Returns how to stop that. */

@@ -58,7 +58,7 @@ test("a command is refused by pi in its response, and by the driver if pi is gon
 test("what is not on the screen is reported with the screen", async () => {
 	const { env } = await bench();
 	const tui = await startTui({ env });
-	const waiting = tui.waitForText("the moon", { timeoutMs: 100 });
+	const waiting = tui.waitForText("the moon", { timeoutMs: 100 }); // real time: it never comes
 	await expect(waiting).rejects.toThrow(
 		/Gave up after \d+ ms\nthe moon is not on the screen:\n┌──[\s\S]*fake-1[\s\S]*└──/,
 	);

@@ -6,6 +6,7 @@ import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, KeybindingsManager, stripTerminalSequences, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { type AgentRecord, Manager, type RunSpec } from "@pi-subagents/core";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { expect } from "vitest";
 import { createDialogs } from "../../src/questions/dialogs.ts";
 import { openViewer, type ViewerDeps } from "../../src/viewer/viewer.ts";
 import { spec } from "../fixture.ts";
@@ -70,12 +71,16 @@ export async function world() {
 		(overlays.at(-1)?.render(80) ?? []).map((line) => stripTerminalSequences(line).trimEnd()).join("\n");
 	/** Resolves when the screen shows it. What is awaited is work on files, which no clock of ours can hurry. */
 	const shows = async (text: string | RegExp): Promise<string> => {
-		for (const deadline = performance.now() + 20_000; performance.now() < deadline; ) {
-			const now = screen();
-			if (typeof text === "string" ? now.includes(text) : text.test(now)) return now;
-			await new Promise((resolve) => setImmediate(resolve));
-		}
-		throw new Error(`${text} is not on the screen:\n${screen()}`);
+		let now = "";
+		const look = expect.poll(
+			() => {
+				now = screen();
+				return now;
+			},
+			{ interval: 1 },
+		);
+		await (typeof text === "string" ? look.toContain(text) : look.toMatch(text));
+		return now;
 	};
 	return {
 		...{ dir, sessionDir, clock, runner, manager, deps, ctx, told, copied, asked, overlays, screen, shows },

@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { patienceMs, until } from "@pi-subagents-dev/testkit/wait";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { type CommandOptions, commandText, runCommand } from "../../src/commands/run-command.ts";
+import { handClock } from "../../src/testing/index.ts";
 
 async function place() {
 	const cwd = await realpath(await mkdtemp(join(tmpdir(), "command-")));
@@ -22,14 +23,6 @@ function isAlive(pid: number): boolean {
 		return true;
 	} catch {
 		return false;
-	}
-}
-
-async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-	for (;;) {
-		const found = await look();
-		if (found !== undefined && found !== false) return found;
-		await new Promise((resolve) => setTimeout(resolve, 10));
 	}
 }
 
@@ -77,21 +70,26 @@ describe("a command", () => {
 		const { run, pid } = await place();
 		const command =
 			"sh -c 'trap \"\" TERM; echo $$ > stubborn; while :; do sleep 0.05; done' & trap '' TERM; wait; wait";
-		expect(await run(command, { timeoutMs: 300 })).toMatchObject({ how: "timed_out" });
-		const left = await pid("stubborn");
-		expect(left).toBeDefined();
-		await until(() => !isAlive(left ?? 0));
+		const clock = handClock();
+		const running = run(command, { timeoutMs: 300, clock });
+		const stubborn = await until("it has begun", () => pid("stubborn"));
+		clock.advance(300);
+		clock.advance(10_000); // it does not end by itself
+		const letGo = setInterval(() => clock.advance(1_000), 10); // nor does it let go of the output
+		onTestFinished(() => clearInterval(letGo));
+		expect(await running).toMatchObject({ how: "timed_out" });
+		await expect.poll(() => isAlive(stubborn)).toBe(false);
 	});
 
 	test("has ended when it ends, even if a process that left its group holds the output open", async () => {
 		const { run, pid } = await place();
 		const daemon = `const { spawn } = require("node:child_process");
 			const stdio = ["ignore", "inherit", "inherit"];
-			const { pid } = spawn(process.execPath, ["-e", "setTimeout(() => undefined, 60_000)"], { detached: true, stdio });
+			const { pid } = spawn(process.execPath, ["-e", "setInterval(() => undefined, 60_000)"], { detached: true, stdio });
 			require("node:fs").writeFileSync("daemon", String(pid));
 			console.log("started");
 			process.exit(0);`;
-		const end = await run([process.execPath, "-e", daemon]);
+		const end = await run([process.execPath, "-e", daemon], { timeoutMs: patienceMs() });
 		process.kill((await pid("daemon")) ?? 0, "SIGKILL");
 		expect(end).toMatchObject({ how: "exited", code: 0, stdout: "started\n" });
 	});
@@ -100,7 +98,7 @@ describe("a command", () => {
 		const { run, pid } = await place();
 		const stopping = new AbortController();
 		const running = run("echo $$ > it; sleep 1000", { signal: stopping.signal });
-		const it = await until(() => pid("it"));
+		const it = await until("it has begun", () => pid("it"));
 		stopping.abort();
 		expect(await running).toMatchObject({ how: "stopped" });
 		expect(isAlive(it)).toBe(false);
@@ -111,7 +109,7 @@ describe("a command", () => {
 		const { run, pid } = await place();
 		expect(await run("sleep 1000 & echo $! > left")).toMatchObject({ how: "exited", code: 0 });
 		const left = await pid("left");
-		await until(() => !isAlive(left ?? 0));
+		await expect.poll(() => isAlive(left ?? 0)).toBe(false);
 	});
 
 	test("ends when the process that runs it is killed", async () => {
@@ -123,15 +121,15 @@ describe("a command", () => {
 				"--no-warnings",
 				"--input-type=module",
 				"-e",
-				`import { runCommand } from ${JSON.stringify(fileURLToPath(new URL("../../src/commands/run-command.ts", import.meta.url)))};
-				import { systemClock } from ${JSON.stringify(fileURLToPath(new URL("../../src/base/clock.ts", import.meta.url)))};
+				`import { runCommand } from ${JSON.stringify(import.meta.resolve("../../src/commands/run-command.ts"))};
+				import { systemClock } from ${JSON.stringify(import.meta.resolve("../../src/base/clock.ts"))};
 				await runCommand({ command: "trap '' TERM HUP; echo $$ > it; sleep 1000; sleep 1000", cwd: ${JSON.stringify(cwd)}, clock: systemClock });`,
 			],
 			{ stdio: "inherit" },
 		);
-		const it = await until(() => pid("it"));
+		const it = await until("it has begun", () => pid("it"));
 		parent.kill("SIGKILL");
-		await until(() => !isAlive(it));
+		await expect.poll(() => isAlive(it)).toBe(false);
 	});
 });
 

@@ -1,6 +1,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isOwnFile, refusalOf } from "../../src/guards/own-files.ts";
@@ -26,7 +27,7 @@ describe("what only pi-subagents writes", () => {
 			"../.pi/subagents/runs/a1/result.json",
 			"./../.pi//subagents/./runs/a2/../a1/control.jsonl",
 			"@../.pi/subagents/runs/a1/result.json",
-			`file://${runs}/a1/result.json`,
+			pathToFileURL(join(runs, "a1", "result.json")).href,
 			"../link/a1/result.json",
 			"../dangling",
 			"../.pi/subagents/RUNS/a1/result.json",

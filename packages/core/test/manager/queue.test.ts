@@ -1,3 +1,4 @@
+import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
 import { fakeRunner } from "../../src/testing/index.ts";
 import { spec } from "../fixtures/events.ts";
@@ -153,10 +154,8 @@ test("a thousand queued agents are stopped at once with the agent that launched 
 	const parent = spawn({ subagents: "*" });
 	const scope = manager.scope(parent.id);
 	const ids = Array.from({ length: 1_000 }, () => scope.spawn(spec, { isBackground: true }).id);
-	const began = performance.now();
-	manager.abort(parent.id, { by: "user" });
+	expect(cpuMs(() => manager.abort(parent.id, { by: "user" }))).toBeLessThan(2_000);
 	expect(ids.map((id) => manager.store.record(id)?.status)).toEqual(ids.map(() => "aborted"));
-	expect(performance.now() - began).toBeLessThan(2_000);
 	expect(runner.runs).toHaveLength(4);
 	expect(manager.slots()).toMatchObject({ running: 0, queued: 0 });
 	expect(clock.waiting()).toBe(0);

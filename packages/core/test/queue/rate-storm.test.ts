@@ -18,6 +18,7 @@ function randomFrom(seed: number): () => number {
 	};
 }
 
+/** real time: a turn for what the sessions do; the time of the test is the clock's. */
 const breath = () => new Promise<void>((resolve) => setTimeout(resolve, 2));
 
 test("a hundred agents that all get a 429 wait together, continue one by one, and all complete", async () => {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { claimDir, identityOf } from "../../src/runs/index.ts";
@@ -85,7 +84,7 @@ test("only the owner lets go of a run", async () => {
 test("of many processes that claim the run of a dead owner at once, one gets it", async () => {
 	const dir = await runDir();
 	await ownedBy({}, dir);
-	const module = fileURLToPath(new URL("../../src/runs/owner.ts", import.meta.url));
+	const module = import.meta.resolve("../../src/runs/owner.ts");
 	// Each says that it is ready, waits for the word, claims, and stays alive until its input ends.
 	const script = `
 		const { claimDir } = await import(${JSON.stringify(module)});

@@ -1,6 +1,7 @@
 /** Repositories that a stranger, or an agent, has set up to make git run something. Whatever runs leaves a file in the home. */
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
 	applyWorktree,
@@ -143,7 +144,7 @@ test("a partial clone fetches nothing that it lacks, and the settings that it wo
 	const it = await repo();
 	await it.run(["config", "uploadpack.allowFilter", "true"]);
 	const clone = join(it.home, "clone");
-	await it.run(["clone", "--quiet", "--no-checkout", "--filter=blob:none", `file://${it.main}`, clone]);
+	await it.run(["clone", "--quiet", "--no-checkout", "--filter=blob:none", pathToFileURL(it.main).href, clone]);
 	const ssh = await program(it, "ssh");
 	for (const [key, value] of [
 		["core.sshCommand", ssh],
@@ -156,7 +157,7 @@ test("a partial clone fetches nothing that it lacks, and the settings that it wo
 	);
 	await expect(it.git(["reset", "--hard"], { cwd: clone })).rejects.toThrow();
 	expect(await ran(it)).toEqual([]);
-	await it.run(["config", "remote.origin.url", `file://${it.main}`], clone);
+	await it.run(["config", "remote.origin.url", pathToFileURL(it.main).href], clone);
 	await it.run(["config", "--unset", "remote.origin.uploadpack"], clone);
 	const record = await it.open({ cwd: clone, allows: all });
 	expect(await it.read("src/a.txt", record.root)).toBe("one\ntwo\nthree\n");

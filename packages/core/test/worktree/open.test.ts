@@ -206,6 +206,7 @@ describe("a worktree", () => {
 		for (const ticks of [0, 1, 5, 20, 60]) {
 			const stop = new AbortController();
 			const opening = it.open({ signal: stop.signal, id: `t${ticks}` });
+			// real time: the moment of the stop
 			for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setTimeout(resolve, 1));
 			stop.abort(new Error("stopped"));
 			await opening.then(

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { callTool, converse, isFullRun, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { Manager, type Outcome, type RunSpec, systemClock } from "../../src/index.ts";
@@ -267,7 +268,7 @@ describe("the guard, in a real session", () => {
 		await symlink(it.main, join(it.home, "link"));
 		const paths = [
 			"../../../../../app/x.txt",
-			`file://${it.main}/x.txt`,
+			pathToFileURL(join(it.main, "x.txt")).href,
 			join(it.home, "link", "x.txt"),
 			"way-out/x.txt",
 			"way-out/src/a.txt",

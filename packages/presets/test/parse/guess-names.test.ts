@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
 import { builtins, discoverPresets, findPreset, parsePreset, subagentsDirs } from "../../src/index.ts";
 import { parseWith, preset, subagents, tree } from "../support.ts";
@@ -78,9 +79,7 @@ describe("where the name is unclear, the likely one and the file name are held",
 
 test("thousands of broken names take no longer than a few", () => {
 	const text = `---\n${"name: [\n".repeat(30_000)}`;
-	const start = performance.now();
-	expect(claimed(text)).toEqual(["my-scout"]);
-	expect(performance.now() - start).toBeLessThan(100);
+	expect(cpuMs(() => expect(claimed(text)).toEqual(["my-scout"]))).toBeLessThan(300);
 });
 
 test("a name that is there twice holds both", () => {

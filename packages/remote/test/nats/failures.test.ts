@@ -19,6 +19,7 @@ async function timesSettled({ spec }: NatsWorld): Promise<number> {
 	return (await readEvents(spec.artifacts)).filter(({ type }) => type === "agent_settled").length;
 }
 
+/** real time: how long something is away, compared with a lease. */
 const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.skipIf(!hasNats)("a fleet when something fails", () => {

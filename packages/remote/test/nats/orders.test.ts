@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { systemClock } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { remoteRunner } from "../../src/index.ts";
 import { buildOrder } from "../../src/link/order.ts";
@@ -313,10 +314,10 @@ describe.skipIf(!hasNats)("orders of a fleet", () => {
 			const { systemClock } = await import("@pi-subagents/core");
 			const link = new NatsLink({ name: "fleet", access: ${JSON.stringify(access)}, clock: systemClock, report: console.log });
 			const unfollow = link.follow("none", async () => ({}), console.log);
-			link.onBeat((isUp) => isUp && (console.log("up"), unfollow()));
-			await new Promise((resolve) => setTimeout(resolve, 500));`;
+			const waiting = setInterval(() => {}, 60_000);
+			link.onBeat((isUp) => isUp && (console.log("up"), unfollow(), clearInterval(waiting)));`;
 		const args = ["--conditions=@pi-subagents/source", "--input-type=module", "-e", script];
-		const { stdout } = await run(process.execPath, args, { cwd: import.meta.dirname, timeout: 15_000 });
+		const { stdout } = await run(process.execPath, args, { cwd: import.meta.dirname, timeout: patienceMs() });
 		expect(stdout).toBe("up\n");
 	});
 

@@ -148,6 +148,6 @@ describe.skipIf(!hasNats)("a storm over a fleet", () => {
 			process.stderr.write(`storm: ${JSON.stringify(counts)}\n`);
 			expect(counts.completed).toBeGreaterThan(RUNS / 2);
 		},
-		patienceMs(4),
+		patienceMs(8),
 	);
 });

@@ -45,7 +45,7 @@ function slowEngine() {
 test("a connection that comes back while the log is being opened leaves one reader, and the end none", async () => {
 	const { answers, open, engine } = slowEngine();
 	const workers = { poolsFor: () => [] };
-	const near = { id: "n-test", engine, workers, clock: systemClock, leaseMs: 1_000 } as unknown as Near;
+	const near = { id: "n-test", engine, workers, clock: systemClock, leaseMs: 600_000 } as unknown as Near;
 	const order = buildOrder({ ...sampleSpec, agentId: "a1", run: 1 }, { key: "k1", isTrusted: false, aliases: [] });
 	const stop = new AbortController();
 	const placing = new Placing(near, { order, labels: [], machine: "fleet", at: 0, signal: stop.signal });

@@ -12,7 +12,7 @@ const plan = isFull ? { processes: 10, jobs: 100, seconds: 900 } : { processes: 
 const seed = Number(process.env.CHAOS_SEED ?? 1);
 
 test(`no run starts twice and no due time is forgotten, whichever process is killed (seed ${seed})`, {
-	timeout: patienceMs(isFull ? 10 : 3),
+	timeout: patienceMs(isFull ? 20 : 4),
 }, async () => {
 	const after = await chaos({ ...plan, seed });
 	expect(after.kills).toBeGreaterThan(plan.processes);

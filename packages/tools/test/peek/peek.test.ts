@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { handClock } from "@pi-subagents/core/testing";
 import { sanitize, unfenced } from "@pi-subagents/progress";
 import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
+import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { formatPeek, type Peek, peek } from "../../src/peek/peek.ts";
 
@@ -223,7 +224,7 @@ describe("a regex", () => {
 			console.log((await peek(${JSON.stringify(path)}, { regex: "3" })).lines[0].text);
 			await peek(${JSON.stringify(await fileOf(`${"a".repeat(60)}!\n`))}, { regex: "^(a+)+$" }).catch((error) => console.log(error.code));`;
 		const args = ["--conditions=@pi-subagents/source", "--input-type=module", "--no-warnings", "-e", script];
-		const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+		const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: patienceMs() });
 		expect(stdout).toBe("line 3\nbad_request\n");
 	});
 });

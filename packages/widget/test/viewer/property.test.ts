@@ -150,7 +150,7 @@ describe("the screen", () => {
 				{ numRuns: isFullRun ? 150 : 40 },
 			);
 		},
-		patienceMs(4),
+		patienceMs(8),
 	);
 
 	test(
@@ -165,6 +165,6 @@ describe("the screen", () => {
 				shown.viewer.dispose();
 			}
 		},
-		patienceMs(4),
+		patienceMs(8),
 	);
 });

@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { patienceMs } from "../wait.ts";
 
 export interface PinnedPackage {
 	readonly name: string;
@@ -55,7 +56,7 @@ async function npmPack(into: string, packages: readonly PinnedPackage[]): Promis
 	const specs = packages.map(({ name, version }) => `${name}@${version}`);
 	const flags = ["--loglevel=error", "--prefer-offline", "--ignore-scripts", "--fetch-retry-mintimeout=1000"];
 	// npm is a script on Windows, which only a shell can start; there is nothing to quote in these arguments.
-	const options = { cwd: into, shell: process.platform === "win32", timeout: 180_000 };
+	const options = { cwd: into, shell: process.platform === "win32", timeout: patienceMs(6) };
 	await run("npm", ["pack", ...flags, ...specs], options).catch((error: Error & { stderr?: string }) => {
 		const reason = (error.stderr || error.message).split("\n").slice(0, 3).join(" ");
 		throw new Error(`npm could not fetch ${specs.join(", ")}: ${reason}`, { cause: error });

@@ -36,6 +36,7 @@ export async function sendReply(response: ServerResponse, reply: Reply, request:
 	for (const [index, chunk] of chunksOf(reply, request).entries()) {
 		if (index >= cutAfter) break;
 		if (index > 0 && index === chunksBeforeGate && (await Promise.race([gate, closed])) === "closed") return;
+		// real time: the test asked for a slow answer
 		if (reply.chunkDelayMs) await Promise.race([delay(reply.chunkDelayMs, undefined, { ref: false }), closed]);
 		if (response.destroyed) return;
 		await Promise.race([write(response, `data: ${chunk}\n\n`), closed]);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { availablePis } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test("built, the library finds what checks answers", async () => {
 	const { dir } = await buildOnce();
 	const cwd = fileURLToPath(new URL("../../..", import.meta.url));
 	const script = `
-		import { judgeAnswer } from ${JSON.stringify(join(dir, "output/index.js"))};
+		import { judgeAnswer } from ${JSON.stringify(pathToFileURL(join(dir, "output/index.js")).href)};
 		process.stdout.write(JSON.stringify((await judgeAnswer("{}", { type: "object" })).result));
 	`;
 	const options = ["--conditions=@pi-subagents/source", "--input-type=module", "-e", script];

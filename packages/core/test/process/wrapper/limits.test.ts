@@ -1,3 +1,4 @@
+import { slowdown } from "@pi-subagents-dev/testkit/wait";
 import { expect, test } from "vitest";
 import type { Limits } from "../../../src/index.ts";
 import { fakeWorld } from "./fixture.ts";
@@ -23,8 +24,8 @@ test.each<[string, string, Limits, { by: string; reason: string }]>([
 });
 
 test.each<[string, Limits]>([
-	["timeout", { timeoutMs: 700 }],
-	["idle", { idleTimeoutMs: 600 }],
+	["timeout", { timeoutMs: 700 * slowdown() }],
+	["idle", { idleTimeoutMs: 600 * slowdown() }],
 ])("%s: what a child had written of its answer is kept", async (by, limits) => {
 	await using world = await fakeWorld("streams", { spec: { limits } });
 	const { result } = await world.run();

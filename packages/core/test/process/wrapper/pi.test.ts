@@ -1,5 +1,6 @@
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { callTool, callTools, gatePis, httpError, isFullRun, otherwise, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
@@ -153,9 +154,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 					? say("Tried.")
 					: callTools(
 							callTool("edit", { path: join(runDir, "control.jsonl"), edits: [{ oldText: "a", newText: "b" }] }),
-							...[join(runDir, "a"), `@${runDir}/b`, `file://${runDir}/c`, "link/d", "~/link/e", "dangling"].map(
-								(path) => callTool("write", { path, content: "{}" }),
-							),
+							...[
+								join(runDir, "a"),
+								`@${runDir}/b`,
+								pathToFileURL(join(runDir, "c")).href,
+								"link/d",
+								"~/link/e",
+								"dangling",
+							].map((path) => callTool("write", { path, content: "{}" })),
 							callTool("write", { path: "note.txt", content: "milk" }),
 						),
 			{ spec: { tools: ["write", "edit"] } },
