@@ -19,20 +19,20 @@ const CODE = /\.[cm]?[jt]sx?$/;
 const HELPERS = ["tools/testkit/src/wait.ts", "e2e/storm/patience.ts"];
 
 const POLL = "wait with `expect.poll`, or with `until` of the testkit";
-/** What is wrong, and what to write instead. */
+const LIMIT = "a limit depends on the machine: none, as tests have one, or `patienceMs(waits)`";
+/** What is wrong, what to write instead, and what must follow on the next line. */
 const WAITS = [
 	[/\bvi\.wait(?:For|Until)\(/, "use `expect.poll`, which is as patient as the machine is busy"],
 	[/\.poll\(.*\btimeout:/, "`expect.poll` needs no timeout: it is as patient as the machine is busy"],
-	[/[{,]\s*timeout: (?:\d[\d_]{3,}|[A-Z_]+)\b/, "a limit depends on the machine: none, or `patienceMs(waits)`"],
-	[
-		/^\s*(?:\}, )?\d{2,}_000(?:,|\);)$/,
-		"a test has a limit that depends on the machine; a very long one, `patienceMs(waits)`",
-	],
+	[/(?<!\w: )\{(?:[^{}]*,)?\s*timeout: (?:\d[\d_]{3,}|[A-Z_]+)\b/, LIMIT],
+	[/^\s*\}, \d{2,}_000\);$/, LIMIT],
+	[/^\s*\d{2,}_000,$/, LIMIT, /^\s*\);$/], // the last argument of a call
+	[/\bAbortSignal\.timeout\(\d/, LIMIT],
 	[
 		/\b(?:start(?:Rpc|Tui|Terminal)|\w+Print|runJson|nextRequest|waitFor\w*)\(.*\btimeoutMs: \d/,
 		"a driver is as patient as the machine is busy",
 	],
-	[/\b(?:TIMEOUT|PATIENCE|WAIT)\w* = \d/, "a limit depends on the machine: `patienceMs(waits)`"],
+	[/\b(?:TIMEOUT|PATIENCE|WAIT)\w* = \d/, LIMIT],
 	[/\bdeadline = .*\bnow\(\) \+/, POLL],
 	[/\bnow\(\) - \w+\)\.toBeLessThan/, "measure `cpuMs` of the testkit: others use the machine, too"],
 ];
@@ -78,7 +78,8 @@ function sleepsIn(lines) {
 function check(file, lines, rules, excuse) {
 	for (const [index, line] of lines.entries()) {
 		if (line.includes(excuse) || lines[index - 1]?.includes(excuse)) continue;
-		for (const [pattern, instead] of rules)
-			if (pattern.test(line)) complaints.push(`${file}:${index + 1}: ${line.trim().slice(0, 100)}\n    ${instead}`);
+		for (const [pattern, instead, next = /^/] of rules)
+			if (pattern.test(line) && next.test(lines[index + 1] ?? ""))
+				complaints.push(`${file}:${index + 1}: ${line.trim().slice(0, 100)}\n    ${instead}`);
 	}
 }

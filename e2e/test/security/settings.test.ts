@@ -94,7 +94,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("a limit that is not understood refuses launches from everywhere, and no agent's model is asked", async () => {
 		await using it = await world();
 		await settle(it, GOOD);
-		await using rpc = startRpc({ env: it.env, pi, extensions: ["caller.ts"], timeoutMs: 60_000 });
+		await using rpc = startRpc({ env: it.env, pi, extensions: ["caller.ts"] });
 		await rpc.prompt("First");
 		expect(scouts(it)).toBe(1);
 		const [, id = ""] = /"agentId":"(\w+)"/.exec(said(rpc)) ?? [];
@@ -128,7 +128,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 	test("pi starts with a file that is no JSON, says where it is wrong, and launches once it is fixed", async () => {
 		await using it = await world();
 		await settle(it, '{\n\t"toolsets": ["presets"],\n\t"maxDepth": 1,\n}\n');
-		await using rpc = startRpc({ env: it.env, pi, timeoutMs: 60_000 });
+		await using rpc = startRpc({ env: it.env, pi });
 		const wrong = "subagents.json:3: not valid JSON (there is a comma too many before";
 		await until("the user is told", async () => said(rpc).includes(wrong) || undefined);
 		await rpc.prompt("First");

@@ -1,4 +1,5 @@
 /** Secrets in a report, however an agent spells them. */
+import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
 import { buildReport } from "../src/index.ts";
 import { maskOf } from "../src/model/mask.ts";
@@ -113,9 +114,7 @@ test("a secret of any length is masked, in time that grows with the text", () =>
 	// A repeated beginning is what makes careless searches slow.
 	const mask = maskOf([`${"a".repeat(20_000)}b`, `${"ab".repeat(10_000)}c`]);
 	const text = "ab".repeat(500_000);
-	const before = performance.now();
-	mask(text);
-	expect(performance.now() - before).toBeLessThan(5_000);
+	expect(cpuMs(() => void mask(text))).toBeLessThan(5_000);
 });
 
 test("several secrets, also inside one another, leave one mask each", () => {

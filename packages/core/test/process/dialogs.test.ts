@@ -19,7 +19,8 @@ async function guardedWorld(body: string, pi: PiBinary = piUnderTest()) {
 	);
 	const { cwd, agentDir } = world.env;
 	await writeFile(join(cwd, "note.txt"), "milk");
-	const handler = `export default function (pi) { pi.on("tool_call", async (event, ctx) => { ${body} }); }`;
+	const handler = `import { existsSync } from "node:fs";
+		export default function (pi) { pi.on("tool_call", async (event, ctx) => { ${body} }); }`;
 	await mkdir(join(agentDir, "extensions"), { recursive: true });
 	await writeFile(join(agentDir, "extensions", "guard.ts"), handler);
 	const start = (ui?: AgentUi) =>
@@ -87,13 +88,14 @@ test("a dialog that its extension withdraws leaves the user's screen when the to
 		`const over = new AbortController();
 		const answer = ctx.ui.confirm("Sure?", "", { signal: over.signal });
 		ctx.ui.notify("shown");
-		await new Promise((resolve) => setTimeout(resolve, 100));
+		while (!existsSync("shown")) await new Promise((resolve) => setTimeout(resolve, 5));
 		over.abort();
 		${saying("await answer")}`,
 	);
 	const { ui, next } = person();
 	const run = world.start(ui);
 	const { signal } = await next();
+	await writeFile(join(world.spec.cwd, "shown"), "");
 	const withdrawn = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 	await withdrawn;
 	expect(await textOf(run)).toBe("Result: false");

@@ -220,7 +220,7 @@ describe.skipIf(!isLinux)("a process with the mark of a run", () => {
 
 	test("is not signalled by itself or by what runs below it", async () => {
 		const dir = await runDir();
-		const module = new URL("../../src/signals/signals.ts", import.meta.url).pathname;
+		const module = import.meta.resolve("../../src/signals/signals.ts");
 		const script = `const { killMarked } = await import(${JSON.stringify(module)});
 			await killMarked(process.env.PI_SUBAGENTS_RUN_DIR); console.log("lives"); setInterval(() => {}, 1e6);`;
 		const it = await marked(dir.path, script);
