@@ -4,7 +4,10 @@ import { mergeConfig } from "vitest/config";
 import base from "../vitest.base.ts";
 
 /** Files in which all tests are for the full run: one without tests fails. */
-const fullOnly = ["fleet", "life", "newcomer"].map((name) => `test/remote/${name}.test.ts`);
+const fullOnly = [
+	"test/beside/guards.test.ts",
+	...["fleet", "life", "newcomer"].map((name) => `test/remote/${name}.test.ts`),
+];
 const exclude = process.env.TEST_FULL === "1" ? [] : fullOnly;
 
 export default mergeConfig(base, {

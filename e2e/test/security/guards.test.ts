@@ -12,7 +12,7 @@ import {
 	say,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { guardedScene, ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/guards.ts";
+import { guardedScene, ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/env-guard.ts";
 import { asRepository } from "../../support/repository.ts";
 import { isScout, parentSays, scoutSays } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";

@@ -18,7 +18,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { ONE_LINE_GUARD, REFUSAL } from "../../support/guards.ts";
+import { ONE_LINE_GUARD, REFUSAL } from "../../support/env-guard.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
