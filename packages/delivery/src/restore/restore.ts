@@ -55,7 +55,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 	};
 	const join = async (run: LoggedRun): Promise<boolean> => {
 		const { agentId: id, name, isBackground } = run.launch;
-		const end = await endOf(run, clock);
+		const end = await endOf(run, { agentDir, clock });
 		if (end && isOpen) manager.restore(eventsOf(run, manager.store.seq, end));
 		if (end) return true;
 		const meta = await describe(run.launch);
@@ -92,7 +92,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		const ends = new Map<string, RunEnd>();
 		// Ends are read before anything else: the session's first turn must not begin without them.
 		const readEnd = async ([runId, run]: [string, LoggedRun]) => {
-			const end = await endOf(run, clock);
+			const end = await endOf(run, { agentDir, clock });
 			if (end) ends.set(runId, end);
 		};
 		await Promise.all([...runs].map(readEnd));

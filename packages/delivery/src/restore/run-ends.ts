@@ -1,13 +1,13 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
-import { type AgentEvent, type Clock, defined, type Outcome, steadyClock, systemClock } from "@pi-subagents/core";
+import { type AgentEvent, type Clock, defined, type Outcome, steadyClock } from "@pi-subagents/core";
 import {
-	isAlive,
 	isRunDir,
 	isRunPath,
+	isWatched,
+	livingWrapper,
 	type ResultFile,
 	readInterrupted,
 	readResult,
-	readWrapper,
 	writeResult,
 } from "@pi-subagents/core/runs";
 import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
@@ -21,6 +21,13 @@ export type RunEnd = Pick<ResultFile, "outcome" | "completedAt"> &
 		isFiled: boolean;
 	};
 
+/** Where runs have their processes, and how the time passes there. */
+export interface EndPlace {
+	/** pi's own directory. Without it no process of a run is known. */
+	agentDir: string | undefined;
+	clock: Clock;
+}
+
 /** The run without the path to its files unless they are its own: an edited session file must not make us read others. */
 export function withOwnFiles(run: LoggedRun): LoggedRun {
 	const { artifacts, ...launch } = run.launch;
@@ -28,11 +35,11 @@ export function withOwnFiles(run: LoggedRun): LoggedRun {
 }
 
 /** How a run of the opened session ended. Undefined: it may still be running, or that is unknown. */
-export async function endOf(run: LoggedRun, clock: Clock = systemClock): Promise<RunEnd | undefined> {
+export async function endOf(run: LoggedRun, around: EndPlace): Promise<RunEnd | undefined> {
 	const { launch, outlives, settled } = run;
 	// For a delivered result the beginning of the answer is enough until the rest is asked for.
 	if (settled && !isOwed(run)) return loggedEnd(settled);
-	const result = (await resultOf(launch)) ?? (settled || outlives ? undefined : await lastResultOf(launch, clock));
+	const result = (await resultOf(launch)) ?? (settled || outlives ? undefined : await lastResultOf(launch, around));
 	if (settled) return undeliveredEnd(settled, result?.outcome);
 	if (result) return { ...result, isFiled: true };
 	// A run that does not outlive its session ended with it, and its log says how far it had come.
@@ -70,16 +77,18 @@ const LOOK_MS = 50;
  * What a wrapper writes that still lives: it has lost its session and is about to say how its run ended. It knows more
  * than the log does: whether the work was verified, and on which branch it is.
  */
-async function lastResultOf(launch: LaunchEntry, clock: Clock): Promise<ResultFile | undefined> {
+async function lastResultOf(launch: LaunchEntry, { agentDir, clock }: EndPlace): Promise<ResultFile | undefined> {
 	const { artifacts, runner } = launch;
 	const isHere = runner === "process" || runner === "tmux";
-	const wrapper = artifacts !== undefined && isHere ? await readWrapper(artifacts).catch(() => undefined) : undefined;
-	if (wrapper?.type !== "started") return undefined;
+	if (artifacts === undefined || agentDir === undefined || !isHere) return undefined;
+	const place = { agentDir, runDir: artifacts };
+	// One that another pi watches is not ending: this session is a copy of that one's.
+	if (await isWatched(place)) return undefined;
 	const { now, after, hold } = steadyClock(clock);
 	const letGo = hold?.(); // its timers alone would not keep pi alive
 	try {
 		for (const deadline = now() + ENDING_MS; now() < deadline; ) {
-			const isGone = !(await isAlive(wrapper));
+			const isGone = (await livingWrapper(place).catch(() => undefined)) === undefined;
 			const result = await resultOf(launch);
 			if (result || isGone) return result;
 			await new Promise<void>((resolve) => void after(LOOK_MS, resolve));
