@@ -3,23 +3,25 @@ import {
 	callTool,
 	converse,
 	createTempDir,
-	type ReplySource,
+	type Gate,
+	lastUserSays,
 	type Rule,
 	say,
 	systemPromptSays,
+	when,
 } from "@pi-subagents-dev/testkit";
 import { parentSays, type Scene, scene, unfenced } from "./scene.ts";
 import { endTmuxWith } from "./tmux.ts";
 
 export type GuardedRunner = "session" | "process" | "tmux";
 
-const preset = (runner: GuardedRunner) => `---
+const preset = (runner: GuardedRunner, fields: string) => `---
 name: guarded
 description: Reads under guard
 model: fake/fake-1
 tools: read
 runner: ${runner}
----
+${fields}---
 You are the guarded agent.
 `;
 
@@ -36,19 +38,18 @@ const guard = (body: string) => `export default function (pi) {
 export const blockSaying = (expression: string): string =>
 	`return { block: true, reason: JSON.stringify(${expression}) };`;
 
-const delegateGuarded = (more: Record<string, unknown> = {}) =>
-	callTool("subagent", { preset: "guarded", task: "Read the notes.", ...more });
+/** The agent's own model is asked. */
+export const isGuarded = systemPromptSays("You are the guarded agent.");
 
-/** The agent reads a file and says what came of it; the session repeats it. */
-const readsUnderGuard = (...first: readonly ReplySource[]): Rule[] => [
-	parentSays(...(first.length > 0 ? first : [delegateGuarded()]), ({ lastToolResults }) =>
+/** The agent reads a file, once the gate is open, and says what came of it; the session repeats it. */
+export const readsUnderGuard = ({ gate }: { gate?: Gate } = {}): Rule[] => [
+	parentSays(callTool("subagent", { preset: "guarded", task: "Read the notes." }), ({ lastToolResults }) =>
 		say(`My agent reports: ${unfenced(lastToolResults[0]?.text)}`),
 	),
-	converse(
-		systemPromptSays("You are the guarded agent."),
-		callTool("read", { path: "notes.txt" }),
-		({ lastToolResults }) => say(`I got: ${lastToolResults[0]?.text.trim()}`),
+	converse(isGuarded, callTool("read", { path: "notes.txt" }, gate ? { gate } : {}), ({ lastToolResults }) =>
+		say(`I got: ${lastToolResults[0]?.text.trim()}`),
 	),
+	when(lastUserSays("hello"), say("Hello.")),
 ];
 
 export interface GuardedOptions {
@@ -57,12 +58,14 @@ export interface GuardedOptions {
 	body: string;
 	rules?: readonly Rule[];
 	agentFiles?: Record<string, string>;
+	/** More lines of the preset. */
+	fields?: string;
 }
 
-export async function guardedScene({ runner, body, rules, agentFiles }: GuardedOptions): Promise<Scene> {
+export async function guardedScene({ runner, body, rules, agentFiles, fields = "" }: GuardedOptions): Promise<Scene> {
 	const home = runner === "tmux" ? await createTempDir("tmux-") : undefined; // a socket's path must be short
 	const it = await scene(rules ?? readsUnderGuard(), {
-		agentFiles: { "agents/guarded.md": preset(runner), "extensions/guard.ts": guard(body), ...agentFiles },
+		agentFiles: { "agents/guarded.md": preset(runner, fields), "extensions/guard.ts": guard(body), ...agentFiles },
 		...(home ? { variables: { TMUX_TMPDIR: home.path } } : {}),
 	});
 	if (home) endTmuxWith(it.env, home);

@@ -7,6 +7,7 @@ import {
 	createQuestions,
 	QUESTION,
 	renderQuestion,
+	shareDialogs,
 } from "@pi-subagents/commands/questions";
 import { type AgentUi, alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
 import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
@@ -47,6 +48,7 @@ export default function subagents(given: ExtensionAPI): void {
 	const arrivals = followArrivals(pi, host);
 	const states = followSession(pi, host, arrivals);
 	const dialogs = createDialogs();
+	shareDialogs(pi, dialogs);
 	const questions = createQuestions(pi, host, { ...states, ...arrivals }, dialogs);
 	const gitTrust = createGitTrust(host, questions.confirm);
 	const onSettings = (settings: Settings) => {

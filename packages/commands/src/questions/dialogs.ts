@@ -1,28 +1,74 @@
-/** A queue for dialogs: pi shows one at a time, and a second one would close the first. */
-import type { ExtensionContext, ExtensionUIDialogOptions } from "@earendil-works/pi-coding-agent";
+/**
+ * A queue for dialogs: pi shows one at a time, and up to pi 1.3 a second one closes the first, whose caller then waits for
+ * ever. Dialogs of other extensions in the session wait for ours and ours for them; among themselves they are as pi makes
+ * them, because one may open another.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type {
+	ExtensionAPI,
+	ExtensionContext,
+	ExtensionUIContext,
+	ExtensionUIDialogOptions,
+} from "@earendil-works/pi-coding-agent";
+import { type Clock, systemClock } from "@pi-subagents/core";
+import { OtherDialogs } from "./other-dialogs.ts";
+import { deafen, isWriting, untilPaused } from "./typing.ts";
 
 export interface Dialogs {
 	/** Runs `show` after all earlier dialogs. `show` must not call `inTurn` itself: that would deadlock. */
-	inTurn<Answer>(show: () => Promise<Answer>): Promise<Answer>;
+	inTurn<Answer>(show: () => Promise<Answer>, options?: Unasked): Promise<Answer>;
 	/** Since when none is open, by the time of day; undefined while one is. */
 	closedAt(): number | undefined;
 	/** The one that is open takes no more keys, though its promise has not resolved yet. */
 	closing(): void;
+	/** From now on dialogs that other extensions open with this object wait for ours, and ours for them. */
+	share(ui: ExtensionUIContext): void;
 }
 
-export function createDialogs(): Dialogs {
+/** For a dialog that opens by itself: the user may be doing something else. */
+export interface Unasked {
+	/** The session's screen, if there is one. */
+	ui: () => ExtensionUIContext | undefined;
+	/** Fires when the dialog is no longer wanted: then it need not wait. */
+	signal?: AbortSignal;
+	/** Called if it is next, but cannot be shown for a while because of another extension's dialog. */
+	onDelay?: () => void;
+}
+
+/** A user who is answering another dialog need not be told of the next one. */
+const DELAY_MS = 5_000;
+
+export function createDialogs(clock: Clock = systemClock): Dialogs {
+	const others = new OtherDialogs();
+	/** Set in what runs for one of our dialogs. */
+	const ours = new AsyncLocalStorage<true>();
 	let line: Promise<unknown> = Promise.resolve();
 	let closedAt: number | undefined = 0;
 	const closing = () => {
 		closedAt ??= Date.now();
 	};
+	const untilFree = async ({ ui, signal, onDelay }: Partial<Unasked>): Promise<void> => {
+		const cancel = onDelay && clock.after(DELAY_MS, () => others.isOpen && onDelay());
+		await others.closed(signal);
+		cancel?.();
+		const screen = ui?.();
+		if (screen) await untilPaused(screen, clock, signal);
+	};
 	return {
-		inTurn(show) {
+		inTurn(show, unasked) {
 			const turn = line.then(async () => {
+				const isUnwanted = () => unasked?.signal?.aborted === true;
+				if (isWriting(unasked?.ui())) await untilFree(unasked ?? {});
+				while (others.isOpen && !isUnwanted()) await untilFree(unasked ?? {});
 				closedAt = undefined;
+				const release = others.hold();
+				const screen = unasked?.ui();
+				const hear = screen && isWriting(screen) && !isUnwanted() ? deafen(screen, clock) : undefined;
 				try {
-					return await show();
+					return await ours.run(true, show);
 				} finally {
+					hear?.();
+					release();
 					closing();
 				}
 			});
@@ -34,7 +80,15 @@ export function createDialogs(): Dialogs {
 		},
 		closedAt: () => closedAt,
 		closing,
+		share: (ui) => others.share(ui, () => ours.getStore() === true),
 	};
+}
+
+/** On a screen. A client of pi's RPC mode tells dialogs apart by their ids, and decides itself what to show. */
+export function shareDialogs(pi: Pick<ExtensionAPI, "on">, dialogs: Dialogs): void {
+	pi.on("session_start", (_event, { mode, ui }) => {
+		if (mode === "tui") dialogs.share(ui);
+	});
 }
 
 /** Like pi's own `confirm`, but with No selected on the screen; how a client asks is up to the client. */

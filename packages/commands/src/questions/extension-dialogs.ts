@@ -27,13 +27,22 @@ export function createExtensionDialogs(
 	/** How many notices an agent's extensions have shown. */
 	const noticed = new Map<string, number>();
 	return {
-		show: (asked, signal) =>
-			dialogs.inTurn(async () => {
-				const session = host.session();
+		show(asked, signal) {
+			const ui = () => host.session()?.ui;
+			const who = () => {
 				const record = store().record(asked.agentId);
-				if (signal.aborted || !session?.hasUI || !record) return undefined;
-				return showOn(session, asked, `An extension in ${whoIs(record, store())} asks:`, signal);
-			}),
+				return record && `An extension in ${whoIs(record, store())}`;
+			};
+			const onDelay = () =>
+				ui()?.notify(`${who()} asks you something. You see it when this dialog is closed.`, "warning");
+			const show = async () => {
+				const session = host.session();
+				const head = who();
+				if (signal.aborted || !session?.hasUI || head === undefined) return undefined;
+				return showOn(session, asked, `${head} asks:`, signal);
+			};
+			return dialogs.inTurn(show, { ui, signal, onDelay });
+		},
 		notify(agentId, { text, level }) {
 			const session = host.session();
 			const record = store().record(agentId);

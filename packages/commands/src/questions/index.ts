@@ -1,3 +1,3 @@
-export { createDialogs } from "./dialogs.ts";
+export { createDialogs, shareDialogs } from "./dialogs.ts";
 export { createExtensionDialogs } from "./extension-dialogs.ts";
 export { createQuestions, QUESTION, type Questions, renderQuestion } from "./questions.ts";

@@ -62,6 +62,7 @@ export function createQuestions(
 	const listeners: (() => void)[] = [];
 	let isIdle = false;
 
+	const unasked = { ui: () => host.session()?.ui };
 	const nextMessage = () => messageOfOpen(undelivered, adviceToSession);
 	/** Only when idle: pi then writes the message to the session file at once, or it is sent again when idle the next time. */
 	const sendToUser = () => {
@@ -106,7 +107,7 @@ export function createQuestions(
 		},
 		confirm(title, question) {
 			const open = host.session();
-			return open?.hasUI ? dialogs.inTurn(() => confirmSafely(open, title, question)) : undefined;
+			return open?.hasUI ? dialogs.inTurn(() => confirmSafely(open, title, question), unasked) : undefined;
 		},
 		ask(question, manager) {
 			if (question.addressee.who === "session") {
@@ -121,7 +122,7 @@ export function createQuestions(
 				return sendToUser();
 			}
 			void bestEffort("asking the user", host.warn, () =>
-				dialogs.inTurn(() => askUser(question, manager, host.session())),
+				dialogs.inTurn(() => askUser(question, manager, host.session()), unasked),
 			);
 		},
 		hasUndelivered: () => nextMessage() !== undefined,

@@ -278,11 +278,23 @@ function headOf(id: string, { manager, clock, head }: ViewerDeps, theme: Theme):
 			const activityOf = (each: string) => manager.activityOf(each);
 			const options = { mode: "focused", width, maxLines: MAX_HEAD_LINES, now, focusId: id, activityOf } as const;
 			const lines = renderTree(manager.store.snapshot().records, { ...options, theme: piTheme(theme) });
-			const notes = [costLine(manager, id, width, theme), attemptLines(manager.store.record(id), width, theme)];
+			const notes = [
+				dialogLine(manager, width, theme),
+				costLine(manager, id, width, theme),
+				attemptLines(manager.store.record(id), width, theme),
+			];
 			drawn = { key, lines: [...lines, ...notes.flat()] };
 		}
 		return drawn.lines;
 	};
+}
+
+/** Dialogs of extensions open when this view is closed: one at a time. */
+function dialogLine({ store }: Manager, width: number, theme: Theme): string[] {
+	const asking = store.currentRecords().find(({ status, question }) => status === "waiting" && question === undefined);
+	if (!asking) return [];
+	const text = `An extension in agent ${sanitize(agentLabel(asking))} asks you something: close this view to answer.`;
+	return [truncateToWidth(theme.fg("warning", text), width)];
 }
 
 /** What it cost, alone and with its sub-agents. */

@@ -29,6 +29,7 @@ function screen(mode: ExtensionContext["mode"] = "tui") {
 			});
 	const ui = {
 		...Object.fromEntries(["select", "confirm", "input", "editor", "custom"].map((kind) => [kind, show(kind)])),
+		getEditorText: () => "",
 		notify: (text: string, level: string) => void notices.push(`${level}: ${text}`),
 	};
 	const session = { hasUI: true, mode, ui } as unknown as ExtensionContext;

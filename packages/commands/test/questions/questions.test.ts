@@ -33,7 +33,7 @@ function setUp({ arrives = (): boolean => true } = {}) {
 		session: () => ({
 			hasUI: true,
 			mode: "tui",
-			ui: { input, notify, select: async (_: string, [first]: string[]) => first },
+			ui: { input, notify, getEditorText: () => "", select: async (_: string, [first]: string[]) => first },
 		}),
 		warn: () => undefined,
 	} as unknown as CommandHost;

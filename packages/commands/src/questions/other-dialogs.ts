@@ -1,0 +1,111 @@
+/** The dialogs of other extensions in the session, which share the screen with ours. */
+import type { ExtensionUIContext, ExtensionUIDialogOptions } from "@earendil-works/pi-coding-agent";
+
+type Show = (...args: unknown[]) => Promise<unknown>;
+
+/** Where each has its options, and what it gives if it is withdrawn before it was shown. */
+const DIALOGS = {
+	select: { options: 2, withdrawn: undefined },
+	confirm: { options: 2, withdrawn: false },
+	input: { options: 2, withdrawn: undefined },
+	editor: { options: 2, withdrawn: undefined },
+	custom: { options: 1, withdrawn: undefined },
+} as const;
+
+export class OtherDialogs {
+	/** The one that opened last. Up to pi 1.3 those below it are lost, so nothing may wait for them. */
+	#latest: Promise<unknown> | undefined;
+	/** One of ours is open. */
+	#isHeld = false;
+	/** How many wait for ours to close. */
+	#waiting = 0;
+	#line: Promise<unknown> = Promise.resolve();
+	/** The object of the session that is open. */
+	#shared: ExtensionUIContext | undefined;
+	#change = Promise.withResolvers<void>();
+
+	/** Whether one is open, or opens as soon as ours is closed. */
+	get isOpen(): boolean {
+		return this.#latest !== undefined || this.#waiting > 0;
+	}
+
+	/** Resolves when none is open, or the signal fires. */
+	closed(signal?: AbortSignal): Promise<void> {
+		return this.#until(() => !this.isOpen, signal);
+	}
+
+	/** One of ours opens: others wait until the returned function is called. */
+	hold(): () => void {
+		this.#isHeld = true;
+		return () => {
+			this.#isHeld = false;
+			this.#changed();
+		};
+	}
+
+	/** pi gives all extensions of a session the same object, and a new one to each session. */
+	share(ui: ExtensionUIContext, isOurs: () => boolean): void {
+		this.#latest = undefined;
+		this.#shared = ui;
+		const methods = ui as unknown as Record<keyof typeof DIALOGS, Show>;
+		for (const [name, { options: at, withdrawn }] of Object.entries(DIALOGS)) {
+			const method = name as keyof typeof DIALOGS;
+			const show = methods[method];
+			methods[method] = (...args) => {
+				if (isOurs() || isPanel(method, args[at])) return show(...args);
+				const open = () => this.#follow(show(...args));
+				if (!this.#isHeld && this.#waiting === 0) return open();
+				const { signal } = (args[at] ?? {}) as ExtensionUIDialogOptions;
+				const isWanted = () => !signal?.aborted && this.#shared === ui; // a session that has ended asks no more
+				return this.#later(open, { signal, isWanted, withdrawn });
+			};
+		}
+		this.#changed();
+	}
+
+	#follow(shown: Promise<unknown>): Promise<unknown> {
+		const end = () => {
+			if (this.#latest === shown) this.#latest = undefined;
+			this.#changed();
+		};
+		this.#latest = shown;
+		shown.then(end, end);
+		return shown;
+	}
+
+	/** One after the other: they are independent, for none of them has been shown. */
+	async #later(
+		open: () => Promise<unknown>,
+		{ signal, isWanted, withdrawn }: { signal: AbortSignal | undefined; isWanted: () => boolean; withdrawn: unknown },
+	): Promise<unknown> {
+		this.#waiting++;
+		const turn = this.#line.then(() => this.#until(() => !this.#isHeld && this.#latest === undefined, signal));
+		this.#line = turn;
+		await turn;
+		this.#waiting--;
+		if (isWanted()) return open();
+		this.#changed();
+		return withdrawn;
+	}
+
+	async #until(isTrue: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+		const aborted = Promise.withResolvers<void>();
+		const onAbort = () => aborted.resolve();
+		signal?.addEventListener("abort", onAbort, { once: true });
+		while (!isTrue() && !signal?.aborted) await Promise.race([this.#change.promise, aborted.promise]);
+		signal?.removeEventListener("abort", onAbort);
+	}
+
+	#changed(): void {
+		this.#change.resolve();
+		this.#change = Promise.withResolvers();
+	}
+}
+
+/** One that does not take the keys, or whose extension shows and hides it: it may stay for the whole session. */
+function isPanel(method: keyof typeof DIALOGS, options: unknown): boolean {
+	if (method !== "custom") return false;
+	const { overlay, overlayOptions, onHandle } = Object(options) as Record<string, unknown>;
+	const { nonCapturing } = Object(overlayOptions) as { nonCapturing?: unknown };
+	return overlay === true && (nonCapturing === true || onHandle !== undefined);
+}
