@@ -51,7 +51,7 @@ export interface LifecycleEvents {
 	scheduler_ready: { sessionId: string; jobCount: number };
 	settings_loaded: { settings: Readonly<Record<string, unknown>> };
 	settings_changed: { settings: Readonly<Record<string, unknown>>; persisted: boolean };
-	/** The session of an agent was created; no other extension has run in it yet. */
+	/** The session of an agent was created; no other extension has run in it yet. No parent where no one can answer it. */
 	"child:session-created": { sessionId: string; parentSessionId?: string };
 	/** The extensions of that session are bound. */
 	"child:bound": { sessionId: string };

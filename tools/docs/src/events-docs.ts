@@ -158,7 +158,11 @@ export const busEvents: { readonly [Event in LifecycleEvent]: EventDoc<Lifecycle
 		when: "a pi session for an agent exists, and no other extension has run in it yet",
 		fields: {
 			sessionId: { type: "string", meaning: "of that session" },
-			parentSessionId: { type: "string", meaning: "of the session that it belongs to", isOptional: true },
+			parentSessionId: {
+				type: "string",
+				meaning: "of the session that it belongs to; absent where no one can answer a question",
+				isOptional: true,
+			},
 		},
 	},
 	"child:bound": {

@@ -6,6 +6,7 @@ import { createChildSession } from "../../src/session/create-child-session.ts";
 import { openConversation } from "../../src/session/history/conversation.ts";
 import { SharedResources } from "../../src/session/resources/resources.ts";
 import { hookTurns } from "../../src/session/turn-hooks.ts";
+import { person } from "../fixtures/person.ts";
 import { type SessionWorld, sessionWorld } from "../fixtures/session.ts";
 import { put, runToEnd, start, userWorld } from "./user-fixture.ts";
 
@@ -66,6 +67,17 @@ describe("the parent's bus", () => {
 			{ channel: "subagents:child:bound", data: { sessionId } },
 			{ channel: "subagents:child:disposed", data: { sessionId } },
 		]);
+	});
+
+	test("names no parent to a permission system where no one can answer: it would wait for one", async () => {
+		await using world = await userWorld();
+		const { heard, events } = bus();
+		const { ui } = person({ canAnswer: false });
+		await runToEnd(world, { host: { events, ui, parentSessionId: () => "parent" } });
+		expect(heard[0]).toEqual({
+			channel: "subagents:child:session-created",
+			data: { sessionId: expect.any(String) },
+		});
 	});
 
 	test("hears that it is gone also when it failed or was stopped, and no failure of its own ends a run", async () => {
