@@ -26,7 +26,7 @@ export interface Dialogs {
 }
 
 /** For a dialog that opens by itself: the user may be doing something else. */
-export interface Unasked {
+interface Unasked {
 	/** The session's screen, if there is one. */
 	ui: () => ExtensionUIContext | undefined;
 	/** Fires when the dialog is no longer wanted: then it need not wait. */
