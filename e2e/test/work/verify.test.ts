@@ -1,5 +1,5 @@
 /** Agents whose work is checked by a command before they are done, in real pi with real commands. */
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	all,
@@ -13,6 +13,8 @@ import {
 	otherwise,
 	runPrint,
 	say,
+	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -98,6 +100,45 @@ describe.each(PIS)("pi $version", (pi) => {
 		const plain = await runPrint({ env: it.env, pi }, "Please delegate.");
 		expect(plain.stdout).not.toContain("verified");
 	});
+
+	test.each(gateCases(RUNNERS, 0))(
+		"a command that the model named earlier is not run once calls may name none, by no resume and no job, runner: %s",
+		async (runner) => {
+			const verify = "date > checked.txt";
+			await using it = await place(`runner: ${runner}`, [
+				converse(lastUserSays("delegate"), launch({ verify }), tellsParent),
+				converse(
+					lastUserSays("Once more"),
+					({ lastUserText }) => launch({ resume: lastUserText.split(" ").at(-1), prompt: "Go on." }),
+					tellsParent,
+				),
+				converse(lastUserSays("Every day"), launch({ verify, schedule: "24h", run_in_background: true }), tellsParent),
+				when(asMender, say("Mended.")),
+				otherwise(say("I see.")),
+			]);
+			await trust(it.env);
+			const settings = join(it.env.agentDir, "subagents.json");
+			await writeFile(settings, '{ "verifyCalls": true }');
+			await using rpc = startRpc({ env: it.env, pi, timeoutMs: 60_000 });
+			const heard = (from: number) => JSON.stringify(rpc.events.slice(from));
+			await rpc.prompt("Please delegate.");
+			expect(heard(0)).toContain(`verified: ${verify}`);
+			const [, agent = ""] = /\[agent (\w+)/.exec(heard(0)) ?? [];
+			await rpc.prompt("Every day");
+			const [, job = ""] = /Job (\w+) /.exec(heard(0)) ?? [];
+			await rm(join(it.env.cwd, "checked.txt"));
+
+			await writeFile(settings, "{}");
+			const skipped = "not verified: the setting `verifyCalls` is off";
+			const resumedAt = rpc.events.length;
+			await rpc.prompt(`Once more ${agent}`);
+			expect(heard(resumedAt)).toContain(skipped);
+			const firedAt = rpc.events.length;
+			await rpc.send({ type: "prompt", message: `/subagent jobs run ${job}` });
+			await until("the job's result is told", async () => heard(firedAt).includes(skipped) || undefined);
+			expect(await readdir(it.env.cwd)).not.toContain("checked.txt");
+		},
+	);
 
 	if (isFullRun)
 		test("a workflow of the model verifies its agents, by either name, only where calls may", async () => {

@@ -103,6 +103,10 @@ export default function subagents(given: ExtensionAPI): void {
 		clock: systemClock,
 		newId: newAgentId,
 		maxDepth: () => launcher.latest().maxDepth,
+		recheck: (spec) => {
+			const session = host.session();
+			return session ? launcher.recheck(spec, session) : spec;
+		},
 		audience: questions.audience,
 		onQuestion: (question) => questions.ask(question, manager),
 		showDialog: extensionDialogs.show,

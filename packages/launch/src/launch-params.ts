@@ -33,20 +33,23 @@ export interface LaunchParams {
 	tools?: readonly string[] | undefined;
 	/** A JSON Schema that the answer must match. */
 	outputSchema?: OutputSpec["schema"] | undefined;
-	/**
-	 * A command that checks the agent's work, as in presets: text, a list, or a mapping. The caller needs the tool `bash`,
-	 * because it runs a command with this.
-	 */
+	/** A command that checks the agent's work, as in presets: text, a list, or a mapping. `verifyBy` says who may name one. */
 	verify?: unknown;
-	/** The caller can run commands anyway, as extensions can: no tool is needed for `verify`. */
-	runsCommands?: boolean | undefined;
+	/**
+	 * Who named that command. The model, which is meant if this is absent, needs the setting `verifyCalls` and, because it
+	 * runs a command with this, the tool `bash`; so does the user's script, without the setting. An extension can run
+	 * commands anyway.
+	 */
+	verifyBy?: "user" | "extension" | undefined;
+	/** An earlier call named it. If it may not be run any more, the agent works without it, and its result says so. */
+	isVerifyKept?: boolean | undefined;
 	isolation?: "worktree" | "off" | undefined;
 	inheritContext?: boolean | undefined;
 	/** It runs when no conversation is there, so it is refused if the call or the preset wants to inherit one. */
 	standsAlone?: boolean;
 	/** What a resumed agent ran in before: its conversation is there. */
 	runner?: RunnerName | undefined;
-	/** The launcher that a resumed agent ran inside before: it runs inside it again, whatever its preset says now. */
+	/** The launcher that a resumed agent ran inside before: it runs inside it again, unless another one is named now. */
 	launcher?: string | undefined;
 	/** The machine to run on: one that the user defined, `local`, or `here`. */
 	machine?: string | undefined;
@@ -63,7 +66,7 @@ export interface LaunchParams {
 
 /**
  * What the next run of a finished agent shares with its last one: where and how it runs, which tools it may have, and the
- * command that checks it, whose caller could run commands then. A new call says the rest.
+ * command that checks it, if that is still allowed. A new call says the rest.
  *
  * @example
  * ```ts
@@ -71,9 +74,11 @@ export interface LaunchParams {
  * const { spec } = await launcher.resolve({ preset: record.type, task: "Go on.", ...resumedParams(record) }, ctx);
  * ```
  */
-export function resumedParams({ cwd, runner, machine, launcher, isolation, given = {} }: AgentRecord) {
+export function resumedParams({ cwd, runner, machine, launcher, isolation, launchedBy, given = {} }: AgentRecord) {
 	const { isolated, tools, verify, retry } = given;
-	const checked = verify === undefined ? {} : { verify, runsCommands: true };
+	// Older versions did not note who named the command.
+	const verifyBy = given.verifyBy ?? (launchedBy === "rpc" ? ("extension" as const) : undefined);
+	const checked = verify === undefined ? {} : { verify, verifyBy, isVerifyKept: true };
 	return {
 		cwd,
 		runner,
@@ -97,5 +102,6 @@ export function continuedParams(record: AgentRecord) {
 /** What a record keeps of a call, for both. */
 export function givenIn(params: LaunchParams): GivenByCall {
 	const { thinking, maxTurns, outputSchema, isolated, tools, verify, retry } = params;
-	return defined({ thinking, maxTurns, outputSchema, isolated, tools, verify, retry });
+	const verifyBy = verify === undefined ? undefined : params.verifyBy;
+	return defined({ thinking, maxTurns, outputSchema, isolated, tools, verify, verifyBy, retry });
 }

@@ -25,6 +25,9 @@ import {
 	layersOf,
 	noWorktrees,
 	parentFieldsOf,
+	recheckedSpec,
+	unverified,
+	whyNotVerify,
 } from "./spec-parts.ts";
 
 export interface Launcher<Context extends SessionContext> {
@@ -52,6 +55,11 @@ export interface Launcher<Context extends SessionContext> {
 	 * `parent` is the agent that launches, if one does.
 	 */
 	resolve(params: LaunchParams, ctx: Context, parent?: Parent<Context>): Promise<{ preset: Preset; spec: RunSpec }>;
+	/**
+	 * The spec of a run that has waited, as far as it may still be run: permissions count when something runs. Throws
+	 * `AgentError` if it may not.
+	 */
+	recheck(spec: RunSpec, ctx: Context): RunSpec;
 }
 
 /** An agent that launches another. */
@@ -139,6 +147,11 @@ export function createLauncher<Context extends SessionContext>(
 			const dir = join(root, ".pi", "subagents", kind);
 			return leadsInto(root, dir) ? dir : undefined;
 		},
+		recheck(spec, ctx) {
+			const config = configFor(ctx);
+			assertUnderstood(config);
+			return recheckedSpec(spec, config, { agentDir, cwd: ctx.cwd });
+		},
 		async resolve(params, ctx, parent) {
 			if (params.runner === "workflow")
 				throw new AgentError(
@@ -153,10 +166,12 @@ export function createLauncher<Context extends SessionContext>(
 			const facts = await host.facts(ctx, params.cwd ?? parent?.spec.cwd);
 			const isResumed = params.runner !== undefined; // it was counted when it was launched, and stays where it is
 			const replacedTools = isResumed ? undefined : await host.replacedTools?.();
-			const verify = await verifyIn(params);
-			if (verify) assertMayVerify(params, parent?.spec, facts.tools);
-			const resolveWith = (given: LaunchParams) =>
-				resolveSpec({
+			const asksFor = await verifyIn(params);
+			const whyNot = asksFor && whyNotVerify(params, settings, parent?.spec, facts.tools);
+			assertMayVerify(whyNot, params);
+			const verify = whyNot === undefined ? asksFor : undefined;
+			const resolveWith = (given: LaunchParams) => {
+				const spec = resolveSpec({
 					...layersOf(given, preset, override, settings, verify),
 					parent: parent ? parentFieldsOf(parent.spec) : host.parent(ctx),
 					facts: {
@@ -166,6 +181,8 @@ export function createLauncher<Context extends SessionContext>(
 						...defined({ replacedTools }),
 					},
 				});
+				return whyNot === undefined ? spec : unverified(spec, whyNot);
+			};
 			if (!isTrial && !isResumed) await host.approveLaunch?.();
 			const asked = resolveWith(params);
 			assertVerifiable(asked, process.platform);

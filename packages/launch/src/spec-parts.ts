@@ -5,8 +5,10 @@ import {
 	type Defaults,
 	defined,
 	INHERITED,
+	isObject,
 	type OutputSpec,
 	type ParentFields,
+	quoted,
 	type ResolveInput,
 	type RunSpec,
 	splitModelName,
@@ -14,10 +16,12 @@ import {
 	type VerifyFields,
 } from "@pi-subagents/core";
 import { whyNoCommands } from "@pi-subagents/core/commands";
+import { isWithin } from "@pi-subagents/core/files";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import type { RunsDir } from "@pi-subagents/core/runs";
 import type { Preset, PresetFields, Verify } from "@pi-subagents/presets";
 import { givenIn, type LaunchParams } from "./launch-params.ts";
+import type { Config } from "./settings/config.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** What the call, the preset and the settings each say. */
@@ -59,7 +63,10 @@ export function layersOf(
 			override: {
 				...override,
 				...(override.excludeExtensions ? without(excludeExtensions, override) : {}),
-				...defined({ runner, machine: resumedOn, launcher: params.launcher }),
+				...defined({ runner, machine: resumedOn }),
+				...(override.launcher === undefined && preset.launcher === undefined
+					? defined({ launcher: params.launcher })
+					: {}),
 				...(overridingVerify && {
 					verify: checkedVerify(overridingVerify, `\`verify\` of agentOverrides.${preset.name} in your settings`),
 				}),
@@ -86,20 +93,35 @@ function checkedVerify({ schema, ...verify }: Verify, where: string): VerifyFiel
 	};
 }
 
-/** An agent must not run a command by launching another agent if it could not run one itself. */
-export function assertMayVerify(
-	{ runsCommands = false }: LaunchParams,
+/**
+ * Why the command of a call may not be run, if so. The model needs the setting; and an agent must not run a command by
+ * launching another agent if it could not run one itself.
+ */
+export function whyNotVerify(
+	{ verifyBy }: Pick<LaunchParams, "verifyBy">,
+	{ verifyCalls }: Pick<Settings, "verifyCalls">,
 	caller: RunSpec | undefined,
 	tools: readonly ToolFact[],
-): void {
+): string | undefined {
+	if (verifyBy === "extension") return undefined;
+	if (verifyBy === undefined && !verifyCalls) return "the setting `verifyCalls` is off";
 	const canRun = caller
 		? caller.tools.includes(SHELL_TOOL)
 		: tools.some(({ name, isActive }) => name === SHELL_TOOL && isActive);
-	if (runsCommands || canRun) return;
-	throw new AgentError(
-		"forbidden_tool",
-		`\`verify\` runs a command, and the caller has no tool \`${SHELL_TOOL}\`. Leave it out, or put it into the preset.`,
-	);
+	return canRun ? undefined : `the caller has no tool \`${SHELL_TOOL}\``;
+}
+
+/** The model named the command with a call, and it may still be run. */
+export function assertMayVerify(why: string | undefined, { isVerifyKept = false }: LaunchParams): void {
+	if (why === undefined || isVerifyKept) return;
+	const text = `\`verify\` of the call runs a command, and ${why}. Leave it out, or put it into the preset.`;
+	throw new AgentError("forbidden_tool", text);
+}
+
+/** The spec of an agent whose command may not be run any more: no other one checks its work, so it is not verified. */
+export function unverified(spec: RunSpec, why: string): RunSpec {
+	if (spec.verify) return spec;
+	return { ...spec, verify: { skipped: why }, warnings: [...spec.warnings, `Not verified: ${why}.`] };
 }
 
 /** What would fail when the agent has done its work is said before. Another machine runs its own commands. */
@@ -189,4 +211,35 @@ function schemaOf({ name, path, outputSchema }: Preset, overriding: unknown): Ou
 /** What an agent passes on to the agents it launches. */
 export function parentFieldsOf({ model, thinking }: RunSpec): ParentFields {
 	return { model: splitModelName(model), thinking };
+}
+
+/** The spec of a run that has waited: what the user has taken back meanwhile, it does not get. */
+export function recheckedSpec(
+	spec: RunSpec,
+	{ settings, trust }: Pick<Config, "settings" | "trust">,
+	{ agentDir, cwd }: { agentDir: string; cwd: string },
+): RunSpec {
+	const { type, launcher, machine, presetSource = "", isolation, verify, given = {} } = spec;
+	const gone = (what: string) =>
+		new AgentError("wrong_state", `While the agent ("${type}") waited to start, ${what}. Launch it again.`);
+	if (launcher !== undefined && !Object.hasOwn(settings.launchers, launcher))
+		throw gone(`its launcher ${quoted(launcher)} was removed from your settings`);
+	if (machine !== undefined && machine !== LOCAL && !Object.hasOwn(settings.machines, machine))
+		throw gone(`its machine ${quoted(machine)} was removed from your settings`);
+	if (isolation && !settings.worktrees) throw gone("worktrees were switched off (`worktrees`)");
+	const isProjects = isWithin(presetSource, cwd) && !isWithin(presetSource, agentDir);
+	if (trust === "no" && isProjects) throw gone("you declined to trust the project that its preset is from");
+	const isCalled = given.verify !== undefined && given.verifyBy === undefined && verify && "command" in verify;
+	if (!isCalled || settings.verifyCalls || !namesCommand(given.verify, verify.command)) return spec;
+	const { verify: _forbidden, ...rest } = spec;
+	return unverified(rest, "the setting `verifyCalls` is off");
+}
+
+/** A worker on this machine, which needs no definition. */
+const LOCAL = "local";
+
+/** Whether the call's `verify`, in any of its forms, is this command; otherwise it is the preset's. */
+function namesCommand(verify: unknown, command: unknown): boolean {
+	const named = isObject(verify) ? verify.command : verify;
+	return JSON.stringify(named) === JSON.stringify(command);
 }

@@ -1,7 +1,10 @@
 /** Which command checks an agent's work: the call's, the preset's, or none, depending on who may say so. */
-import type { RunSpec } from "@pi-subagents/core";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentRecord, RunSpec } from "@pi-subagents/core";
 import { sampleSpec } from "@pi-subagents/core/testing";
 import { describe, expect, test } from "vitest";
+import { resumedParams } from "../src/launch-params.ts";
 import { createLauncher } from "../src/launcher.ts";
 import { assertVerifiable } from "../src/spec-parts.ts";
 import { hostIn, launching } from "./fixture.ts";
@@ -62,17 +65,19 @@ describe("verify of a preset", () => {
 });
 
 describe("verify of a call", () => {
+	const settings = { verifyCalls: true };
+
 	test("replaces the preset's, unless that is locked", async () => {
-		const it = await launching({ fields: "verify: npm test" });
+		const it = await launching({ fields: "verify: npm test", settings });
 		expect((await it.resolve({ verify: ["make"] })).verify).toMatchObject({ command: ["make"] });
-		const locked = await launching({ fields: "verify: npm test\nlocked: verify" });
+		const locked = await launching({ fields: "verify: npm test\nlocked: verify", settings });
 		const spec = await locked.resolve({ verify: "true" });
 		expect(spec.verify).toMatchObject({ command: "npm test" });
 		expect(spec.warnings.join()).toContain("locks `verify`");
 	});
 
 	test("that is not understood is refused", async () => {
-		const it = await launching({});
+		const it = await launching({ settings });
 		await expect(it.resolve({ verify: { command: "make", shell: "fish" } })).rejects.toThrow(/verify.*must be/);
 		expect((await it.resolve({ verify: "" })).verify).toBeUndefined();
 	});
@@ -83,6 +88,7 @@ describe("verify of a call", () => {
 			{ name: "bash", isActive: false },
 		];
 		const it = await launching({
+			settings,
 			lends: {
 				facts: async () => ({
 					models: [{ provider: "fake", id: "one" }],
@@ -93,11 +99,57 @@ describe("verify of a call", () => {
 			},
 		});
 		await expect(it.resolve({ verify: "touch owned" })).rejects.toThrow(/the caller has no tool `bash`/);
-		expect((await it.resolve({ verify: "make", runsCommands: true })).verify).toMatchObject({ command: "make" });
+		await expect(it.resolve({ verify: "touch owned", verifyBy: "user" })).rejects.toThrow(/has no tool `bash`/);
+		expect((await it.resolve({ verify: "make", verifyBy: "extension" })).verify).toMatchObject({ command: "make" });
+		expect((await it.resolve({ verify: "make", isVerifyKept: true })).verify).toEqual({
+			skipped: "the caller has no tool `bash`",
+		});
+	});
+
+	test("of the model needs the setting; of the user's script or another extension it does not", async () => {
+		const it = await launching({});
+		await expect(it.resolve({ verify: "make" })).rejects.toMatchObject({
+			code: "forbidden_tool",
+			message: expect.stringContaining("the setting `verifyCalls` is off. Leave it out, or put it into the preset."),
+		});
+		await expect(it.resolve({ verify: "make", isTrial: true }), "for a schedule").rejects.toThrow(
+			"`verifyCalls` is off",
+		);
+		for (const verifyBy of ["user", "extension"] as const)
+			expect((await it.resolve({ verify: "make", verifyBy })).verify).toMatchObject({ command: "make" });
+	});
+
+	test("that was kept is not run if it may not be any more, and the result will say so", async () => {
+		const it = await launching({ settings });
+		const { given, runner, cwd } = await it.resolve({ verify: "make" });
+		const record = { given, runner, cwd } as AgentRecord;
+		expect((await it.resolve(resumedParams(record))).verify).toMatchObject({ command: "make" });
+		await writeFile(join(it.agentDir, "subagents.json"), '{ "verifyCalls": false }');
+		const { verify, warnings, given: kept } = await it.resolve(resumedParams(record));
+		expect(verify).toEqual({ skipped: "the setting `verifyCalls` is off" });
+		expect(warnings).toEqual(["Not verified: the setting `verifyCalls` is off."]);
+		expect(kept).toEqual({ verify: "make" });
+	});
+
+	test("that was kept gives way to the preset's own if it may not be run any more", async () => {
+		const it = await launching({ fields: "verify: npm test" });
+		const spec = await it.resolve({ verify: "make", isVerifyKept: true });
+		expect([spec.verify, spec.warnings]).toEqual([expect.objectContaining({ command: "npm test" }), []]);
+	});
+
+	test("of another extension or the user's script stays allowed when the agent is resumed", async () => {
+		const it = await launching({});
+		for (const verifyBy of ["user", "extension"] as const) {
+			const { given, runner, cwd } = await it.resolve({ verify: "make", verifyBy });
+			const record = { given, runner, cwd } as AgentRecord;
+			expect((await it.resolve(resumedParams(record))).verify).toMatchObject({ command: "make" });
+		}
+		const older = { given: { verify: "make" }, runner: "session", cwd: it.cwd, launchedBy: "rpc" } as AgentRecord;
+		expect((await it.resolve(resumedParams(older))).verify).toMatchObject({ command: "make" });
 	});
 
 	test("needs it of an agent that launches, whatever the session has", async () => {
-		const { cwd, agentDir, resolve } = await launching({});
+		const { cwd, agentDir, resolve } = await launching({ settings });
 		const launcher = createLauncher(hostIn({ cwd, agentDir, trust: "yes" }));
 		const parent = await resolve({});
 		const launchedBy = (spec: RunSpec) =>

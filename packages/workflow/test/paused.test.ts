@@ -1,11 +1,19 @@
 /** Workflows whose process has ended, when their session is opened again. */
 import { join } from "node:path";
-import { type AgentEvent, Manager, type Outcome, type Runner, type Stop, systemClock } from "@pi-subagents/core";
+import {
+	AgentError,
+	type AgentEvent,
+	Manager,
+	type Outcome,
+	type Runner,
+	type Stop,
+	systemClock,
+} from "@pi-subagents/core";
 import { sampleSpec } from "@pi-subagents/core/testing";
 import { fileJournal, runWorkflow } from "@pi-subagents/workflow";
 import { createWorkflows, openPaused } from "@pi-subagents/workflow/session";
 import { createTempDir } from "@pi-subagents-dev/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { META } from "./support.ts";
 
 /** A session with a workflow `w1` that was interrupted, and its journal. */
@@ -136,4 +144,60 @@ test("one that has completed is not resumed again", async () => {
 	await manager.wait("w1");
 	const again = workflows.resume("w1", {}, ctx as never, { isBackground: true, launchedBy: "user" });
 	await expect(again).rejects.toThrow("has completed: there is nothing to resume");
+});
+
+describe("a script names commands as its author may, whoever resumes it", () => {
+	const SCRIPT = `${META}return await agent("Look.", { verify: "make" })`;
+
+	/** A session whose workflows stop at their first agent; `asked` has who named the command, launch by launch. */
+	function session(root: string) {
+		const asked: unknown[] = [];
+		const ids = ["w1", "a1", "a2", "a3", "a4"];
+		const manager: Manager = new Manager({
+			runners: { workflow: { start: (...run) => workflows.runner.start(...run) } },
+			clock: systemClock,
+			newId: () => ids.shift() ?? "",
+		});
+		const ctx = { cwd: root } as never;
+		const launching = async () => ({ workflows: { budgetTokens: 0 } });
+		const workflows = createWorkflows({
+			manager,
+			launcher: {
+				settings: launching,
+				launchSettings: launching,
+				placeFor: async () => join(root, ".pi", "subagents", "runs"),
+				resolve: async ({ verify, verifyBy }: { verify: unknown; verifyBy: unknown }) => {
+					asked.push([verify, verifyBy]);
+					throw new AgentError("forbidden_tool", "No.");
+				},
+			} as never,
+			host: {
+				...{ agentDir: root, storedTrust: () => false, packageManifests: () => [], warn: () => undefined },
+				...{ parent: () => ({}), session: () => ctx },
+			} as never,
+		});
+		const ended = async ({ id }: { id: string }) => void (await manager.wait(id));
+		return { asked, workflows, ctx, ended };
+	}
+
+	test.each([
+		["model", undefined],
+		["schedule", undefined],
+		["user", "user"],
+		["rpc", "extension"],
+	] as const)("started by %s", async (launchedBy, by) => {
+		await using dir = await createTempDir();
+		const { asked, workflows, ctx, ended } = session(dir.path);
+		const options = { isBackground: true, launchedBy };
+		await ended(await workflows.start({ script: SCRIPT }, ctx, options));
+		// The user resumes it twice: the script is still that of whoever started it.
+		for (let time = 0; time < 2; time++)
+			await ended(await workflows.resume("w1", {}, ctx, { isBackground: true, launchedBy: "user" }));
+		expect(asked).toEqual(Array(3).fill(["make", by]));
+		// With a script of their own it is the user's.
+		await ended(
+			await workflows.resume("w1", { script: `${SCRIPT}\n` }, ctx, { isBackground: true, launchedBy: "user" }),
+		);
+		expect(asked.at(-1)).toEqual(["make", "user"]);
+	});
 });

@@ -15,6 +15,8 @@ export interface LiveAgent {
 	limits: Limits;
 	/** Absent while it is queued. */
 	run?: Run;
+	/** It does not start with its launch, so it is checked again whether it may. */
+	hasWaited?: boolean;
 	/** How it was stopped, if there was no run yet to stop. */
 	stop?: Stop;
 	/** Aborts what waits on behalf of this agent: a checkpoint, a question. */

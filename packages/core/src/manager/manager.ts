@@ -44,6 +44,11 @@ export interface ManagerOptions {
 	showDialog?: ShowDialog;
 	/** Tells the user that most of the session's budget is used; when absent, no one is told. */
 	notify?: (text: string) => void;
+	/**
+	 * Called when a run starts that has waited for a slot, or starts over: the spec that it may run with now. Throws if it
+	 * may not run any more, and the run fails with that. When absent, it runs as it was launched.
+	 */
+	recheck?: (spec: RunSpec) => RunSpec;
 	/** Asks the user whether agents may be launched beyond the session's budget; when absent, they may not. */
 	confirm?: (question: string) => Promise<boolean>;
 }
@@ -102,6 +107,7 @@ export class Manager {
 			runners: options.runners,
 			clock: options.clock,
 			random: options.random ?? Math.random,
+			recheck: options.recheck ?? ((spec) => spec),
 			slots: options.slots ?? { maxConcurrent: 8, whenFull: "queue" },
 			mayExtend: (askerId, payer, used) => this.#mayExtend(askerId, payer, used),
 			canAsk: (payerId) => this.#questions.canAskAbout(payerId),

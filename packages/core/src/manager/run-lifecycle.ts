@@ -46,6 +46,8 @@ export interface RunLifecycleOptions {
 	random: () => number;
 	slots: SlotLimits;
 	mayExtend: MayExtend;
+	/** The spec that a run that has waited may run with now; throws if it may not run. */
+	recheck: (spec: RunSpec) => RunSpec;
 	/** Whether there is anyone to ask about an agent's budget. */
 	canAsk: (payerId: string) => boolean;
 	session: NonNullable<BudgetTrackerOptions["session"]>;
@@ -142,6 +144,7 @@ export class RunLifecycle {
 		}
 		const held = slot === "granted" ? undefined : this.holdReason(id);
 		const waits = held && holdText(held);
+		live.hasWaited = slot !== "granted";
 		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch), ...defined({ waits }) });
 		if (slot === "granted") this.#start(id);
 	}
@@ -230,9 +233,14 @@ export class RunLifecycle {
 		this.dispatch(id, { type: "agent_started" });
 		if (live.stop) return; // a listener stopped it meanwhile
 		this.#follow(live, {
-			begin: (emit, checkpoint) => runner.start(live.spec, emit, checkpoint),
+			begin: (emit, checkpoint) => runner.start(this.#startSpec(live), emit, checkpoint),
 			onError: (error) => ({ status: "failed", error }),
 		});
+	}
+
+	/** What was allowed when it was launched may not be when it starts. */
+	#startSpec({ spec, hasWaited }: LiveAgent): LiveAgent["spec"] {
+		return hasWaited ? { ...spec, ...this.#options.recheck(spec) } : spec;
 	}
 
 	#follow(
@@ -275,8 +283,9 @@ export class RunLifecycle {
 		if (!this.#liveAgents.has(live)) return true; // it was stopped meanwhile
 		live.tools.clear();
 		live.early.push(...live.messages);
+		live.hasWaited = true;
 		const again = (emit: Emit, checkpoint: Checkpoint) => {
-			const next = runner.start(spec, emit, checkpoint);
+			const next = runner.start(this.#startSpec(live), emit, checkpoint);
 			if (run?.granted) next.granted = run.granted;
 			return next;
 		};

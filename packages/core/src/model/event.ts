@@ -123,6 +123,8 @@ export interface GivenByCall {
 	tools?: readonly string[];
 	/** As in presets: text, a list, or a mapping. */
 	verify?: unknown;
+	/** Who named that command, if not the model: permission is checked each time that it is to run. */
+	verifyBy?: "user" | "extension";
 	/** Whether an agent on another machine is run again if it is lost. */
 	retry?: "lost" | "off";
 }

@@ -31,6 +31,28 @@ describe("when all slots are taken", () => {
 		expect(second.status()).toBe("running");
 	});
 
+	test("one that has waited is checked again when its turn comes: it may run with less, or not at all", async () => {
+		const rechecked: string[] = [];
+		const { runner, spawn, heard } = setUp({
+			slots: { maxConcurrent: 1, whenFull: "queue" },
+			recheck: (spec) => {
+				rechecked.push(spec.task);
+				if (spec.task === "Forbidden.") throw new Error("its launcher was removed");
+				return { ...spec, tools: [] };
+			},
+		});
+		const [first, second, third] = [spawn({ task: "Now." }), spawn({ task: "Forbidden." }), spawn({ task: "Less." })];
+		first.run.answer("one");
+		await heard();
+		expect([second.status(), third.status()]).toEqual(["failed", "running"]);
+		expect(second.record()?.outcome).toEqual({ status: "failed", error: "its launcher was removed" });
+		expect(rechecked).toEqual(["Forbidden.", "Less."]);
+		expect(runner.runs.map(({ spec }) => [spec.task, spec.tools])).toEqual([
+			["Now.", first.run.spec.tools],
+			["Less.", []],
+		]);
+	});
+
 	test("a stop frees the slot at once, also of one that is queued", () => {
 		const { manager, runner, spawn } = setUp({ slots: { maxConcurrent: 1, whenFull: "queue" } });
 		const [first, second, third] = [spawn(), spawn(), spawn()];

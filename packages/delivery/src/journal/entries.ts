@@ -21,6 +21,7 @@ const givenSchema = () =>
 			isolated: Type.Optional(Type.Boolean()),
 			tools: Type.Optional(Type.Array(Type.String())),
 			verify: Type.Optional(Type.Unknown()),
+			verifyBy: Type.Optional(Type.Enum(["user", "extension"])),
 			retry: Type.Optional(Type.Enum(["lost", "off"])),
 		}),
 	);

@@ -98,7 +98,17 @@ function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
 		throw new AgentError("bad_request", `cwd must be an absolute path, not ${quoted(cwd)}.`);
 	return {
 		...{ preset: type, fallbackPreset, task: prompt, description, model, maxTurns, thinking: thinkingOf(options) },
-		...{ isolated, isolation, machine, retry, inheritContext, outputSchema, verify, runsCommands: true, cwd },
+		...{
+			isolated,
+			isolation,
+			machine,
+			retry,
+			inheritContext,
+			outputSchema,
+			verify,
+			verifyBy: "extension" as const,
+			cwd,
+		},
 	};
 }
 

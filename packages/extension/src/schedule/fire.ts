@@ -1,6 +1,6 @@
 /** Runs a due job: its agent is launched, and its result delivered, like any other. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { defined, type Manager, messageOf, type Outcome, type RunSpec, runIdOf } from "@pi-subagents/core";
+import { AgentError, defined, type Manager, messageOf, type Outcome, type RunSpec, runIdOf } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, Scope } from "@pi-subagents/launch";
 import { type KeptCall, parseCall, type ScheduledCall } from "@pi-subagents/launch";
@@ -50,14 +50,18 @@ export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: Fi
 
 class Failed extends Error {}
 
+export const SWITCHED_OFF = "Scheduling is switched off (setting `scheduling`).";
+
 async function launch(job: Job, scope: Scope, signal: AbortSignal, deps: FireDeps) {
-	const { manager, host, delivery } = deps;
+	const { manager, launcher, host, delivery } = deps;
 	const ctx = host.session();
 	if (!ctx) throw new Error("No session is open.");
+	// It may have been switched off since the job was made, and nothing has read the settings since.
+	if (!(await launcher.settings(ctx)).scheduling) throw new AgentError("unsupported", SWITCHED_OFF);
 	if (scope === "project") assertTrusted(host, ctx);
 	const { name, quiet, ...call }: KeptCall = parseCall(job.payload);
 	const description = `${call.description} (scheduled)`;
-	const spec = await specFor({ ...call, description }, ctx, deps);
+	const spec = await specFor({ ...call, description, isVerifyKept: true }, ctx, deps);
 	signal.throwIfAborted();
 	if (host.session() !== ctx) throw new Error("Its session has ended.");
 	const options = { isBackground: true, launchedBy: "schedule" as const, ...defined({ name }) };

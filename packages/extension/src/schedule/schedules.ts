@@ -20,7 +20,7 @@ import {
 } from "@pi-subagents/launch";
 import type { JobSpec, Scheduler } from "@pi-subagents/schedule";
 import { scheduleEvents } from "./events.ts";
-import { type FireDeps, fire, specFor } from "./fire.ts";
+import { type FireDeps, fire, SWITCHED_OFF, specFor } from "./fire.ts";
 import { assertTrusted, directoryOf, isTrusted } from "./job-storage.ts";
 
 export type SchedulesDeps = Omit<FireDeps, "publish" | "notBegun"> & { clock?: Clock };
@@ -70,7 +70,7 @@ export function createSchedules(
 		return { scheduler, close };
 	};
 	const schedulerOf = async (scope: Scope, ctx: ExtensionContext): Promise<Scheduler> => {
-		if (!isOn) throw new AgentError("unsupported", "Scheduling is switched off (setting `scheduling`).");
+		if (!isOn) throw new AgentError("unsupported", SWITCHED_OFF);
 		const opening = opened.get(scope) ?? open(scope, ctx);
 		opened.set(scope, opening);
 		try {

@@ -71,7 +71,7 @@ test("a spawn is resolved like any other launch, with the names that callers use
 			cwd: "/project",
 			outputSchema,
 			verify: ["npm", "test"],
-			runsCommands: true,
+			verifyBy: "extension",
 		},
 	]);
 	const record = it.manager.store.record("a1");

@@ -153,6 +153,27 @@ test("a preset that is gone is a failed run with a notice, and the job is still 
 	expect((await session.job()).job.nextAt).toBeGreaterThan(session.clock.now());
 });
 
+test("the model's command is not run once the setting is off, and scheduling that is off launches nothing", async () => {
+	await using it = await place();
+	await it.write("agent/subagents.json", '{ "verifyCalls": true }');
+	const session = await it.session();
+	await session.schedule("10m", { verify: "make" });
+	const first = await fires(session, 600_000);
+	expect(session.manager.specOf(first)?.verify).toMatchObject({ command: "make" });
+	await it.write("agent/subagents.json", '{ "verifyCalls": false }');
+	await session.answer(first, "Done.");
+	await until(session, async () => (await session.job()).job.history[0]?.result === "done");
+	const second = await fires(session, 600_000, 2);
+	expect(session.manager.specOf(second)?.verify).toEqual({ skipped: "the setting `verifyCalls` is off" });
+	await session.answer(second, "Done again.");
+	await until(session, async () => (await session.job()).job.history[1]?.result === "done");
+	await it.write("agent/subagents.json", '{ "scheduling": false }');
+	session.clock.advance(600_000);
+	await until(session, () => session.launcher.latest().scheduling === false); // read by the job that was due
+	await until(session, () => session.clock.waiting() === 0);
+	expect(agents(session)).toHaveLength(2);
+});
+
 test("one whose file was tampered with fails in words", async () => {
 	await using it = await place();
 	const session = await it.session();

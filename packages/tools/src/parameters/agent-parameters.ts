@@ -89,6 +89,8 @@ export function agentCallOf(
 		...(resumed ? resumedParams(resumed) : {}),
 		...defined({ isolated: params.isolated, isolation: params.isolation }),
 		...(machines.length > 0 ? defined({ retry: params.retry }) : {}),
-		...(hasVerify && params.verify !== undefined ? { verify: params.verify, runsCommands: undefined } : {}),
+		...(hasVerify && params.verify !== undefined
+			? { verify: params.verify, verifyBy: undefined, isVerifyKept: false }
+			: {}),
 	};
 }

@@ -77,10 +77,11 @@ class Engine implements WorkflowRun {
 		this.settled = promise;
 		this.#end = resolve;
 		const { id, args = null, budget = null } = options;
+		const author = defined({ author: options.author });
 		if (!earlier) {
 			const seed = randomBytes(8).toString("hex");
-			this.#note({ type: "started", id, name: meta.name, script: source, args, seed, budget });
-		} else this.#note({ type: "resumed", ...(source === this.state.script ? {} : { script: source }) });
+			this.#note({ type: "started", id, name: meta.name, script: source, args, seed, budget, ...author });
+		} else this.#note({ type: "resumed", ...(source === this.state.script ? {} : { script: source }), ...author });
 		const started = this.state.started;
 		if (!started) throw new Error("A journal must begin with the start of its workflow.");
 		this.#thread = startThread(

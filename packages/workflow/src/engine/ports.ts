@@ -1,5 +1,5 @@
 /** What a workflow needs from the program around it, and what it gives: the engine's contract. */
-import type { Clock } from "@pi-subagents/core";
+import type { Clock, LaunchedBy } from "@pi-subagents/core";
 import type { JournalEvent } from "../journal/events.ts";
 import type { Journal } from "../journal/file.ts";
 import type { WorkflowState } from "../journal/state.ts";
@@ -75,6 +75,8 @@ export interface WorkflowOptions {
 	args?: unknown;
 	/** How many tokens its agents may use together. Absent: no limit. */
 	budget?: number | undefined;
+	/** Who wrote the script, for the journal. */
+	author?: LaunchedBy | undefined;
 	journal: Journal;
 	ports: WorkflowPorts;
 	/** Absent ones: 1,000 agents, lists of 4,096 items, 10,000 log lines, 16 agents at once, 256 MB and 10 seconds. */

@@ -2,7 +2,7 @@
  * What a workflow's journal says, one JSON object per line. The file only grows. A partial last line was being written
  * when the process died, and a line of an unknown type comes from a newer version; both are skipped.
  */
-import { isObject } from "@pi-subagents/core";
+import { isObject, type LaunchedBy } from "@pi-subagents/core";
 import type { CallKind } from "../thread/messages.ts";
 
 export type JournalEvent = { at: number } & (
@@ -32,6 +32,8 @@ export interface Started {
 	seed: string;
 	/** Null: no limit. */
 	budget: number | null;
+	/** Who wrote the script. Absent in journals of older versions. */
+	author?: LaunchedBy;
 }
 
 /** Another process, or a later run, resumed it. */
@@ -39,6 +41,8 @@ interface Resumed {
 	type: "resumed";
 	/** The script, if it has changed. */
 	script?: string;
+	/** Who wrote it. */
+	author?: LaunchedBy;
 }
 
 /** The script made a call. */

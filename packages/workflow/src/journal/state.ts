@@ -1,5 +1,5 @@
 /** What the events of a journal add up to. Pure: the same events give the same state. */
-import { defined } from "@pi-subagents/core";
+import { defined, LAUNCHERS, type LaunchedBy } from "@pi-subagents/core";
 import type { PhaseProgress } from "@pi-subagents/progress";
 import type { CallKind } from "../thread/messages.ts";
 import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";
@@ -8,6 +8,8 @@ export interface WorkflowState {
 	started?: Started & { at: number };
 	/** The script as it was run last. */
 	script: string;
+	/** Who wrote it, if that is known. */
+	author?: LaunchedBy;
 	/** Whether it was ever resumed with another script. */
 	hasChanged: boolean;
 	/** How often it was resumed. */
@@ -80,8 +82,10 @@ const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: Eve
 		if (state.started) return;
 		state.started = event;
 		state.script = event.script;
+		noteAuthor(state, event.author);
 	},
-	resumed(state, { script }) {
+	resumed(state, { script, author }) {
+		noteAuthor(state, author);
 		state.hasChanged ||= script !== undefined;
 		state.script = script ?? state.script;
 		state.resumes++;
@@ -186,4 +190,9 @@ export function progressOf({ calls }: WorkflowState): { done: number; total: num
 		if (answer) done++;
 	}
 	return { done, total };
+}
+
+/** A word in the file that is none of these is no one's. */
+function noteAuthor(state: WorkflowState, author: LaunchedBy | undefined): void {
+	if (author !== undefined && LAUNCHERS.includes(author)) state.author = author;
 }

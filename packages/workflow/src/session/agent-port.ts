@@ -155,7 +155,7 @@ function specFor(
 		retry,
 		...earlier,
 		...defined({ retry }), // what the script says now
-		...(verify === undefined ? {} : { verify, runsCommands: undefined }),
+		...(verify === undefined ? {} : { verify, verifyBy: undefined, isVerifyKept: false }),
 		isolation: isolation ?? earlier.isolation,
 		outlives: "if_process",
 	};

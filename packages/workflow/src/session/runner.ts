@@ -2,7 +2,7 @@
  * A workflow as a run of an agent: the manager starts, stops and waits for it like any other, its agents are its
  * children, and its result is delivered as theirs are. It takes no slot, since it only waits.
  */
-import type { Emit, Outcome, Run, RunIdentity, Runner, RunSpec, Stop } from "@pi-subagents/core";
+import type { Emit, LaunchedBy, Outcome, Run, RunIdentity, Runner, RunSpec, Stop } from "@pi-subagents/core";
 import { runWorkflow } from "../engine/engine.ts";
 import type { WorkflowLimits, WorkflowPorts, WorkflowResult, WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
@@ -18,12 +18,16 @@ export interface Order {
 	args?: unknown;
 	/** In tokens; absent: no limit. */
 	budget?: number | undefined;
+	/** Who wrote the script, if not the one who starts it now. */
+	author?: LaunchedBy | undefined;
 }
 
 export type WorkflowSpec = RunSpec & { [ORDER]?: Order };
 
 export interface WorkflowRunnerDeps {
-	portsFor(spec: RunSpec & RunIdentity): WorkflowPorts;
+	portsFor(spec: WorkflowSpec & RunIdentity): WorkflowPorts;
+	/** Who wrote the script: it may do what they may. */
+	authorOf(spec: WorkflowSpec & RunIdentity): LaunchedBy;
 	/** Workflows that run here, by agent. */
 	live: Map<string, WorkflowRun>;
 	onEvent(event: JournalEvent, state: WorkflowState, agentId: string): void;
@@ -44,6 +48,7 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 	const run = runWorkflow({
 		id: agentId,
 		...order,
+		author: deps.authorOf(spec),
 		journal: runsDir === undefined ? memoryJournal() : fileJournal(journalPath(runsDir, agentId), warn),
 		ports: deps.portsFor(spec),
 		limits,

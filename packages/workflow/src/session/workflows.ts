@@ -14,7 +14,7 @@ import {
 	type RunSpec,
 } from "@pi-subagents/core";
 import { prepareRunsDir } from "@pi-subagents/core/runs";
-import type { LaunchEnvironment, Launcher, LaunchSession, SessionContext, Settings } from "@pi-subagents/launch";
+import type { LaunchEnvironment, Launcher, LaunchParams, LaunchSession, SessionContext } from "@pi-subagents/launch";
 import { lookOf } from "@pi-subagents/progress";
 import type { WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
@@ -86,14 +86,13 @@ export interface Workflows<Context extends SessionContext> {
 
 const MAX_ARGS = 256 * 1024;
 
-/** A script that the model started names commands as a call of the model does. */
-function assertMayVerify(launchedBy: LaunchedBy, { verifyCalls }: Pick<Settings, "verifyCalls">): void {
-	if (verifyCalls || launchedBy === "user" || launchedBy === "rpc") return;
-	throw new AgentError(
-		"forbidden_tool",
-		"`verify`: a workflow that the model started may name commands only with the setting `verifyCalls`. Leave it out, or put it into the preset.",
-	);
-}
+/** A script names commands as its author does. One that the model wrote, or a job started, as a call of the model does. */
+const NAMES_COMMANDS: Record<LaunchedBy, LaunchParams["verifyBy"]> = {
+	user: "user",
+	rpc: "extension",
+	model: undefined,
+	schedule: undefined,
+};
 
 export function createWorkflows<Context extends SessionContext>(deps: WorkflowsDeps<Context>): Workflows<Context> {
 	const { manager, launcher, host, flushLogs, publish = () => undefined } = deps;
@@ -110,17 +109,18 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 		manifests: host.packageManifests(cwd),
 	});
 	const load = async (name: string) => (await findSaved(name, placesOf(session()))).source;
-	const portsFor = (spec: RunSpec & { agentId: string }) => {
-		const { depth = 1, isBackground = true, launchedBy = "model" } = manager.store.record(spec.agentId) ?? {};
+	const authorOf = ({ agentId, [ORDER]: order }: WorkflowSpec & { agentId: string }): LaunchedBy =>
+		order?.author ?? manager.store.record(agentId)?.launchedBy ?? "model";
+	const portsFor = (spec: WorkflowSpec & { agentId: string }) => {
+		const { depth = 1, isBackground = true } = manager.store.record(spec.agentId) ?? {};
+		const verifyBy = NAMES_COMMANDS[authorOf(spec)];
 		let asking: Promise<unknown> = Promise.resolve(); // one question at a time
 		return {
 			agent: agentPort({
 				manager,
 				resolve: async (params) => {
-					const ctx = session();
-					if (params.verify !== undefined && !params.runsCommands)
-						assertMayVerify(launchedBy, await launcher.settings(ctx));
-					return (await launcher.resolve(params, ctx)).spec;
+					const named = params.isVerifyKept ? {} : { verifyBy };
+					return (await launcher.resolve({ ...params, ...named }, session())).spec;
 				},
 				places: {
 					agentDir: host.agentDir,
@@ -144,6 +144,7 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 	const runner = workflowRunner({
 		live,
 		portsFor,
+		authorOf,
 		warn: host.warn,
 		// The call that waited for it ends with the process, so what becomes of it is for the opened session to say.
 		onLeft(id) {
@@ -239,14 +240,20 @@ export function createWorkflows<Context extends SessionContext>(deps: WorkflowsD
 				);
 			const known = state(record);
 			if (!known) throw new AgentError("wrong_state", `The journal of workflow ${record.id} is gone: start it again.`);
-			const script = (await sourceOf(call, ctx)) ?? known.script;
+			const given = await sourceOf(call, ctx);
+			const script = given ?? known.script;
+			// Whoever resumes it has not written the script that is in the journal.
+			const author = given === undefined ? (known.author ?? record.launchedBy) : options.launchedBy;
 			// A process that ended right after the script did has left the result in the journal only: that is given again.
 			if (record.outcome.status === "completed" && script === known.script)
 				throw new AgentError("wrong_state", `Workflow ${record.id} has completed: there is nothing to resume.`);
 			const { meta } = checkScript(script);
 			// The result of one that had returned is only delivered.
 			const launches = known.end?.status !== "completed" || script !== known.script;
-			const spec = await specOf(meta, { script }, ctx, { launches, runsDir: dirname(record.artifacts ?? "") });
+			const spec = await specOf(meta, { script, ...defined({ author }) }, ctx, {
+				launches,
+				runsDir: dirname(record.artifacts ?? ""),
+			});
 			return manager.resume(record.id, spec, options);
 		},
 		pause: (record) => liveOf(record).pause(),

@@ -95,6 +95,7 @@ export const specSchema = once(() =>
 				isolated: Type.Optional(Type.Boolean()),
 				tools: Type.Optional(texts),
 				verify: Type.Optional(Type.Unknown()),
+				verifyBy: Type.Optional(oneOf("user", "extension")),
 				retry: Type.Optional(oneOf("lost", "off")),
 			}),
 		),
