@@ -119,7 +119,7 @@ describe.each(PIS)("pi $version", (pi) => {
 			await trust(it.env);
 			const settings = join(it.env.agentDir, "subagents.json");
 			await writeFile(settings, '{ "verifyCalls": true }');
-			await using rpc = startRpc({ env: it.env, pi, timeoutMs: 60_000 });
+			await using rpc = startRpc({ env: it.env, pi });
 			const heard = (from: number) => JSON.stringify(rpc.events.slice(from));
 			await rpc.prompt("Please delegate.");
 			expect(heard(0)).toContain(`verified: ${verify}`);
