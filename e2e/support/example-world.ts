@@ -55,6 +55,7 @@ export async function exampleWorld(api: Names): Promise<ExampleWorld> {
 		...{ root, cwd: root, project: root, projectRoot: root, projectDir: root, agentDir: root },
 		...{
 			dir: entry.artifacts,
+			runDir: entry.artifacts,
 			path: join(root, "none.jsonl"),
 			entry,
 			join,
