@@ -90,7 +90,7 @@ test.skipIf(!hasGit)(
 			"git could not be started: spawn git EMFILE: this process has too many",
 		);
 		expect(told("detached", "leave 4")).toMatch(
-			/Failed .+: The agent's process could not be started: spawn .+ EMFILE: this/,
+			/Failed .+: <cause-\w+>The agent's process could not be started: spawn .+ EMFILE: this/,
 		);
 		expect(results).toHaveLength(launches.length);
 	},

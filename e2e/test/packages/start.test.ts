@@ -44,6 +44,7 @@ const AT_START = [
 	...[
 		"alert",
 		"base",
+		"claims",
 		"commands",
 		"conversation",
 		"extensions",

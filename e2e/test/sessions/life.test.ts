@@ -186,7 +186,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		test("one that never ends is waited for so long, then it is said who is missing", async () => {
 			const triesAgain = converse(isNews, launch(), passOn);
 			expect(await digs(hang(), { drainSeconds: 0.3 }, triesAgain)).toEqual({
-				said: expect.stringMatching(/News: .*"dig": Timed out after .*: pi waited 0\.3s for it/),
+				said: expect.stringMatching(/News: .*"dig": Timed out after .*: <cause-\w+>pi waited 0\.3s for it</),
 				stderr: expect.stringMatching(/^pi-subagents: Agent \w+ \(repo-scout, "dig"\) was stopped: .*drainSeconds/),
 				code: 0,
 			});

@@ -90,9 +90,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 		notifier,
 		messenger,
 		ownership,
-		agentDir: deps.agentDir,
 		sessionId,
 		onRestored,
+		agentDir: deps.agentDir,
 		warn,
 		clock,
 	});

@@ -164,9 +164,17 @@ export interface Completed {
 /** A limit before which an agent is asked for its answer. */
 export type CutBy = "timeout" | "budget";
 
+/**
+ * Who says how a run ended, if no process of ours on this machine saw it. What it gives as the error or the reason is
+ * then its own text. Set by those who read it; never taken from a file.
+ */
+export type ClaimedBy = "file" | "machine";
+
 export interface Failed {
 	status: "failed";
 	error: string;
+	/** Absent: a process of ours saw it. */
+	claimedBy?: ClaimedBy;
 	/** What the child had written before it failed. */
 	partialText?: string;
 	/** How many characters of that are omitted here. */
@@ -183,6 +191,8 @@ export interface Aborted {
 	status: "aborted";
 	by: AbortedBy;
 	reason?: string;
+	/** Absent: a process of ours saw it. */
+	claimedBy?: ClaimedBy;
 	/** What the child had written before it was stopped, including an incomplete message. */
 	partialText?: string;
 	/** How many characters of that are omitted here. */
@@ -221,6 +231,8 @@ export interface Verification {
 	ok: boolean;
 	/** On one line. Absent if it did not run. */
 	command?: string;
+	/** The machine that ran it and says so, if that is not this one. */
+	on?: string;
 	durationMs?: number;
 	/** Why the work is not verified. */
 	problem?: string;
@@ -241,7 +253,7 @@ export interface WorktreeReport {
 	deletions: number;
 	/** A command that merges the changes, ready to paste. */
 	merge?: string;
-	/** What went wrong, and where the changes are instead. */
+	/** What went wrong, and where the changes are instead. May repeat names that the agent chose. */
 	problems?: string[];
 }
 

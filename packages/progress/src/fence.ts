@@ -6,7 +6,16 @@ import { clip } from "./clip.ts";
 import { sanitize, sanitizeBlock } from "./sanitize.ts";
 
 /** The kind of text between the tags. */
-export type FenceKind = "activity" | "answer" | "context" | "log" | "partial" | "problems" | "question" | "reply";
+export type FenceKind =
+	| "activity"
+	| "answer"
+	| "cause"
+	| "context"
+	| "log"
+	| "partial"
+	| "problems"
+	| "question"
+	| "reply";
 
 /** Options of {@link fence}. */
 export interface FenceOptions {
@@ -45,12 +54,12 @@ export function unfenced(text: string): string {
 	return text.replace(OPENED, "").replace(CLOSED, "");
 }
 
-const OPENED = /<(?:activity|answer|context|log|partial|problems|question|reply)-[0-9a-f]{12}>\n?/g;
-const CLOSED = /\n?<\/(?:activity|answer|context|log|partial|problems|question|reply)-[0-9a-f]{12}>/g;
+const OPENED = /<(?:activity|answer|cause|context|log|partial|problems|question|reply)-[0-9a-f]{12}>\n?/g;
+const CLOSED = /\n?<\/(?:activity|answer|cause|context|log|partial|problems|question|reply)-[0-9a-f]{12}>/g;
 
 /** Also with invisible characters in between. Other tags stay, because answers often contain code. */
 const LOOKALIKE =
-	/<(?=[\s/\p{Default_Ignorable_Code_Point}]*(?:task-|subagent-|structured-output|(?:activity|answer|context|log|partial|problems|question|reply)-))/giu;
+	/<(?=[\s/\p{Default_Ignorable_Code_Point}]*(?:task-|subagent-|structured-output|(?:activity|answer|cause|context|log|partial|problems|question|reply)-))/giu;
 
 /** 48 bits: too many to guess with the number of tries that fit into an answer. */
 function newMark(): string {

@@ -7,6 +7,7 @@ export type {
 	AbortedBy,
 	AssistantText,
 	ChildEvent,
+	ClaimedBy,
 	Compacted,
 	Compacting,
 	Completed,
@@ -39,6 +40,7 @@ export { safeJson } from "./safe-json.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
 export {
 	checkOutput,
+	claimText,
 	endText,
 	isElsewhere,
 	lookOf,

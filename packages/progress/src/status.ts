@@ -4,7 +4,8 @@
  * while rendering would crash the host.
  */
 import { clip } from "./clip.ts";
-import type { Aborted, AbortedBy, Completed, CutBy, Outcome, Verification } from "./events.ts";
+import type { Aborted, AbortedBy, ClaimedBy, Completed, CutBy, Outcome, Verification } from "./events.ts";
+import { fence } from "./fence.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeBlock, sanitizeClipped } from "./sanitize.ts";
 
@@ -101,31 +102,44 @@ export interface OutcomeTextOptions {
 }
 
 /**
- * One sanitized line that says how a run ended.
+ * One sanitized line that says how a run ended. What only a file or another machine says is quoted as such. For a model
+ * (`isForModel`), an error or a reason is fenced, since it may quote the agent, a file or a server.
  *
  * @example
  * ```ts
  * outcomeText({ status: "completed", text: "…" }, { durationMs: 12_000 }); // "Completed in 12s"
  * outcomeText({ status: "aborted", by: "idle" }); // "Stopped: no activity"
+ * outcomeText({ status: "failed", error: "Boom.", claimedBy: "file" }); // 'Failed, its file says: "Boom."'
  * ```
  */
-export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}): string {
+export function outcomeText(outcome: Outcome, options: OutcomeTextOptions & { isForModel?: boolean } = {}): string {
 	const duration = options.durationMs === undefined ? undefined : formatDuration(options.durationMs);
 	const after = duration === undefined ? "" : ` after ${duration}`;
+	const quote = options.isForModel ? quoteForModel : plain;
 	switch (outcome.status) {
 		case "completed":
 			if (outcome.wrappedUp)
 				return withVerification(`Wrapped up at its ${LIMIT_NAMES[outcome.by ?? "turns"]}${after}`, outcome);
 			return withVerification(duration === undefined ? "Completed" : `Completed in ${duration}`, outcome);
-		case "failed":
-			return because(`Failed${after}`, sanitizeClipped(readableError(outcome.error), MAX_REASON_LENGTH));
+		case "failed": {
+			const error = sanitizeClipped(readableError(outcome.error), MAX_REASON_LENGTH);
+			// The process that ran the check words why it failed.
+			const isOurs = outcome.verification !== undefined && outcome.claimedBy === undefined;
+			return because(`Failed${after}`, isOurs ? error : quote(error), outcome.claimedBy);
+		}
 		case "aborted":
-			return abortedText(outcome, after);
+			return abortedText(outcome, after, quote);
 		default:
 			outcome satisfies never;
 			return `Ended${after}`;
 	}
 }
+
+type Quote = (text: string) => string;
+
+const plain: Quote = (text) => text;
+
+const quoteForModel: Quote = (text) => (text === "" ? "" : fence("cause", text, { isLine: true }));
 
 /**
  * Whether the work of a run was verified, and how: one sanitized line.
@@ -136,10 +150,11 @@ export function outcomeText(outcome: Outcome, options: OutcomeTextOptions = {}):
  * verificationText({ ok: false, problem: "project not trusted" }); // "not verified: project not trusted"
  * ```
  */
-export function verificationText({ ok, command, durationMs, problem }: Verification): string {
+export function verificationText({ ok, command, durationMs, problem, on }: Verification): string {
 	const what = sanitizeClipped((ok ? command : problem) || "no reason given", MAX_COMMAND_LENGTH);
 	const took = durationMs === undefined || !ok ? "" : ` (${formatDuration(durationMs)})`;
-	return `${ok ? "verified" : "not verified"}: ${what}${took}`;
+	const where = on === undefined ? "" : ` on ${sanitizeClipped(on, MAX_NAME)}`;
+	return `${ok ? "verified" : "not verified"}${where}: ${what}${took}`;
 }
 
 const MAX_COMMAND_LENGTH = 120;
@@ -185,6 +200,7 @@ export function endText(outcome: Outcome, options: OutcomeTextOptions = {}): str
 	const after = options.durationMs === undefined ? "" : ` after ${formatDuration(options.durationMs)}`;
 	const { head, cause } = stoppedBy(outcome);
 	const reason = reasonOf(outcome);
+	if (outcome.claimedBy) return because(`Stopped${after}`, because(cause ?? head, reason), outcome.claimedBy);
 	if (head.startsWith("Stopped by")) return because(head + after, reason);
 	const why = cause ?? (head === "Stopped" ? "" : head.toLowerCase());
 	return because(`Stopped${after}`, why === "" || reason === "" ? why || reason : `${why} (${reason})`);
@@ -206,9 +222,10 @@ const STOPPED: Record<AbortedBy, { head: string; cause?: string }> = {
 	lost: { head: "Lost", cause: "the agent ended without a result" },
 };
 
-function abortedText(outcome: Aborted, after: string): string {
+function abortedText(outcome: Aborted, after: string, quote: Quote): string {
 	const { head, cause } = stoppedBy(outcome);
-	const reason = reasonOf(outcome);
+	const reason = quote(reasonOf(outcome));
+	if (outcome.claimedBy) return because(`Stopped${after}`, because(cause ?? head, reason), outcome.claimedBy);
 	if (cause === undefined) return because(head + after, reason);
 	return because(head + after, reason === "" ? cause : `${cause} (${reason})`);
 }
@@ -225,8 +242,22 @@ function reasonOf({ by, reason }: Aborted): string {
 	return by === "shutdown" && reason === RELOAD ? "" : sanitizeClipped(reason, MAX_REASON_LENGTH);
 }
 
-function because(head: string, cause: string): string {
-	return cause === "" ? head : `${head}: ${cause}`;
+/** A cause that only a file or a machine gives is its word, not ours. */
+function because(head: string, cause: string, claimedBy?: ClaimedBy): string {
+	if (cause === "") return head;
+	return claimedBy === undefined ? `${head}: ${cause}` : `${head}, ${claimText(cause, claimedBy)}`;
+}
+
+/**
+ * Text that only a file or another machine gives, as its own words: it cannot end the quotation. Sanitize it first.
+ *
+ * @example
+ * ```ts
+ * claimText("Boom.", "file"); // 'its file says: "Boom."'
+ * ```
+ */
+export function claimText(text: string, claimedBy: ClaimedBy): string {
+	return `its ${claimedBy === "machine" ? "machine" : "file"} says: "${text.replaceAll('"', "'")}"`;
 }
 
 /** Of a provider's error: deeper nesting is no message. */

@@ -13,6 +13,7 @@ import {
 } from "@pi-subagents/core";
 import {
 	durationOf,
+	filledFrom,
 	reportFor,
 	resultFileOf,
 	type StructuredDetails,
@@ -131,7 +132,7 @@ function lineOf(record: AgentRecord): string {
 	const { id: agentId, run, status, type, task, model, activity } = record;
 	const time = formatDuration(durationOf(record));
 	const doing = isSettled(status) || activity === undefined ? "" : `; ${doingOf(activity)}`;
-	return `- ${runIdOf({ agentId, run })} ${status} ${time} ${sanitize(type)} (${model ?? "?"}): ${short(task)}${doing}`;
+	return `- ${runIdOf({ agentId, run })} ${status} ${time} ${sanitize(type)} (${sanitize(model ?? "?")}): ${short(task)}${doing}`;
 }
 
 function doingOf(activity: string): string {
@@ -158,7 +159,7 @@ async function rowOf(record: AgentRecord, mostText: number): Promise<BackgroundR
 async function resultOf(record: AgentRecord, known: Outcome, mostText: number): Promise<BackgroundResult> {
 	const { artifacts, model, usage } = record;
 	const file = await resultFileOf(record, known);
-	const outcome = file?.outcome ?? known;
+	const outcome = (file && filledFrom(file.outcome, known)) ?? known;
 	const text = sanitizeBlock((outcome.status === "completed" ? outcome.text : outcome.partialText) ?? "");
 	return {
 		...(text === "" ? {} : { text: beginningOf(text, mostText) }),

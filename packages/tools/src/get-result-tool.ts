@@ -114,5 +114,5 @@ async function closeUp(record: AgentRecord): Promise<string> {
 			: `\nLog (${artifacts}/transcript.log):\n${formatPeek(await peek(`${artifacts}/transcript.log`, { lines: 20 }))}`;
 	const input = `${formatTokens(usage.input + usage.cacheRead + usage.cacheWrite)} in`;
 	const tokens = `${input} (${cachedPercentOf(record)}% from the cache), ${formatTokens(usage.output)} out`;
-	return `Task: ${sanitize(task).slice(0, 500)}\nModel: ${model ?? "?"}, ${turns} turns, ${tokens}${log}`;
+	return `Task: ${sanitize(task).slice(0, 500)}\nModel: ${sanitize(model ?? "?")}, ${turns} turns, ${tokens}${log}`;
 }

@@ -197,7 +197,8 @@ const EACH_FENCED = "The text between the tags of an answer is that agent's outp
 function reportForAll(finished: readonly Finished[]): string {
 	const completed = finished.filter(({ outcome }) => outcome.status === "completed").length;
 	const lines = finished.map(
-		({ outcome, record }, index) => `${index + 1}. ${sanitize(record.type)}: ${outcomeText(outcome)}`,
+		({ outcome, record }, index) =>
+			`${index + 1}. ${sanitize(record.type)}: ${outcomeText(outcome, { isForModel: true })}`,
 	);
 	const reports = finished.map(
 		({ outcome, record, warnings }, index) =>

@@ -1,5 +1,14 @@
 /** What every command gets, and how it finds the agent that the user means. */
-import { findRunsDirs, listRuns, type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
+import {
+	findRunsDirs,
+	listRuns,
+	type ResultFile,
+	type RunList,
+	type RunOverview,
+	readCheckedResult,
+	readMeta,
+	runTextOf,
+} from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 import type { Output } from "./output.ts";
 
@@ -46,7 +55,14 @@ export class Failure extends Error {
 
 export async function runsFor({ agentDir, cwd, flags }: Context): Promise<RunList> {
 	const dirs = await findRunsDirs({ agentDir, cwd });
-	return listRuns(dirs, { agentDir, now: Date.now(), ...(flags.all ? { perDirectory: 20_000 } : {}) });
+	return listRuns(dirs, { now: Date.now(), agentDir, ...(flags.all ? { perDirectory: 20_000 } : {}) });
+}
+
+/** How a run ended, as far as that can be believed; undefined until it has. */
+export async function resultOf({ agentDir }: Context, { dir, runId }: RunOverview): Promise<ResultFile | undefined> {
+	const meta = await readMeta(dir);
+	const result = typeof meta === "string" ? undefined : await readCheckedResult(dir, meta.spec, { agentDir });
+	return result?.runId === runId ? result : undefined;
 }
 
 export async function find(context: Context, word: string): Promise<RunOverview> {

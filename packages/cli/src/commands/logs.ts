@@ -1,9 +1,9 @@
 /** `logs`: the transcript of an agent, so far or until it ends. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { RUN_FILES, type RunOverview, readLineRange, readResult } from "@pi-subagents/core/runs";
+import { RUN_FILES, type RunOverview, readLineRange } from "@pi-subagents/core/runs";
 import { outcomeText } from "@pi-subagents/progress";
-import { type Context, Failure, find } from "./context.ts";
+import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** How much is held at once. */
 const PIECE_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ export async function logs(context: Context, [word = ""]: readonly string[]): Pr
 export async function follow(context: Context, run: RunOverview): Promise<number> {
 	const { stdout, signal } = context;
 	for (let printed = 0; !signal.aborted; ) {
-		const result = await readResult(run.dir); // before the last look, which then sees everything
+		const result = await resultOf(context, run); // before the last look, which then sees everything
 		printed = await print(context, run, printed);
 		if (result) {
 			stdout.write(`${outcomeText(result.outcome, { durationMs: result.durationMs ?? 0 })}\n`);

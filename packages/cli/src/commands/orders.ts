@@ -1,8 +1,8 @@
 /** `reply` and `stop`: orders to an agent in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
-import { answerRun, type RunOverview, readResult, runTextOf, stopRun } from "@pi-subagents/core/runs";
+import { answerRun, type RunOverview, runTextOf, stopRun } from "@pi-subagents/core/runs";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
-import { type Context, Failure, find } from "./context.ts";
+import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** An agent with a checkout commits it before it ends. */
 const STOP_MS = 65_000;
@@ -30,7 +30,7 @@ export async function stop(context: Context, [word = ""]: readonly string[]): Pr
 	const { dir, agentId } = run;
 	await stopRun(dir, "pi-subagents stop");
 	for (const deadline = performance.now() + STOP_MS; performance.now() < deadline && !context.signal.aborted; ) {
-		const result = await readResult(dir);
+		const result = await resultOf(context, run);
 		if (result) {
 			context.stdout.write(`${sanitize(agentId)}: ${outcomeText(result.outcome)}\n`);
 			return 0;

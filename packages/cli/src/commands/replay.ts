@@ -16,7 +16,7 @@ export async function replay(context: Context, [word]: readonly string[]): Promi
 	const { stdout, flags, signal } = context;
 	const speed = Number(flags.speed ?? 1);
 	if (!(speed > 0) || !Number.isFinite(speed)) throw new Failure("--speed takes a number above 0, such as 4.", 2);
-	const { runs } = await runsAt(context, word);
+	const { runs } = await runsAt(context, word, { agentDir: context.agentDir });
 	const events = playbackOf(runs);
 	const store = new Store();
 	if (stdout.isTTY) await playInTerminal(store, events, { context, speed });

@@ -57,7 +57,7 @@ async function reportOf(context: Context, where: string | undefined): Promise<Ma
 	const { agentDir, env, flags } = context;
 	const isFull = flags.full;
 	const full = isFull ? { isFull, diffOf: await worktreeDiffs(agentDir) } : {};
-	const { runs, problems, runsDir } = await runsAt(context, where, full);
+	const { runs, problems, runsDir } = await runsAt(context, where, { ...full, agentDir });
 	const files = { authFile: join(agentDir, "auth.json"), modelsFile: join(agentDir, "models.json") };
 	const secrets = await knownSecrets({ env, ...files });
 	return { report: buildReport(runs, { now: Date.now(), isFull, problems, secrets }), runsDir };

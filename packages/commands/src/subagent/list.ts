@@ -67,10 +67,11 @@ async function otherSessions(
 	now: number,
 ): Promise<OtherSession[]> {
 	const { cwd, sessionManager } = ctx;
+	const { agentDir } = host;
 	const [sessionDir, current] = [sessionManager.getSessionDir(), sessionManager.getSessionFile()];
-	const remembered = await earlierSessions({ sessionDir, current, cwd });
+	const remembered = await earlierSessions({ sessionDir, current, cwd, agentDir });
 	const dir = await launcher.placeFor("runs", ctx);
-	const { runs } = await listRuns(dir === undefined ? [] : [dir], { agentDir: host.agentDir, now });
+	const { runs } = await listRuns(dir === undefined ? [] : [dir], { now, agentDir });
 	const known = new Set([...own, ...remembered.flatMap(({ agents }) => agents)].map(({ id }) => id));
 	const open = sessionManager.getSessionId();
 	const kept = runs.filter(({ agentId, sessionId }) => !known.has(agentId) && sessionId !== open);

@@ -54,9 +54,11 @@ export async function currentReport(
 	const { buildReport, knownSecrets, readRunDirs, readSessionRuns, withDescendants, worktreeDiffs } =
 		await loadReport();
 	await flushLogs?.();
+	const { agentDir } = host;
 	const options = {
+		agentDir,
 		...(cache ? { cache } : {}),
-		...(isFull ? { isFull, diffOf: await worktreeDiffs(host.agentDir) } : {}),
+		...(isFull ? { isFull, diffOf: await worktreeDiffs(agentDir) } : {}),
 	};
 	const { runs, problems } =
 		typeof source === "string"

@@ -10,7 +10,13 @@ import {
 	systemClock,
 	workTokens,
 } from "@pi-subagents/core";
-import { attemptsText, cachedPercentOf, wholeOutcome, worktreeLines } from "@pi-subagents/core/report";
+import {
+	attemptsText,
+	cachedPercentOf,
+	wholeOutcome,
+	worktreeLines,
+	worktreeProblems,
+} from "@pi-subagents/core/report";
 import { loadPresets } from "@pi-subagents/launch";
 import {
 	checkOutput,
@@ -139,9 +145,14 @@ function fieldsOf(record: AgentRecord, now: number): (readonly [string, string, 
 		["usage", usageText(record)],
 		["last", lastText(record, now)],
 		["files", artifacts],
-		["worktree", worktreeLines(record.outcome?.worktree).join("\n") || undefined],
+		["worktree", worktreeText(record)],
 	];
 	return pairs.flatMap(([label, text, tone]) => (text === undefined ? [] : [[label, text, tone] as const]));
+}
+
+function worktreeText({ outcome }: AgentRecord): string | undefined {
+	const lines = [...worktreeLines(outcome?.worktree), ...worktreeProblems(outcome?.worktree)];
+	return lines.length === 0 ? undefined : lines.join("\n");
 }
 
 /** Undefined for the model, the usual launcher. */

@@ -180,11 +180,11 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 		case "verifying":
 			return { ...record, isVerifying: true };
 		case "verified":
-			return without(record, "isVerifying");
+		case "idle":
+			return record.isVerifying ? without(record, "isVerifying") : record;
 		case "tool_result":
 		case "compacting":
 		case "retrying":
-		case "idle":
 			return record;
 		default:
 			event satisfies never; // a newer version's log may have more types

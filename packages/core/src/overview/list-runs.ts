@@ -5,6 +5,7 @@ import { checkArguments, type WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { ifMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
+import { readCheckedResult } from "../claims/checked-result.ts";
 import { namesIn } from "../files/small-file.ts";
 import { RUNS_PATH } from "../guards/runs-path.ts";
 import type { RunnerName } from "../model/event.ts";
@@ -12,7 +13,7 @@ import type { Meta, ResultFile } from "../runs/format/layout.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import { hasStarted, livingWrapper } from "../runs/living-wrapper.ts";
 import { readLineRange } from "../runs/peek-file.ts";
-import { readMeta, readResult, readWrapper } from "../runs/read.ts";
+import { readMeta, readWrapper } from "../runs/read.ts";
 import { isRunDir } from "../runs/runs-dir.ts";
 import { isAlive, type ProcessIdentity } from "../signals/identity.ts";
 import type { RunPlace } from "../signals/run-processes.ts";
@@ -158,7 +159,8 @@ async function readOverview(
 		const meta = await readMeta(dir);
 		if (typeof meta === "string") return meta;
 		if (meta.runId !== basename(dir)) return `${dir} describes another run`;
-		const result = await readResult(dir);
+		const found = await readCheckedResult(dir, meta.spec, { agentDir });
+		const result = found?.runId === meta.runId ? found : undefined;
 		const log = result ? undefined : await readLog(dir);
 		const place = { agentDir, runDir: dir };
 		const holder = result ? undefined : await holderOf(place, meta);
@@ -197,6 +199,8 @@ function stateOf({ meta, result, log, isHeld }: Evidence): RunState {
 	if (!isHeld) return { group: "done", status: "lost" };
 	if (log?.question) {
 		const { to, toName, ...question } = log.question;
+		// A wrapper writes down questions only. Who else is asked, the pi that holds the run knows.
+		if (hasWrapper(meta)) return { group: "needs-input", status: "waiting", question };
 		if (to === undefined || to === "user") return { group: "needs-input", status: "waiting", question };
 		return { group: "working", status: "waiting", question, waitsFor: { who: to, ...defined({ name: toName }) } };
 	}

@@ -8,5 +8,5 @@ export {
 	structuredDetails,
 	structuredElement,
 } from "./structured.ts";
-export { lostText, resultFileOf, wholeOutcome } from "./whole-outcome.ts";
-export { statText, worktreeLabel, worktreeLines } from "./worktree-text.ts";
+export { filledFrom, lostText, resultFileOf, wholeOutcome } from "./whole-outcome.ts";
+export { statText, worktreeLabel, worktreeLines, worktreeProblems } from "./worktree-text.ts";

@@ -8,7 +8,7 @@ import { fence, formatCount, outcomeText, sanitize, sanitizeBlock, unfenced } fr
 import type { AgentRecord } from "../model/record.ts";
 import { detailsOf } from "./details.ts";
 import { attemptsText, complaints, proseIn, restText, structuredElement } from "./structured.ts";
-import { worktreeLines } from "./worktree-text.ts";
+import { worktreeLines, worktreeProblems } from "./worktree-text.ts";
 
 /** More would fill the parent's context; the rest is in the run's files. */
 const MAX_CHARACTERS = 50_000;
@@ -29,7 +29,7 @@ export function reportFor(
 ): string {
 	const most = Math.min(MAX_CHARACTERS, Math.floor(MAX_TOGETHER / of));
 	const trailer = trailerFor(outcome, record, warnings);
-	const worktree = worktreeLines(outcome.worktree);
+	const worktree = [...worktreeLines(outcome.worktree), ...fencedProblems(outcome)];
 	const checkout = worktree.length > 0 ? [worktree.join("\n")] : [];
 	if (outcome.status === "completed") return [...answer(outcome, record, most), ...checkout, trailer].join("\n\n");
 	const wrong = complaints(outcome);
@@ -42,12 +42,22 @@ export function reportFor(
 	].join("\n\n");
 }
 
+/** They repeat names of files and branches that the agent chose, and what git said. */
+function fencedProblems({ worktree }: Outcome): string[] {
+	const problems = worktreeProblems(worktree);
+	return problems.length > 0 ? [`About its worktree:\n${fence("problems", problems.join("\n"))}`] : [];
+}
+
 function trailerFor(outcome: Outcome, record: AgentRecord, warnings: readonly string[]): string {
 	const { agentId, preset, durationMs, toolUses } = detailsOf(record);
-	const how = [outcomeText(outcome, { durationMs }), formatCount(toolUses, "tool call"), attemptsText(record)];
+	const how = [
+		outcomeText(outcome, { durationMs, isForModel: true }),
+		formatCount(toolUses, "tool call"),
+		attemptsText(record, { isForModel: true }),
+	];
 	const notes = warnings.map((warning) => `. ${sanitize(warning)}`).join("");
 	const told = `${how.filter((each) => each !== "").join(", ")}${notes}`;
-	// An error may quote the agent or a server: it must not end this line and begin another.
+	// Brackets in an error must not look like the end of this line.
 	return `[agent ${agentId} (${sanitize(preset)}): ${told.replaceAll("[", "(").replaceAll("]", ")")}]`;
 }
 

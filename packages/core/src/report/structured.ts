@@ -1,7 +1,14 @@
 /** How a structured answer, or a failed one, is reported. Pure. */
 
 import type { Outcome } from "@pi-subagents/progress";
-import { formatCount, type Structured, sanitize, sanitizeBlock, type Unstructured } from "@pi-subagents/progress";
+import {
+	fence,
+	formatCount,
+	type Structured,
+	sanitize,
+	sanitizeBlock,
+	type Unstructured,
+} from "@pi-subagents/progress";
 import { clip } from "../base/error.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { extractJson } from "../output/extract.ts";
@@ -58,10 +65,17 @@ export function complaints(outcome: Outcome): string[] {
 	];
 }
 
-/** Which models failed before the current one. */
-export function attemptsText({ attempts = [] }: Pick<AgentRecord, "attempts">): string {
+/** Which models failed before the current one. For a model, what they failed with is fenced: a server said it. */
+export function attemptsText(
+	{ attempts = [] }: Pick<AgentRecord, "attempts">,
+	{ isForModel = false }: { isForModel?: boolean } = {},
+): string {
 	if (attempts.length === 0) return "";
-	return `after ${attempts.map(({ model, error }) => `${sanitize(model)} failed (${clip(sanitize(error), MAX_ERROR)})`).join(", ")}`;
+	const why = (error: string) => {
+		const text = clip(sanitize(error), MAX_ERROR);
+		return isForModel ? fence("cause", text, { isLine: true }) : text;
+	};
+	return `after ${attempts.map(({ model, error }) => `${sanitize(model)} failed (${why(error)})`).join(", ")}`;
 }
 
 const MAX_ERROR = 120;

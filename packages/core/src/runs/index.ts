@@ -1,6 +1,15 @@
 export { runAlertCommand } from "../alert/alert-command.ts";
 export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
-export { listRuns, type OpenQuestion, type RunList, type RunOverview, type RunState } from "../overview/list-runs.ts";
+export { checkedLine } from "../claims/checked-line.ts";
+export { checkedResult, type ResultClaim, readCheckedResult, readClaim } from "../claims/checked-result.ts";
+export { readInterrupted } from "../claims/recover-result.ts";
+export {
+	listRuns,
+	type OpenQuestion,
+	type RunList,
+	type RunOverview,
+	type RunState,
+} from "../overview/list-runs.ts";
 export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
@@ -18,6 +27,7 @@ export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";
 export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
+export { proveResult } from "./proof.ts";
 export {
 	isRunSpec,
 	parseJson,
@@ -29,7 +39,6 @@ export {
 	readWrapper,
 } from "./read.ts";
 export { type Recorder, recordRuns } from "./recorder.ts";
-export { readInterrupted } from "./recover-result.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";
 export { isRunDir, isRunPath, prepareRunsDir, type RunsDir } from "./runs-dir.ts";
 export { isVerified, writeResult } from "./write.ts";

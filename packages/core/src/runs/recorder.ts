@@ -2,7 +2,7 @@
  * Writes the files of runs inside this process, the same as a wrapper's. Everything is written in the background:
  * nothing here can delay a run, and what could not be written is listed in its result.
  */
-import type { ChildEvent } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf, type Report } from "../base/best-effort.ts";
 import { defined } from "../base/values.ts";
 import { AppendLog } from "../files/append-log.ts";
@@ -15,6 +15,7 @@ import type { Store } from "../model/store.ts";
 import { ownIdentity, type ProcessIdentity } from "../signals/identity.ts";
 import { type LifeCycleLine, RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
+import { proveResult } from "./proof.ts";
 import { RunTotals, timesOf } from "./run-totals.ts";
 import { metaOf } from "./write.ts";
 
@@ -28,6 +29,8 @@ export interface RecorderOptions {
 	conversationOf?: (agentId: string) => (path: string) => Promise<void>;
 	/** Called once per run with what could not be written. */
 	report?: Report;
+	/** pi's own directory, for the proofs of results. Without it there are none. */
+	agentDir?: string;
 }
 
 export interface Recorder {
@@ -143,8 +146,19 @@ class RecordedRun {
 		const times = timesOf({ startedAt: this.#startedAt, completedAt: at, ...measured });
 		const ended = { ...this.#totals.result(this.#spec, outcome, at), ...times, ...lost };
 		const text = jsonText({ ...ended, writtenBy: "parent" });
+		await this.#prove(outcome, text);
 		await this.#write(() => [["result", { does: "publish", path: this.#path("result"), text, isDurable: true }]]);
 		if (this.#lost.length > 0) this.#report(`Not all of run ${runIdOf(this.#spec)} is kept. ${this.#lost.join("; ")}`);
+	}
+
+	/** An answer alone proves itself. What we say about it does not: an agent with a shell could have written the file. */
+	async #prove(outcome: Outcome, text: string): Promise<void> {
+		const { agentDir } = this.#options;
+		const isPlain = outcome.status === "completed" && !outcome.verification && !outcome.worktree;
+		if (agentDir === undefined || isPlain) return;
+		await proveResult({ agentDir, runDir: this.#spec.artifacts }, text).catch((error: unknown) =>
+			this.#report(`That the result of run ${runIdOf(this.#spec)} is ours cannot be kept: ${messageOf(error)}`),
+		);
 	}
 
 	/** Queued at once if the holder is known: a workflow continues an agent only if it finds its `meta.json`, too. */

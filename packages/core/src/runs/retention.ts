@@ -11,6 +11,7 @@ import { readPlain } from "../files/plain-file.ts";
 import { pruneProcesses } from "../signals/run-processes.ts";
 import { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 import { livingWrapper } from "./living-wrapper.ts";
+import { pruneProofs } from "./proof.ts";
 import { parseJson } from "./read.ts";
 
 export interface PruneOptions {
@@ -65,7 +66,7 @@ const MEGABYTE = 1024 * 1024;
 const MAX_META_BYTES = 16 * MEGABYTE;
 
 /**
- * Deletes runs in a directory from `prepareRunsDir`.
+ * Deletes runs in a directory from `prepareRunsDir`. `agentDir`: pi's own directory, for the proofs of results.
  *
  * @example
  * ```ts
@@ -77,6 +78,7 @@ export async function pruneRuns({ agentDir, ...options }: PruneOptions & { agent
 	const pruned = await prune(options, runsOf(agentDir));
 	const journals = await pruneJournals(options);
 	await pruneProcesses({ agentDir, now: options.now });
+	await pruneProofs(agentDir);
 	return { ...pruned, freedBytes: pruned.freedBytes + journals };
 }
 

@@ -51,6 +51,11 @@ export class RunTotals {
 		return this.#finalMessage.said;
 	}
 
+	/** What the child's last message failed with, in the words of its log. */
+	get error(): string | undefined {
+		return this.#finalMessage.last?.error;
+	}
+
 	/** The outcome of a run that ended unobserved. An idle child had given its answer. */
 	judge(stop: Stop): Outcome {
 		return this.#isIdle ? this.#finalMessage.outcome() : this.stopped(stop);

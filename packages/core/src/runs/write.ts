@@ -3,9 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defined } from "../base/values.ts";
 import { createFile, createWhole, jsonText } from "../files/create.ts";
+import { readPlain } from "../files/plain-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
+import type { RunPlace } from "../signals/run-processes.ts";
 import { type Meta, type ResultFile, RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
+import { isProven, proveResult } from "./proof.ts";
 
 export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
@@ -61,15 +64,20 @@ export async function writeResult(dir: string, result: ResultFile): Promise<bool
 }
 
 /**
- * Writes the result of the process that knows it. The agent can write into the directory of its run, so where a command
- * must verify its work, a file that is there already does not count.
+ * Writes the result of a process that saw how the run ended, with the proof that it is from there. The agent can write
+ * into the directory of its run, so a file that is there already counts only if a process of ours wrote it.
  */
-export async function writeOwnResult(dir: string, result: ResultFile, spec: Pick<RunSpec, "verify">): Promise<boolean> {
-	if (await writeResult(dir, result)) return true;
-	if (!isVerified(spec)) return false;
-	await rm(join(dir, RUN_FILES.result), { recursive: true, force: true });
-	return writeResult(dir, result);
+export async function writeOwnResult(place: RunPlace, result: ResultFile): Promise<boolean> {
+	const path = join(place.runDir, RUN_FILES.result);
+	const there = await readPlain(path, MAX_RESULT_BYTES).catch(() => Buffer.alloc(0)); // no file of ours
+	if (there && (await isProven(place, there.toString("utf8")))) return false;
+	const text = jsonText(result);
+	await proveResult(place, text).catch(() => undefined); // without its proof a result is still a result
+	if (there) await rm(path, { recursive: true, force: true });
+	return createWhole(path, text);
 }
+
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 /** Whether a command must verify the run's work. */
 export function isVerified({ verify }: Pick<RunSpec, "verify">): boolean {

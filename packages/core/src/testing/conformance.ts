@@ -160,7 +160,9 @@ export const runnerConformance: readonly ConformanceCase[] = [
 	conform("a checkpoint that fails lets nothing pass", { does: "work", text: "Never said." }, async (it) => {
 		void it.atCheckpoint(() => Promise.reject(new Error("the books are closed")));
 		it.fixture.release();
-		deepStrictEqual(await it.run.settled, { status: "failed", error: "the books are closed" });
+		const { status, ...end } = await it.run.settled;
+		// One that runs elsewhere may say who claims it.
+		deepStrictEqual([status, "error" in end && end.error], ["failed", "the books are closed"]);
 		strictEqual(it.fixture.requests(), 1);
 	}),
 ];

@@ -9,9 +9,11 @@ import { defined } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { flagsFile, recordsOf } from "./checkout-state.ts";
 import { allowing, type Git, GitError, gitWith, objectOf, tryGit } from "./git.ts";
+import { mergeCommand } from "./merge-command.ts";
 import { exists, isCheckout } from "./open.ts";
 import { type Allowed, LIST_SETTINGS } from "./own-config.ts";
 import { removeCheckout } from "./place.ts";
+import { isPlainBranch } from "./report-check.ts";
 import { commitTree, isTreeOf, snapshotOf } from "./snapshot.ts";
 import { readWorktreeRecord, type WorktreeRecord, writeWorktreeRecord } from "./worktree-record.ts";
 
@@ -51,7 +53,7 @@ async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Pr
 		// The process that wrote it may have died before removing the directory.
 		if (known.report.path === undefined && (await exists(known.root)))
 			await bestEffort("removing a worktree", report, () => removeCheckout(known, git));
-		return known.report;
+		return withExistingBranch(known.report, known, git);
 	}
 	try {
 		return await finish(known, git);
@@ -62,6 +64,13 @@ async function closed(record: WorktreeRecord, options: Closing, attempt = 1): Pr
 		if (isClosed || (isOvertaken && attempt < ATTEMPTS)) return closed(record, options, attempt + 1);
 		throw error;
 	}
+}
+
+/** The record says what was; since then the branch may have been merged and deleted. */
+async function withExistingBranch(report: WorktreeReport, { main }: WorktreeRecord, git: Git): Promise<WorktreeReport> {
+	const { branch, merge: _merge, ...rest } = report;
+	if (branch === undefined || (await objectOf(git, `refs/heads/${branch}`, { cwd: main })) !== undefined) return report;
+	return { ...rest, problems: [...(rest.problems ?? []), `Its branch ${branch} no longer exists.`] };
 }
 
 async function finish(record: WorktreeRecord, git: Git): Promise<WorktreeReport> {
@@ -145,7 +154,8 @@ async function keep(record: WorktreeRecord, git: Git): Promise<Held> {
 	const hasOwnCommits = committed === undefined && tip !== own;
 	const at = hasOwnCommits ? await tryGit(git, ["symbolic-ref", "--quiet", "HEAD"], here) : undefined;
 	const on = at?.replace(/^refs\/heads\//, "");
-	if (on !== undefined && on !== branch) {
+	// A name that could say anything is not repeated: its commits go to our own branch.
+	if (on !== undefined && on !== branch && isPlainBranch(on)) {
 		const more = own !== undefined && own !== base ? [`It has also left commits on ${branch}.`] : [];
 		if (own === base) await leaveBranch(record, git);
 		return {
@@ -213,24 +223,15 @@ function messageFor({ agentId, run, type, description, task }: WorktreeRecord): 
 
 const NOTHING = { files: 0, insertions: 0, deletions: 0 };
 
-async function statOf({ base, main }: WorktreeRecord, to: string, git: Git): Promise<typeof NOTHING> {
+/** How much was changed since the base. */
+export async function statOf(
+	{ base, main }: Pick<WorktreeRecord, "base" | "main">,
+	to: string,
+	git: Git,
+): Promise<typeof NOTHING> {
 	const text = await git(["diff", "--shortstat", base, to], { cwd: main });
 	const number = (what: RegExp) => Number(what.exec(text)?.[1] ?? 0);
 	return { files: number(/(\d+) file/), insertions: number(/(\d+) insertion/), deletions: number(/(\d+) deletion/) };
-}
-
-/** A branch that starts from a snapshot must not bring that in as a commit. */
-type MergeBase = Pick<WorktreeRecord, "main" | "base" | "isSnapshot" | "isElsewhere">;
-
-/** What a user runs to take over the branch: uncommitted work that it began with must not arrive as a commit. */
-export function mergeCommand({ main, base, isSnapshot, isElsewhere }: MergeBase, branch: string): string {
-	const where = isElsewhere ? ["-C", main] : [];
-	const what = isSnapshot ? ["cherry-pick", `${base.slice(0, 12)}..${branch}`] : ["merge", branch];
-	return ["git", ...where, ...what].map(quotedForShell).join(" ");
-}
-
-function quotedForShell(word: string): string {
-	return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** More would bury the rest. */

@@ -1,5 +1,5 @@
 /** Agents' own checkouts: created, guarded, closed and applied. Requires git. */
-export { type CloseOptions, closeWorktree, mergeCommand } from "./close.ts";
+export { type CloseOptions, closeWorktree, statOf } from "./close.ts";
 export { allowedAt, confinedSpec, confinementAt, originOf, pathsMoved } from "./confine.ts";
 export { allowing, type Git, GitError, type GitOptions, gitWith, tryGit } from "./git.ts";
 export { createGuard, type Guard, type ToolCall } from "./guard.ts";
@@ -11,9 +11,11 @@ export {
 	type ListedWorktree,
 	listWorktrees,
 } from "./list-worktrees.ts";
+export { mergeCommand } from "./merge-command.ts";
 export { baseOf, type OpenOptions, openWorktree } from "./open.ts";
 export { type Allowed, type Allows, markOf, NeedsOwnSettings, type Setting } from "./own-config.ts";
 export { worktreesDir } from "./place.ts";
+export { reportOfEntry } from "./report-check.ts";
 export { type CheckOptions, checkWorktree, findRepository } from "./repository.ts";
 export { type WorktreeRunnerOptions, worktreeRunner } from "./runner.ts";
 export { claimWorktree, readWorktreeRecord, readWorktreeRecords, type WorktreeRecord } from "./worktree-record.ts";

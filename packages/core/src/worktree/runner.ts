@@ -122,7 +122,8 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		const outcome = await (child?.settled ?? (stop ? abortedOutcome(stop, undefined) : (failure as Outcome)));
 		if (!record) return outcome;
 		if (child && !stop) await untilStopped(inspected(spec.agentId, record.root, options), stopping.signal);
-		const worktree = outcome.worktree ?? (await closeWorktree(record, { git, ...defined({ report }) }));
+		// Its own word about that does not count. One that was closed already says the same again.
+		const worktree = await closeWorktree(record, { git, ...defined({ report }) });
 		if (stop) onClosed?.(spec.agentId, worktree);
 		return { ...outcome, worktree };
 	};

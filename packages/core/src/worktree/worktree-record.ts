@@ -18,6 +18,7 @@ import { parseJson } from "../runs/read.ts";
 import { identitySchema, type ProcessIdentity } from "../signals/identity.ts";
 import { fileAbout, flagsFile, type Place, recordsOf } from "./checkout-state.ts";
 import type { Allowed } from "./own-config.ts";
+import { reportOfRecord } from "./report-check.ts";
 
 export interface WorktreeRecord {
 	format: 1;
@@ -112,7 +113,8 @@ async function readNamed(dir: string, name: string): Promise<WorktreeRecord | un
 	const value = bytes && parseJson(bytes.toString("utf8"));
 	if (!Check(recordSchema(), value)) return undefined;
 	const paths = [value.main, value.commonDir, value.cwd, ...(value.gitDir === undefined ? [] : [value.gitDir])];
-	return fileOf(value) === join(dir, `${name}.json`) && paths.every(isAbsolute) ? value : undefined;
+	if (fileOf(value) !== join(dir, `${name}.json`) || !paths.every(isAbsolute)) return undefined;
+	return value.report ? { ...value, report: reportOfRecord(value, value.report) } : value;
 }
 
 /** All records in the directory, oldest first. Unreadable ones are left out. */

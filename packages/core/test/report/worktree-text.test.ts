@@ -1,6 +1,6 @@
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { worktreeLines } from "../../src/report/worktree-text.ts";
+import { worktreeLines, worktreeProblems } from "../../src/report/worktree-text.ts";
 
 const report: WorktreeReport = {
 	branch: "pi-subagents/a1",
@@ -21,5 +21,6 @@ test("the branch, how much was changed and the command to merge are named, or th
 		"It changed nothing in its worktree.",
 	]);
 	const { merge: _none, ...failed } = { ...report, path: "/state/a1", problems: ["The disk is full."] };
-	expect(worktreeLines(failed)).toEqual(["Its worktree is /state/a1, on branch pi-subagents/a1.", "The disk is full."]);
+	expect(worktreeLines(failed)).toEqual(["Its worktree is /state/a1, on branch pi-subagents/a1."]);
+	expect(worktreeProblems(failed)).toEqual(["The disk is full."]);
 });

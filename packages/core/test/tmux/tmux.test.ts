@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -102,8 +102,9 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", () => {
 		await using world = await tmuxWorld(() => hang());
 		const { run } = start(world);
 		await world.server.nextRequest();
-		await mkdir(join(world.spec.artifacts, "result.json"));
 		const events = (await readFile(join(world.spec.artifacts, "events.jsonl"), "utf8")).split("\n");
+		await rename(world.spec.artifacts, `${world.spec.artifacts}.moved`);
+		await writeFile(world.spec.artifacts, "");
 		const pi = events.map((line) => parseEvent(line)).find((event) => event?.type === "child_started");
 		process.kill((pi as { pid: number }).pid, "SIGKILL");
 		expect(await run.settled).toMatchObject({ status: "failed", error: expect.stringContaining("ended by SIGKILL") });

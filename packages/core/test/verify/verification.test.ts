@@ -1,11 +1,11 @@
 import type { ChildEvent, Completed } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { judgeUnobserved } from "../../src/claims/recover-result.ts";
 import type { CommandEnd } from "../../src/commands/run-command.ts";
 import { AnswerCheck } from "../../src/conversation/answer-check.ts";
 import type { VerifySpec } from "../../src/model/runner.ts";
 import { judgeJson } from "../../src/output/check-answer.ts";
-import { judgeUnobserved } from "../../src/runs/recover-result.ts";
 import { RunTotals } from "../../src/runs/run-totals.ts";
 import { handClock } from "../../src/testing/index.ts";
 import { judgeCommand, Verifier } from "../../src/verify/verification.ts";

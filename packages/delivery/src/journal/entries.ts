@@ -68,6 +68,8 @@ const settledSchema = () =>
 		by: Type.Optional(Type.String()),
 		reason: Type.Optional(Type.String()),
 		error: Type.Optional(Type.String()),
+		/** Who says so, if no process of ours saw it. */
+		claimedBy: Type.Optional(Type.Enum(["file", "machine"])),
 		wrappedUp: Type.Optional(Type.Boolean()),
 		/** The beginning of what it said. */
 		preview: Type.Optional(Type.String()),
@@ -96,6 +98,7 @@ const settledSchema = () =>
 			Type.Object({
 				ok: Type.Boolean(),
 				command: Type.Optional(Type.String()),
+				on: Type.Optional(Type.String()),
 				durationMs: Type.Optional(time),
 				problem: Type.Optional(Type.String()),
 				tail: Type.Optional(Type.String()),

@@ -1,6 +1,7 @@
 /** What entries hold of a record and its outcome, how much of it at most, and the outcome that can be read back. Pure. */
 import { type AgentRecord, defined, LAUNCHERS, type LaunchedBy, type Outcome, runIdOf } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
+import { reportOfEntry } from "@pi-subagents/core/worktree";
 import { beginningOf } from "@pi-subagents/progress";
 import type { LaunchEntry, SettledEntry } from "./entries.ts";
 
@@ -136,7 +137,9 @@ function beginningInBytes(text: string, maxBytes: number): string {
 function split(
 	outcome: Outcome,
 	maxData: number,
-): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "wrappedUp" | "structured"> & { text?: string } {
+): Pick<SettledEntry, "status" | "by" | "reason" | "error" | "claimedBy" | "wrappedUp" | "structured"> & {
+	text?: string;
+} {
 	switch (outcome.status) {
 		case "completed": {
 			const { text, wrappedUp, by, structured } = outcome;
@@ -152,14 +155,14 @@ function split(
 			return {
 				status: "failed",
 				error: beginningOf(outcome.error, PREVIEW_CHARACTERS),
-				...defined({ text: outcome.partialText }),
+				...defined({ claimedBy: outcome.claimedBy, text: outcome.partialText }),
 			};
 		case "aborted":
 			return {
 				status: "aborted",
 				by: outcome.by,
 				...(outcome.reason === undefined ? {} : { reason: beginningOf(outcome.reason, PREVIEW_CHARACTERS) }),
-				...defined({ text: outcome.partialText }),
+				...defined({ claimedBy: outcome.claimedBy, text: outcome.partialText }),
 			};
 	}
 }
@@ -180,11 +183,16 @@ export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: 
 	return defined({ launchedBy: known, callId });
 }
 
-/** The outcome as far as the session remembers it. */
-export function outcomeFrom(entry: SettledEntry): Outcome {
+/** The outcome as far as the session remembers it, with only what the launch asked for. */
+export function outcomeFrom(
+	entry: SettledEntry,
+	{ isolation, runner, cwd }: Pick<LaunchEntry, "isolation" | "runner" | "cwd">,
+): Outcome {
 	const end = endFrom(entry);
 	const verification = end.status === "aborted" ? undefined : entry.verification;
-	return { ...end, ...defined({ worktree: entry.worktree, verification }) };
+	const hasCheckout = isolation !== undefined || runner === "remote";
+	const worktree = hasCheckout && entry.worktree ? reportOfEntry(entry.worktree, { cwd }) : undefined;
+	return { ...end, ...defined({ worktree, verification }) };
 }
 
 function endFrom(entry: SettledEntry): Outcome {
@@ -202,12 +210,17 @@ function endFrom(entry: SettledEntry): Outcome {
 				...(entry.structured ? { structured: entry.structured } : {}),
 			};
 		case "failed":
-			return { status: "failed", error: entry.error ?? "It failed.", ...partial };
+			return {
+				status: "failed",
+				error: entry.error ?? "It failed.",
+				...defined({ claimedBy: entry.claimedBy }),
+				...partial,
+			};
 		case "aborted":
 			return {
 				status: "aborted",
 				by: ABORTERS.find((by) => by === entry.by) ?? "lost",
-				...defined({ reason: entry.reason }),
+				...defined({ reason: entry.reason, claimedBy: entry.claimedBy }),
 				...partial,
 			};
 	}

@@ -12,6 +12,7 @@ import {
 	structuredElement,
 	worktreeLabel,
 	worktreeLines,
+	worktreeProblems,
 } from "@pi-subagents/core/report";
 import {
 	beginningOf,
@@ -69,8 +70,8 @@ function element({ record, form, isUnfiled }: Notice): string {
 	const said = outcome ? proseIn(saidBy(record), outcome) : "";
 	const data = outcome?.status === "completed" && outcome.structured;
 	const element = data ? structuredElement(data, RESULT_CHARACTERS) : undefined;
-	const wrong = outcome ? complaints(outcome) : [];
-	const tried = attemptsText(record);
+	const wrong = [...(outcome ? complaints(outcome) : []), ...worktreeProblems(outcome?.worktree)];
+	const tried = attemptsText(record, { isForModel: true });
 	const worktree = worktreeLines(outcome?.worktree);
 	const beyond = Math.max(0, said.length - RESULT_CHARACTERS) + (element?.beyond ?? 0);
 	const file = artifacts === undefined || isUnfiled ? "" : `, or ${artifacts}/result.json`;
@@ -82,7 +83,7 @@ function element({ record, form, isUnfiled }: Notice): string {
 		"<task-notification>",
 		`<task-id>${escaped(id)}</task-id>`,
 		`<status>${record.status}</status>`,
-		`<summary>${escaped(`${type} "${description}": ${summaryOf(record)}${tried === "" ? "" : `, ${tried}`}`)}</summary>`,
+		`<summary>${escaped(`${type} "${description}":`)} ${summaryForModel(record)}${tried === "" ? "" : `, ${tried}`}</summary>`,
 		...(wrong.length > 0 ? [fence("problems", wrong.join("\n"))] : []),
 		...(said === "" ? [] : [fence(kindOf(record), said.slice(0, RESULT_CHARACTERS))]),
 		...(element ? [element.text] : []),
@@ -108,7 +109,8 @@ function pausedText(record: AgentRecord): string[] {
 /** Short, since many of these share a message; the model can ask for the rest. */
 function line(record: AgentRecord): string {
 	const about = `${record.type} "${record.description}"`.slice(0, 80);
-	const summary = escaped(`${about}: ${summaryOf(record)}`.slice(0, 160));
+	// Without its error or reason, which would need a fence: the model can ask for it.
+	const summary = escaped(`${about}: ${endWithoutCause(record)}`.slice(0, 160));
 	const said = saidBy(record).length;
 	const rest =
 		said > 0 ? `<rest>${formatCount(said, "character")}: get_subagent_result ${escaped(record.id)}</rest>` : "";
@@ -141,6 +143,27 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 	};
 }
 
+/** What it failed with is fenced, since it may quote the agent. */
+function summaryForModel(record: AgentRecord): string {
+	const { outcome, status } = record;
+	if (!outcome) return escaped(status);
+	const text = outcomeText(outcome, { durationMs: durationOf(record), isForModel: true });
+	return text
+		.split(CAUSE_TAG)
+		.map((part) => (CAUSE_TAG.test(part) ? part : escapedPart(part)))
+		.join("");
+}
+
+const CAUSE_TAG = /(<\/?cause-[0-9a-f]{12}>)/;
+
+function endWithoutCause(record: AgentRecord): string {
+	const { outcome } = record;
+	if (outcome?.status === "failed") return summaryOf({ ...record, outcome: { ...outcome, error: "" } });
+	if (outcome?.status !== "aborted") return summaryOf(record);
+	const { reason: _reason, ...stopped } = outcome;
+	return summaryOf({ ...record, outcome: stopped });
+}
+
 function summaryOf(record: AgentRecord): string {
 	return record.outcome ? outcomeText(record.outcome, { durationMs: durationOf(record) }) : record.status;
 }
@@ -158,7 +181,12 @@ function kindOf({ status }: AgentRecord): "answer" | "partial" {
 }
 
 function escaped(text: string): string {
-	return sanitize(text).replace(/[&<>]/g, (char) => ESCAPES[char] ?? char);
+	return escapedPart(sanitize(text));
+}
+
+/** Of a sanitized line; spaces at its ends stay. */
+function escapedPart(text: string): string {
+	return text.replace(/[&<>]/g, (char) => ESCAPES[char] ?? char);
 }
 
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };

@@ -23,6 +23,8 @@ interface EarlierOptions {
 	/** The file of the session that is open. */
 	current: string | undefined;
 	cwd: string;
+	/** pi's own directory, which proves results. */
+	agentDir?: string;
 }
 
 /** People look for recent agents, and reading years of sessions would block the process. */
@@ -30,7 +32,12 @@ const MAX_FILES = 50;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Newest first, without sessions that launched no agent. */
-export async function earlierSessions({ sessionDir, current, cwd }: EarlierOptions): Promise<EarlierSession[]> {
+export async function earlierSessions({
+	sessionDir,
+	current,
+	cwd,
+	agentDir,
+}: EarlierOptions): Promise<EarlierSession[]> {
 	if (!sessionDir) return [];
 	const names = (await namesOfFiles(sessionDir)).filter((name) => join(sessionDir, name) !== current);
 	const sessions: EarlierSession[] = [];
@@ -40,7 +47,7 @@ export async function earlierSessions({ sessionDir, current, cwd }: EarlierOptio
 		left -= text.length;
 		const header = headerOf(text);
 		if (header?.cwd !== cwd) continue;
-		const agents = await agentsIn(text);
+		const agents = await agentsIn(text, agentDir);
 		if (agents.length > 0) sessions.push({ id: header.id, startedAt: header.timestamp, agents });
 	}
 	return sessions;
@@ -79,13 +86,13 @@ function headerOf(text: string): { id: string; timestamp: string; cwd: string } 
 }
 
 /** Sessions are long and few of their lines are about agents: the others need not be parsed. */
-async function agentsIn(text: string): Promise<AgentRecord[]> {
+async function agentsIn(text: string, agentDir: string | undefined): Promise<AgentRecord[]> {
 	const lines = text.split("\n").filter((line) => line.includes("subagents:record") || line.includes("subagents:bg-"));
 	const runs = [...readRuns(parseSessionLines(lines.join("\n"))).values()].map(withOwnFiles);
 	const events = new Map<string, AgentEvent[]>();
 	for (const run of runs) {
 		const { agentId } = run.launch;
-		events.set(agentId, [...(events.get(agentId) ?? []), ...eventsOf(run, 0, await recordedEndOf(run))]);
+		events.set(agentId, [...(events.get(agentId) ?? []), ...eventsOf(run, 0, await recordedEndOf(run, agentDir))]);
 	}
 	return [...events.values()].flatMap((each) => each.reduce<AgentRecord | undefined>(reduce, undefined) ?? []);
 }

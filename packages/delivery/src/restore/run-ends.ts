@@ -1,13 +1,16 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
 import { type AgentEvent, type Clock, defined, type Outcome, steadyClock } from "@pi-subagents/core";
+import { filledFrom } from "@pi-subagents/core/report";
 import {
 	isRunDir,
 	isRunPath,
 	isWatched,
 	livingWrapper,
+	type ResultClaim,
 	type ResultFile,
+	readClaim,
 	readInterrupted,
-	readResult,
+	readMeta,
 	writeResult,
 } from "@pi-subagents/core/runs";
 import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
@@ -38,24 +41,30 @@ export function withOwnFiles(run: LoggedRun): LoggedRun {
 export async function endOf(run: LoggedRun, around: EndPlace): Promise<RunEnd | undefined> {
 	const { launch, outlives, settled } = run;
 	// For a delivered result the beginning of the answer is enough until the rest is asked for.
-	if (settled && !isOwed(run)) return loggedEnd(settled);
-	const result = (await resultOf(launch)) ?? (settled || outlives ? undefined : await lastResultOf(launch, around));
-	if (settled) return undeliveredEnd(settled, result?.outcome);
-	if (result) return { ...result, isFiled: true };
+	if (settled && !isOwed(run)) return loggedEnd(settled, launch);
+	const first = await claimOf(launch, around.agentDir);
+	if (settled) return undeliveredEnd(settled, launch, first?.result.outcome);
+	const claim = first?.isProven || outlives ? first : ((await lastClaimOf(launch, around)) ?? first);
+	// One that the agent could have written counts when its process is gone, which those see who watch it.
+	const isWatchedFor = claim?.isProven === false && outlives && hasWrapperHere(launch);
+	if (claim && !isWatchedFor) return { ...claim.result, isFiled: true };
 	// A run that does not outlive its session ended with it, and its log says how far it had come.
 	return outlives ? undefined : interruptedEnd(launch).catch(() => undefined);
 }
 
 /** How a run of another session ended. Unlike `endOf` it changes no file and takes no unfinished run for dead. */
-export async function recordedEndOf({ launch, settled }: LoggedRun): Promise<RunEnd | undefined> {
-	if (settled) return loggedEnd(settled);
-	const result = await resultOf(launch);
-	return result && { ...result, isFiled: true };
+export async function recordedEndOf(
+	{ launch, settled }: LoggedRun,
+	agentDir: string | undefined,
+): Promise<RunEnd | undefined> {
+	if (settled) return loggedEnd(settled, launch);
+	const claim = await claimOf(launch, agentDir);
+	return claim && { ...claim.result, isFiled: true };
 }
 
 /** How an archived run ended. It has ended, even if no record says how. */
 export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
-	if (settled) return loggedEnd(settled);
+	if (settled) return loggedEnd(settled, launch);
 	return {
 		outcome: { status: "aborted", by: "lost", reason: "the session's entry about its end cannot be read" },
 		completedAt: launch.startedAt,
@@ -63,10 +72,20 @@ export function archivedEndOf({ launch, settled }: LoggedRun): RunEnd {
 	};
 }
 
-async function resultOf({ artifacts, runId }: LaunchEntry): Promise<ResultFile | undefined> {
+/** With only what was asked for: its `meta.json` says that, which a sandboxed agent cannot write, or else its launch. */
+async function claimOf(launch: LaunchEntry, agentDir: string | undefined): Promise<ResultClaim | undefined> {
+	const { artifacts, runId, runner, machine, isolation } = launch;
 	if (artifacts === undefined || !(await isRunDir(artifacts, runId).catch(() => false))) return undefined;
-	const result = await readResult(artifacts).catch(() => undefined); // the watcher of the run reports what is wrong
-	return result?.runId === runId ? result : undefined;
+	const meta = await readMeta(artifacts);
+	const asked = typeof meta === "string" || meta.runId !== runId ? undefined : meta.spec;
+	const known = {
+		runner,
+		...defined({ machine }),
+		...(isolation ? { isolation: { kind: isolation, base: "head" as const } } : {}),
+	};
+	// The watcher of the run reports what is wrong.
+	const claim = await readClaim(artifacts, asked ?? known, { agentDir }).catch(() => undefined);
+	return claim?.result.runId === runId ? claim : undefined;
 }
 
 /** How long a session that is opened waits for a process that is just ending. */
@@ -77,10 +96,9 @@ const LOOK_MS = 50;
  * What a wrapper writes that still lives: it has lost its session and is about to say how its run ended. It knows more
  * than the log does: whether the work was verified, and on which branch it is.
  */
-async function lastResultOf(launch: LaunchEntry, { agentDir, clock }: EndPlace): Promise<ResultFile | undefined> {
-	const { artifacts, runner } = launch;
-	const isHere = runner === "process" || runner === "tmux";
-	if (artifacts === undefined || agentDir === undefined || !isHere) return undefined;
+async function lastClaimOf(launch: LaunchEntry, { agentDir, clock }: EndPlace): Promise<ResultClaim | undefined> {
+	const { artifacts } = launch;
+	if (artifacts === undefined || agentDir === undefined || !hasWrapperHere(launch)) return undefined;
 	const place = { agentDir, runDir: artifacts };
 	// One that another pi watches is not ending: this session is a copy of that one's.
 	if (await isWatched(place)) return undefined;
@@ -89,8 +107,8 @@ async function lastResultOf(launch: LaunchEntry, { agentDir, clock }: EndPlace):
 	try {
 		for (const deadline = now() + ENDING_MS; now() < deadline; ) {
 			const isGone = (await livingWrapper(place).catch(() => undefined)) === undefined;
-			const result = await resultOf(launch);
-			if (result || isGone) return result;
+			const claim = await claimOf(launch, agentDir);
+			if (claim?.isProven || isGone) return claim;
 			await new Promise<void>((resolve) => void after(LOOK_MS, resolve));
 		}
 		return undefined;
@@ -99,12 +117,17 @@ async function lastResultOf(launch: LaunchEntry, { agentDir, clock }: EndPlace):
 	}
 }
 
+/** Whether it runs in its own process on this machine. */
+function hasWrapperHere({ runner }: LaunchEntry): boolean {
+	return runner === "process" || runner === "tmux";
+}
+
 /** An undelivered answer is delivered whole: from the run's file, or from the entry that holds it instead. */
-function undeliveredEnd(settled: SettledEntry, kept: Outcome | undefined): RunEnd {
-	const end = loggedEnd(settled);
-	if (kept?.status !== settled.status) return end; // a stop that the child did not see any more
-	const { worktree } = settled;
-	return { ...end, outcome: { ...kept, ...defined({ worktree }) }, isFiled: true };
+function undeliveredEnd(settled: SettledEntry, launch: LaunchEntry, kept: Outcome | undefined): RunEnd {
+	const end = loggedEnd(settled, launch);
+	// Undefined after a stop that the child did not see any more, too.
+	const outcome = kept && filledFrom(kept, end.outcome);
+	return outcome ? { ...end, outcome, isFiled: true } : end;
 }
 
 /** A child that had answered when its process was killed gets the result file that could not be written any more. */
@@ -117,9 +140,9 @@ async function interruptedEnd(launch: LaunchEntry): Promise<RunEnd | undefined> 
 	return end && { ...end, isFiled };
 }
 
-function loggedEnd(settled: SettledEntry): RunEnd {
+function loggedEnd(settled: SettledEntry, launch: LaunchEntry): RunEnd {
 	const startedAt = Math.max(0, settled.completedAt - settled.durationMs);
-	return { ...settled, outcome: outcomeFrom(settled), startedAt, isFiled: false };
+	return { ...settled, outcome: outcomeFrom(settled, launch), startedAt, isFiled: false };
 }
 
 /** What happened to the run, numbered after the event `seq`. Without an end it is still running. */

@@ -102,8 +102,11 @@ test("models that failed before the one that answered are named", () => {
 		{ model: "fake/two", error: "x".repeat(500) },
 	];
 	const text = report({ status: "completed", text: "Done." }, { attempts });
-	expect(text).toMatch(/0 tool calls, after fake\/one failed \(401 no such key\), fake\/two failed \(x{119}…\)\]$/);
-	expect(told({ status: "completed", text: "Done." }, { attempts })).toContain(
+	expect(unfenced(text)).toMatch(
+		/0 tool calls, after fake\/one failed \(401 no such key\), fake\/two failed \(x{119}…\)\]$/,
+	);
+	expect(text).toMatch(/failed \(<cause-\w+>401 no such key<\/cause-\w+>\)/); // a server said it
+	expect(unfenced(told({ status: "completed", text: "Done." }, { attempts }))).toContain(
 		"after fake/one failed (401 no such key)",
 	);
 	expect(detailsOf(recordOf({ status: "completed", text: "Done." }, { attempts })).attempts).toEqual(attempts);
@@ -112,7 +115,7 @@ test("models that failed before the one that answered are named", () => {
 test("a session remembers data that is small", () => {
 	const remembered = (outcome: Outcome) => {
 		const entry = parseEntry("subagents:record", settledEntry(recordOf(outcome), outcome, { carriesAnswer: false }));
-		return entry?.type === "settled" ? outcomeFrom(entry) : undefined;
+		return entry?.type === "settled" ? outcomeFrom(entry, launchEntry(recordOf(outcome))) : undefined;
 	};
 	expect(remembered(answered({ files: 2 }))).toMatchObject({ structured: { ok: true, data: { files: 2 } } });
 	expect(remembered(answered({ text: "x".repeat(5_000) }))).not.toHaveProperty("structured");

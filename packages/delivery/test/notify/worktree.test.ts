@@ -41,5 +41,5 @@ test("a session remembers it", () => {
 		JSON.parse(JSON.stringify(settledEntry(recordOf(outcome), outcome, { carriesAnswer: false }))),
 	);
 	if (entry?.type !== "settled") throw new Error("not an entry");
-	expect(outcomeFrom(entry)).toEqual(outcome);
+	expect(outcomeFrom(entry, { runner: "session", isolation: "worktree", cwd: "/project" })).toEqual(outcome);
 });

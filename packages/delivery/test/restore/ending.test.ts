@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
 import { RunProcesses } from "@pi-subagents/core/detached";
-import { claimRun, identityOf, writeResult } from "@pi-subagents/core/runs";
+import { jsonText } from "@pi-subagents/core/files";
+import { claimRun, identityOf, proveResult, writeResult } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createDelivery, memorySession, type SessionEntry } from "../../src/index.ts";
@@ -49,7 +50,9 @@ test("a session that is opened waits for a wrapper that is still ending, and bel
 	const times = { startedAt: 1, completedAt: 3, turns: 1, toolUses: 0 };
 	const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 };
 	const outcome = { status: "completed" as const, text: ANSWER, wrappedUp: true as const }; // its log does not say the last
-	await writeResult(run.artifacts, { format: 1, ...about, writtenBy: "wrapper", outcome, ...times, usage });
+	const result = { format: 1 as const, ...about, writtenBy: "wrapper" as const, outcome, ...times, usage };
+	await proveResult({ ...run, runDir: run.artifacts }, jsonText(result));
+	await writeResult(run.artifacts, result);
 	await it.started;
 	expect(it.sent).toEqual([expect.stringContaining(ANSWER)]);
 	expect(it.manager.store.record("b1")?.outcome).toEqual(outcome);

@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Runner } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
-import { worktreeLines } from "@pi-subagents/core/report";
+import { worktreeLines, worktreeProblems } from "@pi-subagents/core/report";
 import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-subagents/core/worktree";
 import type { Host } from "./host.ts";
 
@@ -19,7 +19,8 @@ export function createWorktrees(
 			sessionCwd: () => host.session()?.cwd,
 			onClosed: (agentId, report) => {
 				const isWorthAWord = report.branch !== undefined || report.path !== undefined;
-				if (isWorthAWord) host.notify(`Agent ${agentId}: ${worktreeLines(report).join(" ")}`);
+				const lines = [...worktreeLines(report), ...worktreeProblems(report)];
+				if (isWorthAWord) host.notify(`Agent ${agentId}: ${lines.join(" ")}`);
 			},
 			beforeClose: (agentId, root) => beforeCleanup.get(agentId)?.(root),
 			report: host.warn,

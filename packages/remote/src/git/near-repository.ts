@@ -20,11 +20,12 @@ import {
 	gitWith,
 	mergeCommand,
 	readWorktreeRecords,
+	statOf,
 	tryGit,
 	type WorktreeRecord,
 	worktreesDir,
 } from "@pi-subagents/core/worktree";
-import type { WorktreeReport } from "@pi-subagents/progress";
+import { sanitize, type WorktreeReport } from "@pi-subagents/progress";
 import { type Blobs, Disconnected, type Work } from "../link/link.ts";
 import type { SentRepository } from "../link/order.ts";
 
@@ -105,8 +106,8 @@ export interface TakeBackOptions extends NearRepositoryOptions {
 	machine: string;
 	sent: Sent;
 	work: Work;
-	/** The report of the far side. */
-	report: WorktreeReport;
+	/** What went wrong there. */
+	problems: readonly string[];
 	/** Copies the bundle to this path. */
 	fetch: (path: string) => Promise<void>;
 }
@@ -116,20 +117,24 @@ export interface TakeBackOptions extends NearRepositoryOptions {
  * ended meanwhile is an error, since trying again helps.
  */
 export async function takeBack(options: TakeBackOptions): Promise<WorktreeReport> {
-	const { report, machine, sent } = options;
-	const { files, insertions, deletions, problems = [] } = report;
-	const stat = { base: sent.base, files, insertions, deletions };
+	const { problems, machine, sent, work, spec, allows, git: anyGit = gitWith() } = options;
 	try {
 		const branch = await importWork(options);
-		const record = await keepRecord(options, branch);
-		const left = options.work.left;
-		const more = left === undefined ? [] : [`Some of its files are in no commit; they are on ${machine} in ${left}.`];
+		const git = allowing(anyGit, allowedAt(sent.main, spec.confinedTo, allows));
+		const stat = await statOf(sent, `refs/heads/${branch}`, git);
+		const { left } = work;
+		const more =
+			left === undefined
+				? []
+				: [`Some of its files are in no commit; they are on ${machine}, which says where: "${sanitize(left)}"`];
 		const all = [...problems, ...more];
-		return { ...stat, branch, merge: mergeCommand(record, branch), ...(all.length > 0 && { problems: all }) };
+		const report: WorktreeReport = { branch, base: sent.base, ...stat, ...(all.length > 0 && { problems: all }) };
+		const record = await keepRecord(options, report, branch);
+		return { ...report, merge: mergeCommand(record, branch) };
 	} catch (error) {
 		if (error instanceof Disconnected) throw error;
 		const problem = `Its commits are on ${machine} and could not be taken over: ${messageOf(error)}`;
-		return { ...stat, problems: [...problems, problem] };
+		return { base: sent.base, files: 0, insertions: 0, deletions: 0, problems: [...problems, problem] };
 	}
 }
 
@@ -225,13 +230,12 @@ async function importWork({
 }
 
 /** So that /agents lists it with the other branches of agents. */
-async function keepRecord(options: TakeBackOptions, branch: string): Promise<WorktreeRecord> {
-	const { agentDir, spec, sent, report, machine, sessionCwd } = options;
+async function keepRecord(options: TakeBackOptions, report: WorktreeReport, branch: string): Promise<WorktreeRecord> {
+	const { agentDir, spec, sent, machine, sessionCwd } = options;
 	const dir = worktreesDir(agentDir);
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	const session = await realpath(sessionCwd?.() ?? sent.main).catch(() => sent.main);
 	const root = join(await realpath(dir), runIdOf(spec));
-	const { files, insertions, deletions } = report;
 	const { type, description, task, agentId, run } = spec;
 	const record: WorktreeRecord = {
 		format: 1,
@@ -249,7 +253,7 @@ async function keepRecord(options: TakeBackOptions, branch: string): Promise<Wor
 		createdAt: Date.now(),
 		owner: await identityOf(process.pid),
 		notes: [`It worked on ${machine}.`],
-		report: { branch, base: sent.base, files, insertions, deletions },
+		report,
 	};
 	await claimWorktree(record);
 	return record;

@@ -3,12 +3,13 @@
  * that are written here, and puts the result there last. The usual watcher reads the copy like any run's directory.
  */
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bestEffort, type Clock, messageOf, type Report } from "@pi-subagents/core";
+import { bestEffort, type Clock, clip, messageOf, type Report } from "@pi-subagents/core";
 import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
 import { createWhole, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
+import { sanitize } from "@pi-subagents/progress";
 import { ByteTail } from "../link/byte-tail.ts";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
 import { writeAt } from "../link/write-at.ts";
@@ -29,8 +30,8 @@ export interface MirrorOptions {
 }
 
 export interface Finished {
-	/** The result as it is to be read here. */
-	text: string;
+	/** The result as it is to be read here. Absent if what came is none of this run. */
+	text?: string;
 	/** Nothing of the run is only on the other machine, so it may delete the run. */
 	isAllHere: boolean;
 }
@@ -39,6 +40,8 @@ const MAX_SESSION_BYTES = 512 * 1024 * 1024;
 
 export class Mirror implements StartedWrapper {
 	readonly ended: Promise<WrapperEnd>;
+	/** As it was checked here; the file is for later readers. */
+	readonly sendsResult = true;
 	readonly #options: MirrorOptions;
 	readonly #end = Promise.withResolvers<WrapperEnd>();
 	/** The number of bytes that each file has here. */
@@ -121,7 +124,7 @@ export class Mirror implements StartedWrapper {
 				return this.#sendControl(piece.size);
 			case "gone":
 				if (piece.isOver) this.#options.onOver();
-				return this.#finish({ how: `on ${machine}, ${piece.why}` });
+				return this.#finish({ how: `${machine} says: "${quotable(piece.why)}"` });
 			case "result":
 				return this.#conclude(piece);
 		}
@@ -162,7 +165,7 @@ export class Mirror implements StartedWrapper {
 	}
 
 	async #conclude(piece: Piece & { type: "result" }): Promise<void> {
-		const { dir, key, link, report, finish, onOver } = this.#options;
+		const { dir, key, machine, link, report, finish, onOver } = this.#options;
 		if (piece.session !== undefined && !this.#wasSentAgain && !(await this.#hasSession(piece.session))) {
 			this.#wasSentAgain = true;
 			await writeAt(this.#path("session"), 0, Buffer.alloc(0), { isEnd: true });
@@ -175,7 +178,13 @@ export class Mirror implements StartedWrapper {
 		});
 		if (!finished) return this.#followAgain();
 		const { text, isAllHere } = finished;
-		await createWhole(join(dir, RUN_FILES.result), text);
+		const path = join(dir, RUN_FILES.result);
+		await rm(path, { recursive: true, force: true }); // an agent on this machine could have written one
+		if (text !== undefined) await createWhole(path, text);
+		this.#finish({
+			how: `the result from ${machine} cannot be used`,
+			...(text === undefined ? {} : { lastLine: text }),
+		});
 		if (!isAllHere) return; // the result says what is left there; the worker deletes it when it is old
 		await bestEffort("clearing up on another machine", report, () =>
 			link.control(key, { type: "done" }).catch((error: unknown) => {
@@ -193,6 +202,13 @@ export class Mirror implements StartedWrapper {
 		return join(this.#options.dir, RUN_FILES[name]);
 	}
 }
+
+/** Another machine's words in a sentence of ours. */
+export function quotable(text: string): string {
+	return clip(sanitize(text), MAX_QUOTED).replaceAll('"', "'");
+}
+
+const MAX_QUOTED = 300;
 
 async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => undefined))?.size ?? 0;

@@ -26,12 +26,12 @@ import {
 	type StartedWrapper,
 } from "@pi-subagents/core/detached";
 import { createFile, createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
-import { parseJson, parseResult, RUN_FILES } from "@pi-subagents/core/runs";
+import { checkedResult, parseJson, parseResult, proveResult, RUN_FILES } from "@pi-subagents/core/runs";
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
-import { type Finished, Mirror } from "./mirror.ts";
+import { type Finished, Mirror, quotable } from "./mirror.ts";
 import { keepFirst, mayRunAgain, setAside, wasRunAgain } from "./retry.ts";
 
 export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRepositoryOptions, "allows"> {
@@ -141,8 +141,11 @@ class Near {
 
 	async rejoin(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> {
 		const file = await readRemoteFile(dir);
-		if (!file) throw new Error(`The agent cannot be rejoined: ${RUN_FILES.remote} in ${dir} is missing or broken.`);
-		return this.#mirror(spec, dir, file, this.link({ ...spec, machine: file.machine }));
+		const { machine = "local" } = spec;
+		// The spec says where it runs. A file that names another machine was changed.
+		if (file?.machine !== machine)
+			throw new Error(`The agent cannot be rejoined: ${RUN_FILES.remote} in ${dir} is missing or broken.`);
+		return this.#mirror(spec, dir, file, this.link(spec));
 	}
 
 	/** See `Run.startOver`. */
@@ -167,36 +170,55 @@ class Near {
 		return new Mirror({ dir, key: file.key, machine: file.machine, link, finish, onOver, clock, report });
 	}
 
-	/** Paths of the other machine's checkout mean nothing here: the report names the branch. */
+	/** What the other machine says about the run, with what was asked for, and what arrived here. */
 	async #finish(
 		spec: RunSpec & RunIdentity,
 		dir: string,
-		{ machine, key, sent }: RemoteFile,
-		{ text, work }: Piece & { type: "result" },
+		file: RemoteFile,
+		piece: Piece & { type: "result" },
 		link: Link,
 	): Promise<Finished> {
-		const result = parseResult(text);
-		const report = result?.outcome.worktree;
-		if (!result || !report) return { text, isAllHere: result !== undefined };
+		const { clock, agentDir } = this.#options;
+		const told = parseResult(piece.text);
+		if (told?.runId !== runIdOf(spec)) return { isAllHere: false };
+		const result = await checkedResult(told, spec, "machine", clock);
 		const { outcome } = result;
+		const report = told.outcome.worktree;
 		// The second attempt makes the branch. What the first one did stays there until it is old.
-		if (mayRunAgain({ spec, outcome, isOver: true, wasRunAgain: await this.#wasRunAgain(spec, dir) }))
-			return { text, isAllHere: false };
-		const { branch, path, merge: _merge, ...rest } = report;
+		const runsAgain =
+			report && mayRunAgain({ spec, outcome, isOver: true, wasRunAgain: await this.#wasRunAgain(spec, dir) });
+		const { worktree, isAllHere } =
+			report && !runsAgain
+				? await this.#takeBack(spec, file, report, piece, link)
+				: { worktree: undefined, isAllHere: !runsAgain };
+		const text = jsonText({ ...result, outcome: { ...outcome, ...defined({ worktree }) } });
+		if (spec.artifacts !== undefined) await proveResult({ agentDir, runDir: dir }, text);
+		return { text, isAllHere };
+	}
+
+	/** Paths of the other machine's checkout mean nothing here: the report names the branch. */
+	async #takeBack(
+		spec: RunSpec & RunIdentity,
+		{ machine, key, sent }: RemoteFile,
+		report: WorktreeReport,
+		{ work }: Piece & { type: "result" },
+		link: Link,
+	): Promise<{ worktree: WorktreeReport; isAllHere: boolean }> {
+		const { branch, path } = report;
 		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to);
 		const options = { ...this.#repository(), spec, machine };
-		const more =
-			path !== undefined
-				? [`Its files are on ${machine} in ${path}.`]
-				: branch !== undefined
-					? [`Its commits are on ${machine} and could not be packed.`]
-					: [];
+		const problems = (report.problems ?? [])
+			.slice(0, MAX_PROBLEMS)
+			.map((each) => `${machine} says: "${quotable(each)}"`);
+		if (!sent || !work) {
+			if (path !== undefined) problems.push(`Its files are on ${machine}, which says where: "${quotable(path)}"`);
+			else if (branch !== undefined) problems.push(`Its commits are on ${machine} and could not be packed.`);
+		}
 		const worktree: WorktreeReport =
 			sent && work
-				? await takeBack({ ...options, sent, work, report, fetch })
-				: { ...rest, ...(more.length > 0 && { problems: [...(rest.problems ?? []), ...more] }) };
-		const isAllHere = path === undefined && (branch === undefined || worktree.branch !== undefined);
-		return { text: jsonText({ ...result, outcome: { ...result.outcome, worktree } }), isAllHere };
+				? await takeBack({ ...options, sent, work, problems, fetch })
+				: { base: sent?.base ?? NO_COMMIT, ...NOTHING, ...(problems.length > 0 && { problems }) };
+		return { worktree, isAllHere: path === undefined && (branch === undefined || worktree.branch !== undefined) };
 	}
 
 	#repository(): NearRepositoryOptions {
@@ -245,6 +267,10 @@ function aliasesOf(cwd: string, repository: { main: string; inside: string } | u
 }
 
 const MAX_BYTES = 64 * 1024;
+const MAX_PROBLEMS = 20;
+const NOTHING = { files: 0, insertions: 0, deletions: 0 };
+/** Of a run that began with an empty repository. */
+const NO_COMMIT = "0".repeat(40);
 
 async function readRemoteFile(dir: string): Promise<RemoteFile | undefined> {
 	const value = parseJson((await readPlain(join(dir, RUN_FILES.remote), MAX_BYTES))?.toString("utf8") ?? "");

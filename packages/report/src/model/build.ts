@@ -1,6 +1,6 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
 import type { EventLine, Meta, ResultFile } from "@pi-subagents/core/runs";
-import { checkArguments, type Outcome, type Verification } from "@pi-subagents/progress";
+import { checkArguments, claimText, type Outcome, type Verification } from "@pi-subagents/progress";
 import { cleanReport, maskedRuns } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
 import { spansOf } from "./spans.ts";
@@ -190,7 +190,7 @@ function endOf(outcome: Outcome, finalText: string | undefined, isFull: boolean)
 	const structured = outcome.status === "aborted" ? undefined : structuredOf(outcome.structured);
 	return {
 		...(answer === undefined || answer === "" ? {} : { answer }),
-		...(outcome.status === "failed" ? { error: outcome.error } : {}),
+		...(outcome.status === "failed" ? { error: errorText(outcome) } : {}),
 		...(outcome.status === "aborted" ? { stoppedBy: stopText(outcome) } : {}),
 		...(structured === undefined ? {} : { structured }),
 		...(verification ? { verification: isFull ? verification : withoutOutput(verification) } : {}),
@@ -209,6 +209,12 @@ function structuredOf(
 	return structured.ok ? { ok: true, data: structured.data } : { ok: false, errors: structured.validationErrors };
 }
 
-function stopText({ by, reason }: Outcome & { status: "aborted" }): string {
-	return reason === undefined ? by : `${by}: ${reason}`;
+/** What a file says about itself stays its own words. */
+function errorText({ error, claimedBy }: Outcome & { status: "failed" }): string {
+	return claimedBy === undefined ? error : claimText(error, claimedBy);
+}
+
+function stopText({ by, reason, claimedBy }: Outcome & { status: "aborted" }): string {
+	const told = reason === undefined ? by : `${by}: ${reason}`;
+	return claimedBy === undefined ? told : `no one that we saw; ${claimText(told, claimedBy)}`;
 }

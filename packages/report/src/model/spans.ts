@@ -134,6 +134,7 @@ class Walk {
 				this.#askedAt ??= this.#now; // an idle agent continues
 				return;
 			case "idle":
+				this.#end("verification"); // of one that passed, a log that an agent can write says no more
 				this.#askedAt = undefined;
 				return;
 		}

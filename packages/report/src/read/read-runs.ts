@@ -2,7 +2,15 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isRunPath, RUN_FILES, readEvents, readMeta, readResult, readToolOutputs } from "@pi-subagents/core/runs";
+import {
+	checkedLine,
+	isRunPath,
+	RUN_FILES,
+	readCheckedResult,
+	readEvents,
+	readMeta,
+	readToolOutputs,
+} from "@pi-subagents/core/runs";
 import { diffWorktree, listWorktrees } from "@pi-subagents/core/worktree";
 import { checkArguments } from "@pi-subagents/progress";
 import type { RunInput } from "../model/build.ts";
@@ -18,6 +26,8 @@ export interface ReadOptions {
 	isFull?: boolean;
 	/** The changes in a run's worktree, as text; only called for full reports. */
 	diffOf?: (run: RunInput) => Promise<string | undefined>;
+	/** pi's own directory, which proves results. Without it, what a file says about itself stays a claim. */
+	agentDir?: string;
 	/** For reading again and again: a run whose files are as they were is not read again. */
 	cache?: RunCache;
 }
@@ -130,13 +140,14 @@ async function stampOf(dir: string): Promise<string> {
 	return (await Promise.all(stamps)).join(",");
 }
 
-async function readFiles(dir: string, { isFull = false, diffOf }: ReadOptions): Promise<RunInput | string> {
+async function readFiles(dir: string, { isFull = false, diffOf, agentDir }: ReadOptions): Promise<RunInput | string> {
 	try {
 		const meta = await readMeta(dir);
 		if (typeof meta === "string") return meta;
 		if (meta.runId !== basename(dir)) return `${dir} holds the files of another run, ${meta.runId}`;
-		const [lines, result] = await Promise.all([readEvents(dir), readResult(dir)]);
-		const run: RunInput = { meta, lines, ...(result === undefined ? {} : { result }) };
+		const [said, result] = await Promise.all([readEvents(dir), readCheckedResult(dir, meta.spec, { agentDir })]);
+		const lines = said.flatMap((line) => checkedLine(line, meta.spec) ?? []);
+		const run: RunInput = { meta, lines, ...(result?.runId === meta.runId ? { result } : {}) };
 		if (!isFull) return run;
 		const [outputs, diff] = await Promise.all([readToolOutputs(dir), diffOf?.(run)]);
 		return { ...run, outputs, ...(diff === undefined ? {} : { diff }) };

@@ -46,7 +46,7 @@ function partOf(lines: readonly string[]): ReportPart | undefined {
 	const how = FIGURES.exec(told)?.[1] ?? told;
 	const rest = lines.filter((line, index) => index !== at && line !== PARTIAL).join("\n");
 	const said = unfenced(rest).replace(/^<\/?structured-output>\n?/gm, "");
-	return { agentId, preset, status: statusIn(how), how, said: said.trim() };
+	return { agentId, preset, status: statusIn(how), how: unfenced(how), said: said.trim() };
 }
 
 /** Outside of what the agent said; its own lines may look like one. */

@@ -11,9 +11,9 @@ import {
 	isRunDir,
 	type Meta,
 	RUN_FILES,
+	readClaim,
 	readInterrupted,
 	readMeta,
-	readResult,
 	releaseRun,
 } from "@pi-subagents/core/runs";
 import type { LaunchedAgent } from "../engine/ports.ts";
@@ -46,8 +46,11 @@ export async function fateOf({ agentId, run }: LaunchedAgent, places: EarlierPla
 	const meta = await readMeta(artifacts);
 	if (typeof meta === "string") return { kind: "gone" };
 	const { outlives, runner } = meta.spec;
-	const result = await readResult(artifacts).catch(() => undefined); // a damaged one: the agent runs again
-	if (!result && outlives) return { kind: "running", meta, artifacts };
+	// A damaged one: the agent runs again.
+	const claim = await readClaim(artifacts, meta.spec, { agentDir: places.agentDir }).catch(() => undefined);
+	const result = claim?.result.runId === runId ? claim.result : undefined;
+	// One that the agent could have written counts when its process is gone.
+	if (outlives && !(result && (claim?.isProven || runner === "remote"))) return { kind: "running", meta, artifacts };
 	const end = result ?? (await readInterrupted(artifacts, { agentId, run }, { by: "shutdown" }));
 	if (end && !(end.outcome.status === "aborted" && CUT_OFF.includes(end.outcome.by)))
 		return { kind: "answered", outcome: end.outcome, tokens: end.usage.input + end.usage.output };

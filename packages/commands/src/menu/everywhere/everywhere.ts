@@ -34,8 +34,9 @@ export function everywhereMenu(menu: Menu): Promise<void> {
 }
 
 async function look({ host, ctx, clock }: Menu): Promise<readonly RunOverview[]> {
-	const dirs = await findRunsDirs({ agentDir: host.agentDir, cwd: ctx.cwd });
-	return (await listRuns(dirs, { agentDir: host.agentDir, now: clock.now() })).runs;
+	const { agentDir } = host;
+	const dirs = await findRunsDirs({ agentDir, cwd: ctx.cwd });
+	return (await listRuns(dirs, { now: clock.now(), agentDir })).runs;
 }
 
 /** Pure. */

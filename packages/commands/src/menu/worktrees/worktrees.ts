@@ -1,7 +1,7 @@
 /** The worktrees level of the menu: agents' branches, and worktrees left by crashes. */
 
 import { defined } from "@pi-subagents/core";
-import { worktreeLines } from "@pi-subagents/core/report";
+import { worktreeLines, worktreeProblems } from "@pi-subagents/core/report";
 import {
 	applyWorktree,
 	closeWorktree,
@@ -82,7 +82,10 @@ async function runAction(menu: Menu, action: WorktreeAction, worktree: ListedWor
 				report: (text) => screen.notify(text, "warning"),
 				allows: record.allows,
 			});
-			return screen.notify(worktreeLines(report).join(" "), report.problems ? "warning" : "info");
+			return screen.notify(
+				[...worktreeLines(report), ...worktreeProblems(report)].join(" "),
+				report.problems ? "warning" : "info",
+			);
 		}
 		case "copy":
 			return screen.copy(record.report?.merge ?? "");

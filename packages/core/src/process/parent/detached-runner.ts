@@ -12,13 +12,14 @@ import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
 import type { AgentUi } from "../../model/dialog.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
+import { forgetProof } from "../../runs/proof.ts";
 import type { RunProcesses } from "../../signals/run-processes.ts";
 import { makeRunDir } from "./launch.ts";
 import { DetachedRun, type DetachedRunContext, type RunSource } from "./run.ts";
 import type { StartedWrapper } from "./starter.ts";
 
 export interface DetachedRunnerOptions {
-	/** pi's own directory. Which processes run and watch a run is recorded there. */
+	/** pi's own directory. Which processes run and watch a run is recorded there, and which results are theirs. */
 	agentDir: string;
 	/**
 	 * Answers a child's questions. The signal fires when the answer is no longer wanted. When absent, they get no
@@ -84,7 +85,7 @@ export function detachedRunner(options: DetachedRunnerOptions, launcher: Detache
 		keepsTime: true, // the wrapper does, even while no one watches
 		start: (spec, emit, checkpoint) =>
 			new DetachedRun(contextOf(spec, emit, checkpoint), {
-				...runDirOf(spec),
+				...runDirOf(spec, agentDir),
 				...startOver(spec),
 				start: (dir, signal) => launcher.launch(spec, dir, signal),
 			}),
@@ -98,10 +99,13 @@ export function detachedRunner(options: DetachedRunnerOptions, launcher: Detache
 }
 
 /** Without a directory for its files, a run has them only while it lives. */
-function runDirOf({ artifacts }: RunIdentity): Pick<RunSource, "openDir" | "closeDir"> {
+function runDirOf({ artifacts }: RunIdentity, agentDir: string): Pick<RunSource, "openDir" | "closeDir"> {
 	if (artifacts !== undefined) return { openDir: () => makeRunDir(artifacts) };
 	return {
 		openDir: () => mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)),
-		closeDir: (dir) => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
+		async closeDir(dir) {
+			await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+			await forgetProof({ agentDir, runDir: dir });
+		},
 	};
 }

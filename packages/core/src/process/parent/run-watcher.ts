@@ -5,10 +5,14 @@
 import { join } from "node:path";
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import { type Clock, steadyClock } from "../../base/clock.ts";
+import { checkedLine, type LogSpec } from "../../claims/checked-line.ts";
+import type { AskedFor } from "../../claims/checked-outcome.ts";
+import { checkedResult, type ResultClaim, readClaim } from "../../claims/checked-result.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
 import { type RunIdentity, runIdOf } from "../../model/runner.ts";
 import { type EventLine, type ResultFile, RUN_FILES } from "../../runs/format/layout.ts";
-import { parseEvent, parseResult, readResult } from "../../runs/read.ts";
+import { parseEvent, parseResult } from "../../runs/read.ts";
+import { isVerified } from "../../runs/write.ts";
 import { isAlive } from "../../signals/identity.ts";
 import type { RunProcesses, WrapperFile } from "../../signals/run-processes.ts";
 import type { StartedWrapper, WrapperEnd } from "./starter.ts";
@@ -22,8 +26,10 @@ export interface WatchOptions {
 	started: StartedWrapper | undefined;
 	/** Absent if it has none on this machine: then `started` says when it has ended. */
 	processes: RunProcesses | undefined;
-	/** The result in the run's directory counts, even while the wrapper can be heard: the agent could have written it. */
-	trustsFiles: boolean;
+	/** Decides what its log and its result may say. */
+	spec: AskedFor & LogSpec;
+	/** pi's own directory, with the proofs of results. */
+	agentDir: string;
 	onLine: (line: EventLine) => void;
 	/** Called once, when all earlier events were delivered. */
 	onCaughtUp: () => void;
@@ -34,7 +40,7 @@ export interface WatchOptions {
 export type Ending =
 	/** The result is in its file. */
 	| { type: "written"; result: ResultFile }
-	/** The wrapper sent us the result: it could not write it, or files do not count. */
+	/** The wrapper sent us the result. */
 	| { type: "sent"; result: ResultFile }
 	/** There is no result, and there will be none. */
 	| { type: "gone"; why: string };
@@ -83,7 +89,8 @@ export class RunWatcher {
 	}
 
 	#hear(text: string): void {
-		const line = parseEvent(text);
+		const said = parseEvent(text);
+		const line = said && checkedLine(said, this.#options.spec);
 		if (line) this.#options.onLine(line);
 	}
 
@@ -119,21 +126,29 @@ export class RunWatcher {
 		this.#options.onEnd(ending);
 	}
 
+	/**
+	 * A wrapper that can be heard says how the run ended. Otherwise its file does: at once if it is proven to be the
+	 * wrapper's, and when that is gone if the agent could have written it.
+	 */
 	async #findEnd(): Promise<Ending | undefined> {
-		const { trustsFiles, started } = this.#options;
-		const look = async () => (trustsFiles || !started?.sendsResult ? this.#result() : undefined);
-		const result = await look();
-		if (result) return { type: "written", result };
+		const { started, spec, clock } = this.#options;
+		const isHeard = started?.sendsResult === true;
+		const early = isHeard ? undefined : await this.#claim();
+		if (early?.isProven) return { type: "written", result: early.result };
 		const why = await this.#whyGone();
 		if (why === undefined) return undefined;
-		const late = await look(); // it may have been written just before the exit
-		if (late) return { type: "written", result: late };
-		const told = this.#ofThisRun(parseResult(this.#end?.lastLine ?? ""));
-		return told ? { type: "sent", result: told } : { type: "gone", why };
+		const told = parseResult(this.#end?.lastLine ?? "");
+		if (told && this.#isOfThisRun(told))
+			return { type: "sent", result: await checkedResult(told, spec, "ours", clock) };
+		const late = await this.#claim(); // written just before the exit, or its line was lost on the way
+		const counts = late?.isProven || !(isHeard && isVerified(spec));
+		return late && counts ? { type: "written", result: late.result } : { type: "gone", why };
 	}
 
-	async #result(): Promise<ResultFile | undefined> {
-		return this.#ofThisRun(await this.#unlessUnreadable(() => readResult(this.#options.dir)));
+	async #claim(): Promise<ResultClaim | undefined> {
+		const { dir, spec, agentDir, clock } = this.#options;
+		const claim = await this.#unlessUnreadable(() => readClaim(dir, spec, { agentDir, clock }));
+		return claim && this.#isOfThisRun(claim.result) ? claim : undefined;
 	}
 
 	/** An unreadable file decides nothing: the run may still end in another way. */
@@ -146,8 +161,8 @@ export class RunWatcher {
 		}
 	}
 
-	#ofThisRun(result: ResultFile | undefined): ResultFile | undefined {
-		return result?.runId === runIdOf(this.#options.identity) ? result : undefined;
+	#isOfThisRun({ runId }: ResultFile): boolean {
+		return runId === runIdOf(this.#options.identity);
 	}
 
 	async #whyGone(): Promise<string | undefined> {

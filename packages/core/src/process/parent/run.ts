@@ -3,15 +3,17 @@ import type { CutBy, Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
+import type { LogSpec } from "../../claims/checked-line.ts";
+import type { AskedFor } from "../../claims/checked-outcome.ts";
+import { judgeUnobserved } from "../../claims/recover-result.ts";
 import type { ExtensionNotice } from "../../model/dialog.ts";
 import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Limits, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
 import { type ControlLine, type EventLine, isLifeCycleLine, type ResultFile } from "../../runs/format/layout.ts";
 import { releaseRun } from "../../runs/owner.ts";
-import { judgeUnobserved } from "../../runs/recover-result.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
-import { isVerified, writeOwnResult } from "../../runs/write.ts";
+import { writeOwnResult } from "../../runs/write.ts";
 import type { RunProcesses } from "../../signals/run-processes.ts";
 import type { EndSignal, Signalled } from "../../signals/signals.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
@@ -37,11 +39,12 @@ export interface RunSource {
 
 export interface DetachedRunContext {
 	identity: RunIdentity;
+	/** pi's own directory: the records of its processes, and the proofs of results. */
 	agentDir: string;
 	/** Its processes on this machine. Undefined: it runs elsewhere. */
 	processesIn: (dir: string) => RunProcesses | undefined;
-	/** The output schema, the check of its work, and the checkout. */
-	spec: Pick<RunSpec, "output" | "verify" | "isolation" | "confinedTo">;
+	/** What it was asked for, its models, and its checkout. */
+	spec: AskedFor & LogSpec & Pick<RunSpec, "confinedTo">;
 	/** The session that watches it. */
 	sessionId: string | undefined;
 	emit: Emit;
@@ -164,7 +167,7 @@ export class DetachedRun implements Run {
 	}
 
 	#follow(dir: string): void {
-		const { identity, spec, clock, report } = this.#context;
+		const { identity, spec, clock, report, agentDir } = this.#context;
 		this.#watch = new RunWatcher({
 			dir,
 			identity,
@@ -172,7 +175,8 @@ export class DetachedRun implements Run {
 			report,
 			started: this.#started,
 			processes: this.#processes,
-			trustsFiles: !isVerified(spec),
+			spec,
+			agentDir,
 			onLine: (line) => this.#hear(line),
 			onCaughtUp: () => void this.#goLive(dir),
 			onEnd: (ending) => void this.#end(ending),
@@ -201,7 +205,8 @@ export class DetachedRun implements Run {
 			case "checkpoint":
 				return;
 			case "granted":
-				this.granted = line.limits;
+				// Once we answer its checkpoints, we know what was granted; the agent can write into its log.
+				if (!this.#isLive && !this.#source.start) this.granted = line.limits;
 				return;
 			case "notice":
 				if (this.#isLive) this.#notice(line);
@@ -215,7 +220,7 @@ export class DetachedRun implements Run {
 
 	#notice({ text, level }: EventLine & { type: "notice" }): void {
 		const { identity, ui, report } = this.#context;
-		if (level === undefined) report(`Agent ${identity.agentId}: ${text}`);
+		if (level === undefined) report(`Agent ${identity.agentId} says in its log: "${text}"`);
 		else ui?.notify({ text, level });
 	}
 
@@ -256,9 +261,9 @@ export class DetachedRun implements Run {
 
 	async #write(result: ResultFile): Promise<void> {
 		const dir = this.#dir;
-		const { report, spec } = this.#context;
+		const { report, agentDir } = this.#context;
 		if (dir !== undefined)
-			await bestEffort("writing an agent's result", report, () => writeOwnResult(dir, result, spec));
+			await bestEffort("writing an agent's result", report, () => writeOwnResult({ agentDir, runDir: dir }, result));
 	}
 
 	async #settle(outcome: Outcome): Promise<void> {

@@ -65,7 +65,7 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (launch.showsProgress) await ignoreFlowControl();
 	terminal.begin();
 	const result = await withWorktree(await run.live(), spec);
-	const isKept = await keep(dir, result, spec);
+	const isKept = await keep(place, result);
 	if (parentSocket) await send(parentSocket, `${JSON.stringify(result)}\n`);
 	parentSocket?.end(); // a process that waits for this line need not wait for our exit
 	await terminal.end(result);
@@ -86,11 +86,11 @@ async function announce(rules: AlertRules, { agentId, preset, cwd, spec }: Meta,
 	if (alert) await bestEffort("The notification", report, () => runAlertCommand(alert, rules.command));
 }
 
-async function keep(dir: string, result: ResultFile, spec: Meta["spec"]): Promise<boolean> {
+async function keep(place: RunPlace, result: ResultFile): Promise<boolean> {
 	try {
-		return await writeOwnResult(dir, result, spec);
+		return await writeOwnResult(place, result);
 	} catch (error) {
-		process.stderr.write(`${join(dir, RUN_FILES.result)} could not be written: ${messageOf(error)}\n`);
+		process.stderr.write(`${join(place.runDir, RUN_FILES.result)} could not be written: ${messageOf(error)}\n`);
 		return false;
 	}
 }

@@ -31,8 +31,9 @@ export const usageSchema = once(() =>
 );
 
 type Completed = Extract<Outcome, { status: "completed" }>;
-type Failed = Extract<Outcome, { status: "failed" }>;
-type Aborted = Extract<Outcome, { status: "aborted" }>;
+/** Who claims it is decided by those who read it. */
+type Failed = Omit<Extract<Outcome, { status: "failed" }>, "claimedBy">;
+type Aborted = Omit<Extract<Outcome, { status: "aborted" }>, "claimedBy">;
 
 const structured = once(() => objectOf<Structured>()({ ok: Type.Literal(true), data: Type.Unknown(), preview: text }));
 
@@ -62,6 +63,7 @@ export const verificationSchema = once(() =>
 	objectOf<Verification>()({
 		ok: Type.Boolean(),
 		command: maybeText,
+		on: maybeText,
 		durationMs: maybeAmount,
 		problem: maybeText,
 		tail: maybeText,

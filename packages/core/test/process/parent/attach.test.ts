@@ -330,7 +330,7 @@ test("what the wrapper notes now is reported, what it noted long ago is not", as
 	const { events, reports } = attach(dir);
 	await expect.poll(() => events.length).toBe(1);
 	await dir.log({ type: "notice", at: 2, text: "a line was skipped" });
-	await expect.poll(() => reports).toEqual(["Agent a1: a line was skipped"]);
+	await expect.poll(() => reports).toEqual(['Agent a1 says in its log: "a line was skipped"']);
 });
 
 test("a run that is let go of is free for others, goes on, and is heard no more", async () => {

@@ -113,7 +113,7 @@ describe("what a run asks", () => {
 /** Rejoins the run in this directory as a manager does. */
 function adopt(dir: RunDir, { limits, clock = handClock(1_000) }: { limits: Limits; clock?: Clock }) {
 	const { agentId: id, run, ...spec } = { ...runSpec, limits, outlives: true };
-	const process = processRunner({ agentDir: "/nowhere", isProjectTrusted: () => false, clock });
+	const process = processRunner({ agentDir: dir.place.agentDir, isProjectTrusted: () => false, clock });
 	const manager = new Manager({ runners: { process }, clock, newId: () => "b2" });
 	manager.adopt({ id, run, spec, artifacts: dir.path, depth: 1, isBackground: true, queuedAt: 1 });
 	onTestFinished(() => manager.shutdown());

@@ -101,7 +101,7 @@ describe("a run that is started", () => {
 		const dir = await newRun();
 		const { run } = await start(dir, `${begin} process.stdout.write("noise\\n" + JSON.stringify(${done}) + "\\n")`);
 		expect(await run.settled).toEqual({ status: "completed", text: "All done." });
-		expect(await readResult(dir)).toEqual(JSON.parse(done));
+		expect(await readResult(dir)).toEqual({ ...JSON.parse(done), finalText: "All done." });
 	});
 
 	test.each([
@@ -133,6 +133,7 @@ describe("a run that is started", () => {
 			const look = () => {
 				if (!existsSync(dir + "/go")) return setTimeout(look, 10);
 				say("result.json", { ...${done}, finalText });
+				process.exit();
 			};
 			look();`;
 		const { run } = await start(dir, script);

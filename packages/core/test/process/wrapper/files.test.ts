@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { GrowingFile } from "../../../src/files/growing-file.ts";
 import { RUN_FILES } from "../../../src/runs/format/layout.ts";
+import { isProven, proveResult } from "../../../src/runs/proof.ts";
 import { RunProcesses } from "../../../src/signals/run-processes.ts";
 import { fakeWorld } from "./fixture.ts";
 
@@ -62,11 +63,16 @@ test("a result that cannot be written is still told to whoever reads the output"
 	expect(stderr).toBe("");
 });
 
-test("a result that is there already is not replaced", async () => {
+test.each([
+	["that a process of ours wrote is not replaced", true],
+	["that the agent could have written is replaced", false],
+])("a result %s", async (_what, isOurs) => {
 	await using world = await fakeWorld("answers");
+	if (isOurs) await proveResult(world.place, "{}");
 	await writeFile(join(world.runDir, RUN_FILES.result), "{}");
-	await world.run();
-	expect(await world.read(RUN_FILES.result)).toBe("{}");
+	const { result } = await world.run();
+	expect(result?.outcome.status).toBe(isOurs ? undefined : "completed");
+	expect(await isProven(world.place, await world.read(RUN_FILES.result))).toBe(true);
 });
 
 test("a run that somebody else has taken is not started again", async () => {

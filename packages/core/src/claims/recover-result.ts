@@ -5,9 +5,10 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { checkAnswer } from "../conversation/answer-check.ts";
 import { readPlain } from "../files/plain-file.ts";
 import type { RunIdentity, RunSpec, Stop } from "../model/runner.ts";
-import { isLifeCycleLine, type ResultFile, RUN_FILES } from "./format/layout.ts";
-import { parseEvent, readMeta } from "./read.ts";
-import { RunTotals } from "./run-totals.ts";
+import { isLifeCycleLine, type ResultFile, RUN_FILES } from "../runs/format/layout.ts";
+import { parseEvent, readMeta } from "../runs/read.ts";
+import { RunTotals } from "../runs/run-totals.ts";
+import { checkedLine } from "./checked-line.ts";
 
 /** Reading a longer log would delay the session that is being opened. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -24,31 +25,36 @@ export async function readInterrupted(
 ): Promise<ResultFile | undefined> {
 	const log = await readPlain(join(dir, RUN_FILES.events), MAX_BYTES);
 	if (log === undefined) return undefined;
+	const meta = await readMeta(dir);
+	const spec = typeof meta === "string" ? undefined : meta.spec;
 	const totals = new RunTotals();
 	let lastAt = 0;
-	for (const line of log.toString("utf8").split("\n")) {
-		const event = line === "" ? undefined : parseEvent(line);
-		if (!event) continue;
-		totals.add(event);
-		if (!isLifeCycleLine(event)) lastAt = event.at;
+	for (const text of log.toString("utf8").split("\n")) {
+		const said = text === "" ? undefined : parseEvent(text);
+		const line = said && spec ? checkedLine(said, spec) : said;
+		if (!line) continue;
+		totals.add(line);
+		if (!isLifeCycleLine(line)) lastAt = line.at;
 	}
 	if (lastAt === 0) return undefined;
-	const meta = totals.judge(stop).status === "completed" ? await readMeta(dir) : undefined;
 	// If it is unknown whether the answer had to match a schema, it counts as unfinished.
-	const outcome =
-		typeof meta === "string" ? totals.stopped(stop) : await judgeUnobserved(totals, stop, meta?.spec, clock);
+	const outcome = spec ? await judgeUnobserved(totals, stop, spec, clock) : totals.stopped(stop);
 	return totals.result(identity, outcome, lastAt);
 }
 
-/** How a run ended whose process is gone. An answer that had to be verified counts as unfinished. */
+/**
+ * How a run ended whose process is gone, by its log, which the agent could write. An answer that had to be verified counts
+ * as unfinished.
+ */
 export async function judgeUnobserved(
 	totals: RunTotals,
 	stop: Stop,
-	spec: Pick<RunSpec, "output" | "verify"> | undefined,
+	spec: Pick<RunSpec, "output" | "verify">,
 	clock: Clock,
 ): Promise<Outcome> {
-	const { checked } = await checkAnswer(totals.judge(stop), spec?.output, clock);
-	const { verify } = spec ?? {};
+	const { checked } = await checkAnswer(totals.judge(stop), spec.output, clock);
+	if (checked.status === "failed" && totals.error !== undefined) return { ...checked, claimedBy: "file" };
+	const { verify } = spec;
 	if (checked.status !== "completed" || !verify) return checked;
 	if ("skipped" in verify) return { ...checked, verification: { ok: false, problem: verify.skipped } };
 	return totals.stopped(stop); // the agent could have written into the log that it was

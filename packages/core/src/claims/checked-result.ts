@@ -1,0 +1,141 @@
+/**
+ * A run's `result.json` as far as it can be believed. The one place where a result that another process wrote becomes a
+ * value that may be told and shown.
+ */
+import { join } from "node:path";
+import type { Usage } from "@pi-subagents/progress";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { defined } from "../base/values.ts";
+import { readPlain } from "../files/plain-file.ts";
+import { type ResultFile, RUN_FILES } from "../runs/format/layout.ts";
+import { isProven } from "../runs/proof.ts";
+import { parseResult } from "../runs/read.ts";
+import { type AskedFor, type ClaimSource, checkedOutcome } from "./checked-outcome.ts";
+import { modelName } from "./names.ts";
+
+export interface CheckOptions {
+	/** pi's own directory, which holds the proofs. Without it, nothing that a file says is proven. */
+	agentDir?: string | undefined;
+	/** Default: the system clock. */
+	clock?: Clock;
+}
+
+/** Larger than any real file. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The result in a run's directory, with only what its spec asked for; undefined until there is one. What the agent could
+ * have written itself is marked as a claim.
+ *
+ * @example
+ * ```ts
+ * const meta = await readMeta(dir);
+ * if (typeof meta !== "string") console.log((await readCheckedResult(dir, meta.spec, { agentDir }))?.outcome);
+ * ```
+ */
+export async function readCheckedResult(
+	dir: string,
+	spec: AskedFor,
+	options: CheckOptions = {},
+): Promise<ResultFile | undefined> {
+	return (await readClaim(dir, spec, options))?.result;
+}
+
+/** A result, and whether a process of ours wrote it. Otherwise the agent could have. */
+export interface ResultClaim {
+	result: ResultFile;
+	isProven: boolean;
+}
+
+export async function readClaim(
+	dir: string,
+	spec: AskedFor,
+	{ agentDir, clock = systemClock }: CheckOptions = {},
+): Promise<ResultClaim | undefined> {
+	const text = (await readPlain(join(dir, RUN_FILES.result), MAX_BYTES))?.toString("utf8");
+	const found = text === undefined ? undefined : parseResult(text);
+	if (text === undefined || !found) return undefined;
+	const isOurs = agentDir !== undefined && (await isProven({ agentDir, runDir: dir }, text));
+	return { result: await checkedResult(found, spec, isOurs ? "ours" : "file", clock), isProven: isOurs };
+}
+
+/** Figures beyond any run become none. */
+export async function checkedResult(
+	result: ResultFile,
+	spec: AskedFor,
+	source: "ours" | "file" | "machine",
+	clock: Clock = systemClock,
+): Promise<ResultFile> {
+	const { runId, agentId, run, writtenBy, exitCode, exitSignal } = result;
+	const from: ClaimSource = source === "ours" && isRelayed(result, spec) ? "relayed" : source;
+	const outcome = await checkedOutcome(result.outcome, spec, from, clock);
+	const finalText = outcome.status === "completed" ? outcome.text : outcome.partialText;
+	return {
+		format: 1,
+		runId,
+		agentId,
+		run,
+		writtenBy,
+		outcome,
+		...timesIn(result, clock.now()),
+		turns: bounded(result.turns, MAX_COUNT),
+		toolUses: bounded(result.toolUses, MAX_COUNT),
+		usage: checkedUsage(result.usage) ?? NO_USAGE,
+		...defined({
+			finalText,
+			stopReason: word(result.stopReason),
+			resolvedModel: modelName(result.resolvedModel),
+			exitCode,
+			exitSignal: word(exitSignal),
+			lost: source === "ours" ? result.lost : undefined,
+		}),
+	};
+}
+
+/** The wrapper was on another machine; a watcher is on this one. */
+function isRelayed({ writtenBy }: ResultFile, { runner }: AskedFor): boolean {
+	return runner === "remote" && writtenBy === "wrapper";
+}
+
+const MAX_COUNT = 1_000_000;
+const MAX_TOKENS = 1e12;
+const MAX_COST = 1e7;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 };
+
+/** Undefined if a figure is more than any run uses. */
+export function checkedUsage({
+	input,
+	output,
+	cacheRead,
+	cacheWrite,
+	cost,
+	costFromProvider,
+}: Usage): Usage | undefined {
+	const isSane = [input, output, cacheRead, cacheWrite].every((tokens) => isWithin(tokens, MAX_TOKENS));
+	if (!isSane || !isWithin(cost, MAX_COST)) return undefined;
+	return { input, output, cacheRead, cacheWrite, cost, ...(costFromProvider ? { costFromProvider } : {}) };
+}
+
+/** Clocks may differ, but nothing ends tomorrow. */
+function timesIn(
+	{ startedAt, completedAt, durationMs }: ResultFile,
+	now: number,
+): Pick<ResultFile, "startedAt" | "completedAt" | "durationMs"> {
+	const end = Math.min(completedAt, now + DAY_MS);
+	const isSane = durationMs !== undefined && isWithin(durationMs, 366 * DAY_MS);
+	return { startedAt: Math.min(startedAt, end), completedAt: end, ...(isSane ? { durationMs } : {}) };
+}
+
+function bounded(count: number, most: number): number {
+	return isWithin(count, most) ? count : 0;
+}
+
+function isWithin(value: number, most: number): boolean {
+	return Number.isFinite(value) && value >= 0 && value <= most;
+}
+
+/** Of a closed list that a newer version may have extended. */
+function word(value: string | undefined): string | undefined {
+	return value !== undefined && /^\w{1,40}$/.test(value) ? value : undefined;
+}
