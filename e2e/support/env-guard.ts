@@ -22,7 +22,7 @@ export interface GuardedOptions extends Omit<PiEnvOptions, "server"> {
 	/** pi's arguments. */
 	args?: readonly string[];
 	pi?: PiBinary | undefined;
-	onScene?: (it: Scene) => void;
+	onScene?: (it: Scene) => unknown;
 	/** The project is a git repository. */
 	isRepository?: boolean;
 }
@@ -37,7 +37,7 @@ export async function secretReadBy({
 	...options
 }: GuardedOptions): Promise<string> {
 	await using it = await guardedScene(options, [parentSays(delegate("Read it.", call), say("I see.")), readsSecret]);
-	onScene?.(it);
+	await onScene?.(it);
 	if (isRepository) await asRepository(it);
 	await runJson({ env: it.env, args: [...args], ...(pi && { pi }) }, "Please delegate.");
 	const read = it.server.requests.filter(isScout).flatMap(({ lastToolResults }) => lastToolResults);

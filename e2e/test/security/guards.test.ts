@@ -9,25 +9,18 @@ import {
 	isFullRun,
 	requireTool,
 	runJson,
+	runPrint,
 	say,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { guardedScene, ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/env-guard.ts";
+import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asRepository } from "../../support/repository.ts";
-import { isScout, parentSays, scoutSays } from "../../support/scene.ts";
+import { isScout, parentSays, type Scene, scoutSays } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";
 
 const userGuard = { "extensions/env-guard.ts": ONE_LINE_GUARD };
 const runners = isFullRun ? ["session", "process"] : ["session"];
-
-/** A preset of the user, who may name extensions, and a call of it. */
-const preset = (fields: string) => ({
-	agentFiles: {
-		...userGuard,
-		"subagents/boxed.md": `---\nname: boxed\ndescription: d\nmodel: fake/fake-1\ntools: read\n${fields}\n---\nYou are the repo scout.\n`,
-	},
-	call: { preset: "boxed" },
-});
 
 function expectRefused(text: string): void {
 	expect(text).toContain(REFUSAL);
@@ -63,7 +56,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		);
 	});
 
-	test("it holds on the machine `local`, also one that was given with -e", async () => {
+	test("it holds on the machine called local, also one that was given with -e", async () => {
 		expectRefused(
 			await secretReadBy({ pi, agentFiles: userGuard, subagents: { machine: "local" }, isRepository: true }),
 		);
@@ -73,23 +66,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		);
 	});
 
-	test.each(
-		runners.flatMap((runner) =>
-			[
-				["a preset without extensions", preset("extensions: false")],
-				["a preset that leaves it out", preset("extensions: true\nexclude_extensions: env-guard")],
-				["an isolated preset", preset("isolated: true")],
-				["an isolated call", { call: { isolated: true } }],
-				["a setting that leaves it out", { subagents: { excludeExtensions: ["env-guard"] } }],
-				[
-					"a project that switches guards off",
-					{ files: { ".pi/subagents.json": '{"guards":"off"}' }, args: ["--approve"] },
-				],
-			].map(([title, options]) => ({ title, runner, options }) as { title: string; runner: string; options: object }),
-		),
-	)("it holds against $title ($runner)", async ({ runner, options }) => {
-		const { subagents, ...rest } = options as Parameters<typeof secretReadBy>[0];
-		expectRefused(await secretReadBy({ pi, agentFiles: userGuard, subagents: { runner, ...subagents }, ...rest }));
+	test("it holds against a project that switches guards off, even one that the user trusts", async () => {
+		const files = { ".pi/subagents.json": '{"guards":"off"}', ".pi/settings.json": '{"subagents":{"guards":"off"}}' };
+		const trusted = (it: Scene) => trust(it.env);
+		expectRefused(await secretReadBy({ pi, agentFiles: userGuard, files, args: ["--approve"], onScene: trusted }));
 	});
 
 	test("one that replaces bash works in the agent's worktree, in a process of its own", async () => {
@@ -136,6 +116,14 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(await secretReadBy({ pi, agentFiles: userGuard, subagents: { guards: "off" } })).toContain(SECRET);
 		const exempt = { guards: { exempt: ["env-guard"] } };
 		expect(await secretReadBy({ pi, agentFiles: userGuard, subagents: exempt })).toContain(SECRET);
+	});
+
+	test("doctor and explain say which guards hold", async () => {
+		await using it = await guardedScene({ agentFiles: userGuard }, []);
+		const doctor = await runPrint({ env: it.env, pi }, "/subagent doctor");
+		expect(doctor.stdout + doctor.stderr).toMatch(/guards +env-guard holds in every agent: it judges tool calls/);
+		const explain = await runPrint({ env: it.env, pi }, "/subagent explain repo-scout");
+		expect(explain.stdout + explain.stderr).toMatch(/guards +env-guard \(.*env-guard\.ts\)/);
 	});
 
 	test.each(runners)("one that cannot be loaded again refuses the launch (%s)", async (runner) => {

@@ -170,7 +170,7 @@ export default function subagents(given: ExtensionAPI): void {
 	});
 	pi.registerMessageRenderer(NOTIFICATION, renderNotification);
 	pi.registerMessageRenderer(QUESTION, renderQuestion);
-	registerCommands(pi, { ...parts, schedules, dialogs, states });
+	registerCommands(pi, { ...parts, host: { ...host, guards }, schedules, dialogs, states });
 	cleanUp(pi, { store, journal, launcher, host });
 	serveRpc(pi, { ...parts, bus, callerData, runtimePresets });
 	showOffers(pi, {

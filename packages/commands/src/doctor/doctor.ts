@@ -6,6 +6,7 @@ import type { Block, Row, Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { checkDirectories, checkLeftovers, checkWorktrees } from "./directories.ts";
 import type { Check, Finding, Level } from "./finding.ts";
+import { checkGuards } from "./guards.ts";
 import { checkDescription, checkModels, checkPresets, checkSettings, checkTools } from "./presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "./programs.ts";
 
@@ -38,6 +39,7 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 			run: async () => checkDescription(await report, { cwd, agentDir, trust: host.storedTrust(cwd) }),
 		},
 		{ name: "tools", run: async () => checkTools(...(await known)) },
+		{ name: "guards", run: async () => (host.guards ? checkGuards(host.guards) : []) },
 		{ name: "search", run: () => checkSearch(agentDir, process.env) },
 		{ name: "git", run: () => checkGit(cwd) },
 		{ name: "tmux", run: async () => checkTmux(await report, process.env) },

@@ -1,6 +1,6 @@
 /** `/subagent explain`: the resolved spec of a preset: every value, its origin, and the initial context size. */
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "@pi-subagents/core";
-import { previewSession, type SessionPreview } from "@pi-subagents/core/session";
+import { type Guards, previewSession, type SessionPreview } from "@pi-subagents/core/session";
 import type { Preset } from "@pi-subagents/presets";
 import { formatCost, formatCount, formatDuration, formatTokens } from "@pi-subagents/progress";
 import { type Block, fields } from "@pi-subagents/widget/dialogs";
@@ -24,13 +24,18 @@ export function explainCommand({ host, launcher }: CommandDeps): Subcommand {
 			if (wanted === "") throw new Error("Which preset? /subagent explain <preset> [model]");
 			const asked = { preset: wanted, task: "(the task)", model, isTrial: true };
 			const { preset, spec } = await launcher.resolve(asked, ctx);
-			return explain(preset, spec, await previewSession(host, spec));
+			return explain(preset, spec, await previewSession(host, spec), await guardText(host.guards, spec));
 		},
 	};
 }
 
 /** The long prompt comes first, so that the figures stay on the screen. */
-export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolCharacters }: SessionPreview): Block[] {
+export function explain(
+	preset: Preset,
+	spec: RunSpec,
+	{ systemPrompt, toolCharacters }: SessionPreview,
+	guards: string,
+): Block[] {
 	const { kind } = preset.source;
 	const values = valuesOf(spec).map(
 		([field, value]) => [spelled(field), `${value}  (${originOf(field, spec, preset)})`] as const,
@@ -40,10 +45,26 @@ export function explain(preset: Preset, spec: RunSpec, { systemPrompt, toolChara
 		{ text: "System prompt:", tone: "muted" },
 		{ text: systemPrompt },
 		{ text: `Preset ${preset.name}: ${preset.description}`, tone: "strong" },
-		fields([["source", kind === "builtin" ? kind : `${kind}, ${preset.path}`], ...values, ...givenTo(spec)]),
+		fields([
+			["source", kind === "builtin" ? kind : `${kind}, ${preset.path}`],
+			...values,
+			["guards", guards],
+			...givenTo(spec),
+		]),
 		...spec.warnings.map((text): Block => ({ text, tone: "warn" })),
 		{ text: `It starts with ${all}: ${prompt} of prompt and ${tools} of tools.` },
 	];
+}
+
+/** Which of the user's extensions hold in the agent, whatever its preset says. */
+async function guardText(guards: Guards | undefined, { machine }: RunSpec): Promise<string> {
+	if (machine !== undefined && machine !== "local") return `those of ${machine}, as its pi says`;
+	const report = await guards?.report();
+	if (report?.isOff) return "off  (settings)";
+	const held = report?.guards.map(({ names, path }) => `${names[0]} (${path})`) ?? [];
+	const exempt = report?.exempt.map(({ names }) => names[0]) ?? [];
+	const not = exempt.length === 0 ? "" : `; not ${exempt.join(", ")}  (settings)`;
+	return (held.join(", ") || "none") + not;
 }
 
 /** The spelling used in preset files. */

@@ -6,13 +6,15 @@ import { promisify } from "node:util";
 import type { Facts } from "@pi-subagents/core";
 import { RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf } from "@pi-subagents/core/runs";
+import type { GuardReport } from "@pi-subagents/core/session";
 import { handClock } from "@pi-subagents/core/testing";
 import type { PresetReport } from "@pi-subagents/launch";
 import { type Preset, parseOverride } from "@pi-subagents/presets";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readSettings } from "../../../launch/test/fixture.ts";
 import { checkDirectories, checkLeftovers } from "../../src/doctor/directories.ts";
 import { examine, reportBlocks } from "../../src/doctor/doctor.ts";
+import { checkGuards } from "../../src/doctor/guards.ts";
 import { checkModels, checkPresets, checkSettings, checkTools } from "../../src/doctor/presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "../../src/doctor/programs.ts";
 import { agent, preset, text } from "../fixture.ts";
@@ -311,4 +313,34 @@ test("the doctor lists what is read under another name, and what has no effect, 
 			text: "subagents.json: `fleetView` has no effect here: the tree and `/agents` show every agent",
 		},
 	]);
+});
+
+describe("guards", () => {
+	const gate = { path: "/x/gate.ts", names: ["gate"], replaces: [], judgesCalls: true };
+	const report = { guards: [], exempt: [], isOff: false, loaded: 2 };
+	const found = async (change: Partial<GuardReport>) =>
+		(await checkGuards({ report: async () => ({ ...report, ...change }) })).map(
+			({ level, text }) => `${level}: ${text}`,
+		);
+
+	test("are named with what they do, and those that are exempt as a hint", async () => {
+		const box = { path: "/x/box.ts", names: ["box"], replaces: ["bash", "read"], judgesCalls: false };
+		const named = { ...gate, names: ["redactor"], judgesCalls: false };
+		expect(await found({ guards: [gate, box, named], exempt: [{ path: "/y.ts", names: ["noisy"] }] })).toEqual([
+			"ok: gate holds in every agent: it judges tool calls (/x/gate.ts)",
+			"ok: box holds in every agent: it replaces bash, read (/x/box.ts)",
+			"ok: redactor holds in every agent: it is named in your settings (/x/gate.ts)",
+			"hint: noisy guards no agent: your settings exempt it.",
+		]);
+	});
+
+	test("are missed only where there are extensions, and one that does not load is a problem", async () => {
+		expect(await found({ loaded: 0 })).toEqual(["ok: no extensions"]);
+		expect(await found({})).toEqual(["ok: none of 2 extensions guards agents"]);
+		expect(await found({ isOff: true })).toEqual([
+			"hint: Your extensions guard no agent: `guards` is off in your settings.",
+		]);
+		const broken = checkGuards({ report: () => Promise.reject(new Error("gate.ts could not be loaded")) });
+		expect(await broken).toEqual([{ level: "problem", text: "gate.ts could not be loaded" }]);
+	});
 });

@@ -270,7 +270,9 @@ test("explain tells every value with who decided it, and what it costs to begin"
 	};
 	const file = preset({ origins: { tools: { path: "/p", line: 5 } } });
 	expect(
-		text(explain(file, resolved, { systemPrompt: "Be good.\n".repeat(50), toolCharacters: 4_000 })).slice(-780),
+		text(
+			explain(file, resolved, { systemPrompt: "Be good.\n".repeat(50), toolCharacters: 4_000 }, "gate (/g.ts)"),
+		).slice(-820),
 	).toContain(
 		`Preset scout: Looks around. Changes nothing.
 
@@ -285,6 +287,7 @@ machine       this one  (default)
 cwd           /project  (default)
 max_turns     20  (agentOverrides in your settings)
 idle_timeout  1m  (default)
+guards        gate (/g.ts)
 
 Something is not supported.
 
@@ -306,14 +309,14 @@ test("explain says where an agent works: its worktree, its launcher and its mach
 		machine: "box",
 		origins: { isolation: { path: "/p", line: 4 }, machine: { path: "/p", line: 6 } },
 	});
-	const shown = text(explain(file, resolved, { systemPrompt: "", toolCharacters: 0 }), 120);
+	const shown = text(explain(file, resolved, { systemPrompt: "", toolCharacters: 0 }, "none"), 120);
 	expect(shown).toContain(`
 isolation    worktree: its own checkout, made from the working tree  (line 4 of the file)
 launcher     jail  (agentOverrides in your settings)
 machine      box  (line 6 of the file)
 `);
 	const { isolation: _, ...there } = resolved;
-	expect(text(explain(preset({}), there, { systemPrompt: "", toolCharacters: 0 }), 120)).toContain(
+	expect(text(explain(preset({}), there, { systemPrompt: "", toolCharacters: 0 }, "none"), 120)).toContain(
 		"isolation    its own checkout there, made from the working tree  (default)",
 	);
 });

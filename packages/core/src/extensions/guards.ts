@@ -21,6 +21,18 @@ export type GuardRule = "on" | "off" | { exempt?: readonly string[]; also?: read
 export interface Guard extends LoadedExtension {
 	/** pi's own tools that it replaces. */
 	replaces: readonly string[];
+	/** It decides about tool calls. */
+	judgesCalls: boolean;
+}
+
+/** What the user may want to know about guards. */
+export interface GuardReport {
+	guards: readonly Guard[];
+	/** Extensions that the user's settings exempt. */
+	exempt: readonly LoadedExtension[];
+	isOff: boolean;
+	/** How many extensions pi has loaded besides ours. */
+	loaded: number;
 }
 
 /** What guards keep of the user's session, such as a mode that the user switched on. */
@@ -34,6 +46,8 @@ export interface GuardState {
 export interface Guards {
 	/** Those that hold now. Rejects, so that nothing is launched, if one is missing or does not load. */
 	find(): Promise<readonly Guard[]>;
+	/** For people. Rejects as `find` does. */
+	report(): Promise<GuardReport>;
 	/** The built-in tools that they replace, for the resolver. Rejects as `find` does. */
 	replacedTools(): Promise<ReplacedTools | undefined>;
 	/** What they keep of the session. Empty without guards. */
@@ -111,7 +125,7 @@ export function createGuards(options: GuardsOptions): Guards {
 			});
 			if (isNamed && role.launchesAgents) throw new AgentError("refused", notAGuard(extension));
 			if (isNamed || (!role.launchesAgents && (role.judgesCalls || role.replaces.length > 0)))
-				found.push([{ ...extension, replaces: role.replaces }, role]);
+				found.push([{ ...extension, replaces: role.replaces, judgesCalls: role.judgesCalls }, role]);
 		}
 		return found;
 	};
@@ -119,6 +133,15 @@ export function createGuards(options: GuardsOptions): Guards {
 		modules,
 		cwd,
 		find: async () => (await withRoles()).map(([guard]) => guard),
+		async report() {
+			const current = rule();
+			const all = await list();
+			const guards = (await withRoles()).map(([guard]) => guard);
+			const names = typeof current === "string" ? [] : (current.exempt ?? []);
+			const isGuard = new Set(guards.map(({ path }) => path));
+			const exempt = all.filter((each) => !isGuard.has(each.path) && names.some((name) => isCalled(each, name)));
+			return { guards, exempt, isOff: current === "off", loaded: all.length };
+		},
 		async replacedTools() {
 			const replacing = (await withRoles()).filter(([{ replaces }]) => replaces.length > 0);
 			if (replacing.length === 0) return undefined;

@@ -78,13 +78,13 @@ export const fields: readonly Field[] = [
 		joins: "common",
 	}),
 	refuse("extensions", "extensions", kind("switch or list"), {
-		doc: "Which extensions it loads: all, none, or a list.",
+		doc: "Which extensions it loads besides those that guard it: all, none, or a list.",
 		absent: "the caller's choice",
 		joins: "common",
 		aliases: ["inherit_extensions"],
 	}),
 	refuse("excludeExtensions", "exclude_extensions", kind("list"), {
-		doc: "Extensions it does not load, even if `extensions` lists them.",
+		doc: "Extensions it does not load, even if `extensions` lists them, unless they guard it.",
 		absent: "none",
 		joins: "either",
 	}),

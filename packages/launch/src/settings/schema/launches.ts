@@ -131,7 +131,7 @@ export const launchSettings = {
 	}),
 	excludeExtensions: names({
 		title: "Extensions to leave out",
-		description: "Extensions that no agent loads, whatever its preset says.",
+		description: "Extensions that no agent loads, whatever its preset says, unless they guard it (`guards`).",
 		default: [],
 		limit: "either",
 	}),
