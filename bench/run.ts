@@ -5,6 +5,7 @@
 import "./place.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { detached } from "./entries/detached.ts";
+import { guards } from "./entries/guards.ts";
 import { liveScreen } from "./entries/live-screen.ts";
 import { coldLoad, ownLoad, warmLoad } from "./entries/load.ts";
 import { discovery, hostileFiles } from "./entries/presets.ts";
@@ -35,6 +36,7 @@ const entries = [
 	firstStart,
 	...loopDelay,
 	liveMemory,
+	...guards,
 	liveText,
 	...liveScreen,
 	...detached,
