@@ -7,6 +7,8 @@ export interface Clock {
 	steady?: () => number;
 	/** Runs `work` later. Returns a function that cancels it. */
 	after: (ms: number, work: () => void) => () => void;
+	/** Milliseconds of processor time that this process has used: for limits on what it computes. Absent where only time counts. */
+	computed?: () => number;
 	/** Keeps the process alive until the returned function is called. Absent where that is not needed. */
 	hold?: () => () => void;
 }
@@ -25,6 +27,10 @@ export const systemClock: Clock = {
 		timer.unref();
 		return () => clearTimeout(timer);
 	},
+	computed() {
+		const { user, system } = process.cpuUsage();
+		return (user + system) / 1_000;
+	},
 	hold() {
 		const timer = setInterval(() => undefined, LONGEST_TIMER_MS);
 		return () => clearInterval(timer);
@@ -42,16 +48,32 @@ export function sleep(ms: number, { after }: Pick<Clock, "after">): Promise<void
 	return new Promise((resolve) => void after(ms, resolve));
 }
 
-/** In steps: time that the machine slept through, or was too busy to count, is not charged. */
+/** In steps: time that the machine slept through is not charged. */
 const COUNT_DOWN_STEPS = 10;
 
-/** Calls `onOver` after so much time in which the machine ran. Returns a function that cancels it. */
-export function countDown({ after }: Pick<Clock, "after">, ms: number, onOver: () => void): () => void {
+/** How many times longer it takes at most where other programs use the machine: one that only waits must end, too. */
+const MOST_TIMES = 10;
+
+/**
+ * A limit on what a thread of this process computes: calls `onOver` after so much time, but not before the process has
+ * computed for so long, since on a busy machine the thread may have got little of it. Returns a function that cancels it.
+ */
+export function countDown(
+	{ after, computed }: Pick<Clock, "after" | "computed">,
+	ms: number,
+	onOver: () => void,
+): () => void {
+	const before = computed?.() ?? 0;
+	const isStarved = () => computed !== undefined && computed() - before < ms;
 	let cancel = () => {};
-	const step = (left: number): void => {
-		cancel = after(ms / COUNT_DOWN_STEPS, () => (left > 1 ? step(left - 1) : onOver()));
+	const step = (count: number): void => {
+		cancel = after(ms / COUNT_DOWN_STEPS, () => {
+			const isLast = count === COUNT_DOWN_STEPS * MOST_TIMES || (count >= COUNT_DOWN_STEPS && !isStarved());
+			if (isLast) onOver();
+			else step(count + 1);
+		});
 	};
-	step(COUNT_DOWN_STEPS);
+	step(1);
 	return () => cancel();
 }
 

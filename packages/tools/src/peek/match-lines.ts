@@ -3,7 +3,7 @@
  * runs in its own thread with a deadline.
  */
 import { Worker } from "node:worker_threads";
-import { AgentError, type Clock, messageOf } from "@pi-subagents/core";
+import { AgentError, type Clock, countDown, messageOf } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 
 interface MatchOptions {
@@ -88,7 +88,7 @@ export async function matchLines(pattern: string, lines: readonly string[], opti
 
 async function ask(workerData: object, pattern: string, { clock, signal }: MatchOptions): Promise<Reply> {
 	signal?.throwIfAborted();
-	// Nothing of ours goes with it: no loaders, no environment. It does keep the process alive, for a second at most:
+	// Nothing of ours goes with it: no loaders, no environment. It does keep the process alive, for seconds at most:
 	// when pi has no terminal, nothing else would keep it from ending in the middle of this call.
 	const worker = new Worker(MATCHER, { eval: true, execArgv: [], env: {}, workerData });
 	let stopClock = () => {};
@@ -100,7 +100,7 @@ async function ask(workerData: object, pattern: string, { clock, signal }: Match
 			stopListening = () => signal?.removeEventListener("abort", giveUp);
 			// Until then it is the machine that is slow, not the pattern.
 			worker.on("online", () => {
-				stopClock = clock.after(DEADLINE_MS, () => reject(tooSlow(pattern)));
+				stopClock = countDown(clock, DEADLINE_MS, () => reject(tooSlow(pattern)));
 			});
 			worker.on("message", resolve);
 			worker.on("error", (error) => reject(new Error(`The regex could not be tried: ${messageOf(error)}`)));
