@@ -66,7 +66,9 @@ describe.each(readdirSync(join(root, ".github/workflows")))("the workflow %s", (
 	});
 
 	test("runs all checks", () => {
-		expect(stepsOf(parse(read(`.github/workflows/${file}`)) as Workflow)).toContainEqual({ run: ".ci/run" });
+		expect(stepsOf(parse(read(`.github/workflows/${file}`)) as Workflow)).toContainEqual(
+			expect.objectContaining({ run: ".ci/run" }),
+		);
 	});
 });
 

@@ -117,7 +117,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 	}
 }
 
-/** The command on one line, for people. */
+/** The command on one line, for people: a program with its arguments as they can be typed into a shell. */
 export function commandText(command: Command): string {
 	const text = typeof command === "string" ? command : command.map(quoted).join(" ");
 	return text.trim().replace(/\s*\n\s*/g, "; ");

@@ -5,8 +5,10 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
+import { commandText } from "@pi-subagents/core/commands";
 import { signalChild } from "@pi-subagents/core/detached";
 import { claimDir, releaseDir } from "@pi-subagents/core/runs";
+import { installation } from "../nats/load.ts";
 import { type EngineProcess, findNatsServer, HOW_TO_INSTALL, startEngine } from "./engine-process.ts";
 
 export interface UpOptions {
@@ -150,14 +152,20 @@ ${json}
 
 and install once what pi needs to reach a fleet:
 
-  npm install --prefix ${fromHome(join(agentDir, "npm"))} @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3
+  ${installation(shellPath(join(agentDir, "npm")))}
 
 Then an agent runs there with \`machine: fleet\`, in a call or a preset. For more workers, in another terminal:
 
-  npx @pi-subagents/remote --nats ${url} --token-file ${fromHome(tokenFile)} --name two
+  npx @pi-subagents/remote --nats ${url} --token-file ${shellPath(tokenFile)} --name two
 
 Ctrl+C ends it.
 `;
+}
+
+/** A path as a word of a shell, which finds the home directory only outside quotes. */
+export function shellPath(path: string): string {
+	const short = fromHome(path);
+	return commandText([short]) === short ? short : commandText([path]);
 }
 
 function fromHome(path: string): string {

@@ -1,5 +1,6 @@
 /** Loads the NATS packages when a fleet is first used: users without a fleet neither load nor install them. */
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { commandText } from "@pi-subagents/core/commands";
 import { Refused } from "../link/link.ts";
 
 export type NatsPackages = typeof import("./packages.ts");
@@ -24,8 +25,12 @@ export function missing(error: unknown, file: string): unknown {
 	const code = error instanceof Error && "code" in error ? error.code : undefined;
 	if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return error;
 	const [root = "."] = file.split(/[\\/]node_modules[\\/]/);
-	const where = root === file ? "" : ` --prefix ${JSON.stringify(root)}`;
-	return new Refused(
-		`A fleet needs three packages that are not installed. Run: npm install${where} @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3`,
-	);
+	const command = installation(root === file ? undefined : commandText([root]));
+	return new Refused(`A fleet needs three packages that are not installed. Run: ${command}`);
+}
+
+/** What to type, with the directory as a word of a shell. */
+export function installation(prefix: string | undefined): string {
+	const where = prefix === undefined ? "" : ` --prefix ${prefix}`;
+	return `npm install${where} @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3`;
 }

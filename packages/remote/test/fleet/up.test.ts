@@ -2,10 +2,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { piUnderTest, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { shellPath } from "../../src/fleet/up.ts";
 import { createMachines, type Machine, remoteRunner } from "../../src/index.ts";
 import { hasNats } from "../fixtures/nats-engine.ts";
 import { type RemoteWorld, remoteWorld } from "../fixtures/remote-world.ts";
@@ -37,6 +39,14 @@ async function processesIn(dir: string): Promise<string[]> {
 	const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,args="], { maxBuffer: 64 * 1024 * 1024 });
 	return stdout.split("\n").filter((line) => line.includes(dir));
 }
+
+test("paths in what it says to type are words of a shell", async () => {
+	const paths = ["plain/npm", "my pi/npm", "it's $HOME/npm"].map((name) => join(homedir(), name));
+	const typed = `printf '%s\\n' ${paths.map(shellPath).join(" ")}`;
+	const { stdout } = await promisify(execFile)("sh", ["-c", typed], { env: { ...process.env, HOME: homedir() } });
+	expect(stdout).toBe(`${paths.join("\n")}\n`);
+	expect(shellPath(join(homedir(), "plain/npm"))).toBe("~/plain/npm");
+});
 
 describe.skipIf(!hasNats)("pi-subagents-worker up", () => {
 	test("starts a fleet, says how to use it, ends cleanly, and is the same fleet the next time", async () => {

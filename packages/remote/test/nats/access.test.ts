@@ -148,8 +148,10 @@ describe("access to a fleet", () => {
 		const error = Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
 		const file = "/home/me/.pi/agent/npm/node_modules/@pi-subagents/extension/dist/remote.cjs";
 		expect(String(missing(error, file))).toContain(
-			'npm install --prefix "/home/me/.pi/agent/npm" @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3',
+			"npm install --prefix /home/me/.pi/agent/npm @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3",
 		);
+		const odd = file.replace("/home/me", "/home/my $HOME");
+		expect(String(missing(error, odd))).toContain("npm install --prefix '/home/my $HOME/.pi/agent/npm' @nats-io");
 		const other = new Error("broken");
 		expect(missing(other, file)).toBe(other);
 	});
