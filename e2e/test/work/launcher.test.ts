@@ -1,9 +1,8 @@
 /** Agents inside a launcher: the recipe of docs/sandboxes.md with real bubblewrap, and launchers that cannot be used. */
 import { writeFileSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
 	callTool,
 	converse,
@@ -20,17 +19,10 @@ import {
 import { describe, expect, test } from "vitest";
 import { ONE_LINE_GUARD, REFUSAL } from "../../support/env-guard.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
+import { listening, offerSandbox } from "../../support/sandbox.ts";
 import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
 
 const PIS = await gatePis();
-const page = await readFile(fileURLToPath(new URL("../../../docs/sandboxes.md", import.meta.url)), "utf8");
-const workspace = fileURLToPath(new URL("../../../", import.meta.url));
-/** With what the page says to add where Node and pi lie in a place that the recipe hides, as in a clone below /tmp. */
-const recipe = (/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "").replace('"--tmpfs", "{agentDir}",', (hidden) =>
-	workspace.startsWith("/tmp/") ? `${hidden} "--ro-bind", "${workspace}", "${workspace}",` : hidden,
-);
-const forwarder = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
-
 const SECRET = "moonstone";
 const preset = (fields: string) =>
 	`---\nname: stranger\ndescription: tries things\nmodel: fake/fake-1\ntools: read,write,bash\n${fields}\n---\nYou are the stranger.\n`;
@@ -67,43 +59,21 @@ async function sandboxed(fields: string, rules: (port: number) => readonly Rule[
 	const port = typeof address === "object" && address ? address.port : 0;
 	const it = await scene(rules(port), { agentFiles: { "agents/stranger.md": preset(fields) } });
 	const { home, agentDir } = it.env;
-	const modelPort = new URL(it.server.baseUrl).port;
-	for (const dir of [join(home, ".ssh"), join(home, ".pi"), join(agentDir, "sessions")])
-		await mkdir(dir, { recursive: true });
+	for (const dir of [join(home, ".ssh"), join(agentDir, "sessions")]) await mkdir(dir, { recursive: true });
 	await writeFile(join(home, ".ssh/id_ed25519"), SECRET);
 	await writeFile(join(agentDir, "auth.json"), JSON.stringify({ other: { type: "api_key", key: SECRET } }));
 	await writeFile(join(agentDir, "sessions/earlier.jsonl"), SECRET);
-	await writeFile(join(home, ".pi/forward.mjs"), forwarder);
-	const bridge = await listening(
-		createServer((near) => {
-			const far = connect(Number(modelPort), "127.0.0.1");
-			near.pipe(far).pipe(near);
-			near.on("error", () => far.destroy());
-			far.on("error", () => near.destroy());
-		}),
-		join(home, ".pi/model.sock"),
-	);
-	const settle = (text = recipe.replace("11434", modelPort)) => writeFileSync(join(agentDir, "subagents.json"), text);
-	settle();
+	const sandbox = await offerSandbox(it);
 	return {
 		...it,
 		knocks: () => knocks,
-		settle,
+		settle: sandbox.settle,
 		async [Symbol.asyncDispose]() {
 			canary.close();
-			bridge.close();
+			sandbox.close();
 			await it[Symbol.asyncDispose]();
 		},
 	};
-}
-
-function listening(server: Server, where: number | string): Promise<Server> {
-	return new Promise((resolve, reject) => {
-		server.once("error", reject);
-		const done = () => resolve(server);
-		if (typeof where === "string") server.listen(where, done);
-		else server.listen(where, "127.0.0.1", done);
-	});
 }
 
 /** Each line says what succeeded or failed; a child without a sandbox succeeds at all of it. */

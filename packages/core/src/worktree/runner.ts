@@ -1,11 +1,14 @@
 /** Gives another runner's runs their own checkout if their spec asks for one, and closes it when they settle. */
+import { realpath } from "node:fs/promises";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../base/best-effort.ts";
+import { ifMissing } from "../base/error-code.ts";
 import { untilStopped } from "../base/timeouts.ts";
 import { defined } from "../base/values.ts";
 import { watchWhenStarted } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Limits, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import { recordsOf } from "./checkout-state.ts";
 import { closeWorktree } from "./close.ts";
 import { allowedAt, confinedSpec, originOf } from "./confine.ts";
 import { type Git, gitWith } from "./git.ts";
@@ -55,9 +58,8 @@ export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): R
 					attach: (spec, emit, checkpoint) =>
 						spec.isolation
 							? isolatedRun(spec, options, {
-									// The run's files name its checkout.
-									open: async () => (spec.confinedTo ? readWorktreeRecord(spec.confinedTo) : undefined),
-									begin: () => attach(spec, emit, checkpoint),
+									open: async () => recordOf(spec, options),
+									begin: (record) => attach(record ? spec : withoutCheckout(spec), emit, checkpoint),
 								})
 							: attach(spec, emit, checkpoint),
 				}
@@ -87,6 +89,25 @@ function open(
 		signal,
 		...defined({ git: options.git }),
 	});
+}
+
+/**
+ * The record of a run that is rejoined. Its files name its checkout, which is removed in the end, so the name alone does
+ * not count: the record must be among ours, and of this agent.
+ */
+async function recordOf(
+	{ agentId, confinedTo }: RunSpec & RunIdentity,
+	{ dir }: WorktreeRunnerOptions,
+): Promise<WorktreeRecord | undefined> {
+	if (!confinedTo) return undefined;
+	const ours = await realpath(dir).catch(ifMissing(undefined));
+	const record = recordsOf(confinedTo) === ours ? await readWorktreeRecord(confinedTo) : undefined;
+	return record?.agentId === agentId ? record : undefined;
+}
+
+/** Nothing of ours is known about it, so nothing is closed. */
+function withoutCheckout<Spec extends RunSpec>({ isolation: _isolation, confinedTo: _root, ...spec }: Spec) {
+	return spec;
 }
 
 interface Steps {

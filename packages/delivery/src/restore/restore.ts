@@ -158,11 +158,20 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 }
 
 /** What the run is, or in words why that cannot be known. */
-async function describe({ artifacts, runId }: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {
+async function describe(launch: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {
+	const { artifacts, runId } = launch;
 	if (artifacts === undefined) return "the session does not say where its files are";
 	if (!(await isRunDir(artifacts, runId))) return `${artifacts} is not the directory of a run of yours`;
 	const meta = await readMeta(artifacts);
-	return typeof meta === "string" ? meta : { ...meta, artifacts };
+	if (typeof meta === "string") return meta;
+	// Where it runs decides what is asked, ended and taken over. The session knows that; the files could be another's.
+	const isIt = meta.runId === runId && placeIn(meta.spec) === placeIn(launch);
+	return isIt ? { ...meta, artifacts } : `${artifacts} describes another run`;
+}
+
+/** Which runner, and which machine. The machine of a remote run that names none is this one. */
+function placeIn({ runner, machine = "local" }: Pick<LaunchEntry, "runner" | "machine">): string {
+	return runner === "remote" ? `${runner} ${machine}` : runner;
 }
 
 /** Its launch is in the session's file, but not in the tree that this process has in memory: it belongs to no branch here. */

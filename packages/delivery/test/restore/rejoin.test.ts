@@ -9,15 +9,16 @@ import { expect, onTestFinished, test } from "vitest";
 import { createDelivery, type Delivery, memorySession } from "../../src/index.ts";
 
 /** The directory of the run, and the session's entry about it. */
-async function detached() {
+async function detached(change: { meta?: object; spec?: object } = {}) {
 	const root = await mkdtemp(join(await realpath(tmpdir()), "rejoin-"));
 	onTestFinished(() => rm(root, { recursive: true, force: true }));
 	const artifacts = join(root, ".pi", "subagents", "runs", "b1");
 	await mkdir(artifacts, { recursive: true, mode: 0o700 });
 	const { type: preset, description, task, cwd } = sampleSpec;
 	const about = { runId: "b1", agentId: "b1", run: 1, preset, task, cwd };
-	const spec = { ...sampleSpec, runner: "process", outlives: true };
-	const meta = { format: 1, createdBy: "pi-subagents", ...about, createdAt: 1, tools: [], resolvedModel: "m/m", spec };
+	const spec = { ...sampleSpec, runner: "process", outlives: true, ...change.spec };
+	const whole = { format: 1, createdBy: "pi-subagents", ...about, createdAt: 1, tools: [], resolvedModel: "m/m", spec };
+	const meta = { ...whole, ...change.meta };
 	await writeFile(join(artifacts, "meta.json"), JSON.stringify(meta));
 	const launch = { type: "launched", ...about, description, runner: "process", isBackground: true, artifacts };
 	const entry = { id: "e1", type: "custom", customType: "pi-subagents:bg-run", data: { ...launch, startedAt: 1 } };
@@ -50,4 +51,20 @@ test("is not kept from other processes by a session that is closed while it clai
 		.toContainEqual(expect.stringMatching(/owner-2\.json$/));
 	await closed;
 	expect([await isWatched({ agentDir, runDir: artifacts }), process.runs]).toEqual([false, []]);
+});
+
+test.each<[string, Parameters<typeof detached>[0]]>([
+	["run", { meta: { runId: "b1-2", run: 2 } }],
+	["runner", { spec: { runner: "remote" } }],
+	["machine", { spec: { runner: "remote", machine: "box" } }],
+])("whose files describe another %s is lost, and nothing is asked of that", async (_what, change) => {
+	const { agentDir, entry } = await detached(change);
+	const [process, remote] = [fakeRunner(), fakeRunner()];
+	const manager = new Manager({ runners: { process, remote }, clock: handClock(), newId: () => "unused" });
+	const delivery = createDelivery({ ...memorySession([entry], () => undefined), manager, agentDir });
+	await delivery.sessionStarted();
+	const outcome = () => manager.store.record("b1")?.outcome;
+	await expect.poll(outcome).toMatchObject({ by: "lost", reason: expect.stringContaining("describes another run") });
+	expect([process.runs, remote.runs]).toEqual([[], []]);
+	await delivery.sessionEnded();
 });

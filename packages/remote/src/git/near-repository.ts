@@ -211,12 +211,18 @@ async function importWork({
 	allows,
 	git: anyGit = gitWith(),
 }: TakeBackOptions): Promise<string> {
+	// A file says which repository it was: only the one that the agent was launched in gets a branch.
+	const { main, commonDir } = await findRepository(spec.cwd, anyGit);
+	if (main !== sent.main || commonDir !== sent.commonDir)
+		throw new Error(`${sent.main} is not the repository that it was launched in`);
 	const git = allowing(anyGit, allowedAt(sent.main, spec.confinedTo, allows));
 	const dir = await mkdtemp(join(tmpdir(), "pi-subagents-bundle-"));
 	const here = { cwd: sent.main };
 	try {
 		const file = join(dir, "bundle");
 		await fetch(file);
+		const heads = (await git(["bundle", "list-heads", file], here)).split("\n").map((line) => line.split(" ")[0]);
+		if (!heads.includes(work.tip)) throw new Error("what was sent does not hold the commit that was named");
 		await git(["bundle", "unbundle", file], here);
 		const branch = `pi/${runIdOf(spec)}`;
 		const ref = `refs/heads/${branch}`;

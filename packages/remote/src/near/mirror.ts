@@ -36,6 +36,8 @@ export interface Finished {
 	isAllHere: boolean;
 }
 
+/** How long a machine may take to say that a killed run has ended. It may never say so. */
+const KILLED_MS = 10_000;
 const MAX_SESSION_BYTES = 512 * 1024 * 1024;
 
 export class Mirror implements StartedWrapper {
@@ -65,9 +67,11 @@ export class Mirror implements StartedWrapper {
 
 	/** While the machine cannot be reached, the run is over here; it ends there when its lease does. */
 	endNow(): void {
-		const { link, key, machine } = this.#options;
-		if (!this.#isUp) this.#finish({ how: `${machine} cannot be reached` });
-		else link.control(key, { type: "kill" }).catch(() => this.#finish({ how: `${machine} cannot be reached` }));
+		const { link, key, machine, clock } = this.#options;
+		const unreachable = () => this.#finish({ how: `${machine} cannot be reached` });
+		clock.after(KILLED_MS, () => this.#finish({ how: `${machine} did not say that it has ended` }));
+		if (this.#isUp) link.control(key, { type: "kill" }).catch(unreachable);
+		else unreachable();
 	}
 
 	letGo(): void {

@@ -140,11 +140,8 @@ class Near {
 	}
 
 	async rejoin(spec: RunSpec & RunIdentity, dir: string): Promise<StartedWrapper> {
-		const file = await readRemoteFile(dir);
-		const { machine = "local" } = spec;
-		// The spec says where it runs. A file that names another machine was changed.
-		if (file?.machine !== machine)
-			throw new Error(`The agent cannot be rejoined: ${RUN_FILES.remote} in ${dir} is missing or broken.`);
+		const file = await readRemoteFile(dir, spec);
+		if (!file) throw new Error(`The agent cannot be rejoined: ${RUN_FILES.remote} in ${dir} is missing or broken.`);
 		return this.#mirror(spec, dir, file, this.link(spec));
 	}
 
@@ -272,11 +269,17 @@ const NOTHING = { files: 0, insertions: 0, deletions: 0 };
 /** Of a run that began with an empty repository. */
 const NO_COMMIT = "0".repeat(40);
 
-async function readRemoteFile(dir: string): Promise<RemoteFile | undefined> {
+/**
+ * What is in the file was written by this machine, but anyone may have changed it since: the key must be one of this run,
+ * since other runs would be ended and deleted by theirs, and the machine the one that the run was launched on.
+ */
+async function readRemoteFile(dir: string, spec: RunSpec & RunIdentity): Promise<RemoteFile | undefined> {
 	const value = parseJson((await readPlain(join(dir, RUN_FILES.remote), MAX_BYTES))?.toString("utf8") ?? "");
-	if (!isObject(value) || typeof value.machine !== "string" || typeof value.key !== "string") return undefined;
-	const { machine, key, sent } = value;
-	return { format: 1, machine, key, ...(isSent(sent) && { sent }) };
+	if (!isObject(value) || typeof value.key !== "string") return undefined;
+	const { key, sent } = value;
+	const { machine = "local" } = spec;
+	const isOfRun = key.startsWith(`${runIdOf(spec)}-`) && /^[0-9a-f]{12}$/.test(key.slice(runIdOf(spec).length + 1));
+	return isOfRun && value.machine === machine ? { format: 1, machine, key, ...(isSent(sent) && { sent }) } : undefined;
 }
 
 function isSent(value: unknown): value is Sent {

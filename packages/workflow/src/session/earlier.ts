@@ -44,7 +44,7 @@ export async function fateOf({ agentId, run }: LaunchedAgent, places: EarlierPla
 	const artifacts = join(places.runsDir, runId);
 	if (!(await isRunDir(artifacts, runId))) return { kind: "gone" };
 	const meta = await readMeta(artifacts);
-	if (typeof meta === "string") return { kind: "gone" };
+	if (typeof meta === "string" || meta.runId !== runId) return { kind: "gone" };
 	const { outlives, runner } = meta.spec;
 	// A damaged one: the agent runs again.
 	const claim = await readClaim(artifacts, meta.spec, { agentDir: places.agentDir }).catch(() => undefined);

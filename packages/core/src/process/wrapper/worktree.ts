@@ -9,6 +9,6 @@ export async function withWorktree(
 	{ isolation, confinedTo }: Pick<RunSpec, "isolation" | "confinedTo">,
 ): Promise<ResultFile> {
 	const record = isolation && confinedTo ? await readWorktreeRecord(confinedTo).catch(() => undefined) : undefined;
-	if (!record) return result;
+	if (record?.agentId !== result.agentId) return result; // none, or that of the agent which launched it
 	return { ...result, outcome: { ...result.outcome, worktree: await closeWorktree(record) } };
 }
