@@ -10,7 +10,7 @@ import {
 	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
-import { parentSays, type Scene, scene, unfenced } from "./scene.ts";
+import { extensionDir, parentSays, type Scene, scene, unfenced } from "./scene.ts";
 import { endTmuxWith } from "./tmux.ts";
 
 export type GuardedRunner = "session" | "process" | "tmux";
@@ -54,18 +54,32 @@ export const readsUnderGuard = ({ gate }: { gate?: Gate } = {}): Rule[] => [
 
 export interface GuardedOptions {
 	runner: GuardedRunner;
-	/** The body of the guard's handler of tool calls. */
-	body: string;
+	/** The body of the guard's handler of tool calls. Absent: there is no such guard. */
+	body?: string;
+	/** What pi loads besides us. */
+	extensions?: readonly string[];
 	rules?: readonly Rule[];
 	agentFiles?: Record<string, string>;
 	/** More lines of the preset. */
 	fields?: string;
 }
 
-export async function guardedScene({ runner, body, rules, agentFiles, fields = "" }: GuardedOptions): Promise<Scene> {
+export async function guardedScene({
+	runner,
+	body,
+	rules,
+	agentFiles,
+	fields = "",
+	extensions,
+}: GuardedOptions): Promise<Scene> {
 	const home = runner === "tmux" ? await createTempDir("tmux-") : undefined; // a socket's path must be short
 	const it = await scene(rules ?? readsUnderGuard(), {
-		agentFiles: { "agents/guarded.md": preset(runner, fields), "extensions/guard.ts": guard(body), ...agentFiles },
+		agentFiles: {
+			"agents/guarded.md": preset(runner, fields),
+			...(body === undefined ? {} : { "extensions/guard.ts": guard(body) }),
+			...agentFiles,
+		},
+		...(extensions ? { extensions: [extensionDir, ...extensions] } : {}),
 		...(home ? { variables: { TMUX_TMPDIR: home.path } } : {}),
 	});
 	if (home) endTmuxWith(it.env, home);

@@ -3,7 +3,6 @@
  * ever. Dialogs of other extensions in the session wait for ours and ours for them; among themselves they are as pi makes
  * them, because one may open another.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import type {
 	ExtensionAPI,
 	ExtensionContext,
@@ -11,11 +10,14 @@ import type {
 	ExtensionUIDialogOptions,
 } from "@earendil-works/pi-coding-agent";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { OtherDialogs } from "./other-dialogs.ts";
+import { OtherDialogs, ownUi } from "./other-dialogs.ts";
 import { deafen, isWriting, untilPaused } from "./typing.ts";
 
 export interface Dialogs {
-	/** Runs `show` after all earlier dialogs. `show` must not call `inTurn` itself: that would deadlock. */
+	/**
+	 * Runs `show` after all earlier dialogs. It must not call `inTurn` itself, and must open its dialog with `ownUi`: both
+	 * would wait for themselves.
+	 */
 	inTurn<Answer>(show: () => Promise<Answer>, options?: Unasked): Promise<Answer>;
 	/** Since when none is open, by the time of day; undefined while one is. */
 	closedAt(): number | undefined;
@@ -40,8 +42,6 @@ const DELAY_MS = 5_000;
 
 export function createDialogs(clock: Clock = systemClock): Dialogs {
 	const others = new OtherDialogs();
-	/** Set in what runs for one of our dialogs. */
-	const ours = new AsyncLocalStorage<true>();
 	let line: Promise<unknown> = Promise.resolve();
 	let closedAt: number | undefined = 0;
 	const closing = () => {
@@ -65,7 +65,7 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 				const screen = unasked?.ui();
 				const hear = screen && isWriting(screen) && !isUnwanted() ? deafen(screen, clock) : undefined;
 				try {
-					return await ours.run(true, show);
+					return await show();
 				} finally {
 					hear?.();
 					release();
@@ -80,7 +80,7 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 		},
 		closedAt: () => closedAt,
 		closing,
-		share: (ui) => others.share(ui, () => ours.getStore() === true),
+		share: (ui) => others.share(ui),
 	};
 }
 
@@ -93,11 +93,12 @@ export function shareDialogs(pi: Pick<ExtensionAPI, "on">, dialogs: Dialogs): vo
 
 /** Like pi's own `confirm`, but with No selected on the screen; how a client asks is up to the client. */
 export async function confirmSafely(
-	{ mode, ui }: Pick<ExtensionContext, "mode" | "ui">,
+	{ mode, ui: shared }: Pick<ExtensionContext, "mode" | "ui">,
 	title: string,
 	text: string,
 	options?: ExtensionUIDialogOptions,
 ): Promise<boolean> {
+	const ui = ownUi(shared);
 	if (mode !== "tui") return ui.confirm(title, text, options);
 	return (await ui.select(`${title}\n${text}`, ["No", "Yes"], options)) === "Yes";
 }

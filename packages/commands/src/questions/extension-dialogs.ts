@@ -13,6 +13,7 @@ import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";
 import { distinctLines } from "../text/distinct-lines.ts";
 import { confirmSafely, type Dialogs } from "./dialogs.ts";
+import { ownUi } from "./other-dialogs.ts";
 
 export interface ExtensionDialogs {
 	show: ShowDialog;
@@ -68,7 +69,7 @@ async function showOn(
 	head: string,
 	signal: AbortSignal,
 ): Promise<DialogAnswer | undefined> {
-	const { ui } = session;
+	const ui = ownUi(session.ui);
 	const title = `${head}\n${shown(dialog.title)}`;
 	const options: ExtensionUIDialogOptions = { signal, ...defined({ timeout: leftMs() }) };
 	switch (dialog.kind) {
@@ -96,11 +97,12 @@ function textAnswer(text: string | undefined): DialogAnswer | undefined {
 
 /** pi's own editor dialog cannot be withdrawn; on a screen, the same component as a dialog of ours can. */
 async function edit(
-	{ mode, ui }: ExtensionContext,
+	{ mode, ui: shared }: ExtensionContext,
 	title: string,
 	text: string,
 	signal: AbortSignal,
 ): Promise<string | undefined> {
+	const ui = ownUi(shared);
 	const withdrawn = Promise.withResolvers<undefined>();
 	const onAbort = () => withdrawn.resolve(undefined);
 	signal.addEventListener("abort", onAbort, { once: true });

@@ -12,6 +12,19 @@ const DIALOGS = {
 	custom: { options: 1, withdrawn: undefined },
 } as const;
 
+/** Where a method that waits for ours keeps the one that does not. */
+const OWN = Symbol("pi's own");
+
+/** The same screen, for dialogs that have waited for their turn. */
+export function ownUi(ui: ExtensionUIContext): ExtensionUIContext {
+	const methods = ui as unknown as Record<string, (Show & { [OWN]?: Show }) | undefined>;
+	const own = Object.keys(DIALOGS).flatMap((name) => {
+		const method = methods[name]?.[OWN];
+		return method ? [[name, method]] : [];
+	});
+	return own.length === 0 ? ui : { ...ui, ...Object.fromEntries(own) };
+}
+
 export class OtherDialogs {
 	/** The one that opened last. Up to pi 1.3 those below it are lost, so nothing may wait for them. */
 	#latest: Promise<unknown> | undefined;
@@ -44,21 +57,23 @@ export class OtherDialogs {
 	}
 
 	/** pi gives all extensions of a session the same object, and a new one to each session. */
-	share(ui: ExtensionUIContext, isOurs: () => boolean): void {
+	share(ui: ExtensionUIContext): void {
 		this.#latest = undefined;
 		this.#shared = ui;
 		const methods = ui as unknown as Record<keyof typeof DIALOGS, Show>;
 		for (const [name, { options: at, withdrawn }] of Object.entries(DIALOGS)) {
 			const method = name as keyof typeof DIALOGS;
 			const show = methods[method];
-			methods[method] = (...args) => {
-				if (isOurs() || isPanel(method, args[at])) return show(...args);
+			const shared: Show & { [OWN]?: Show } = (...args) => {
+				if (isPanel(method, args[at])) return show(...args);
 				const open = () => this.#follow(show(...args));
 				if (!this.#isHeld && this.#waiting === 0) return open();
 				const { signal } = (args[at] ?? {}) as ExtensionUIDialogOptions;
 				const isWanted = () => !signal?.aborted && this.#shared === ui; // a session that has ended asks no more
 				return this.#later(open, { signal, isWanted, withdrawn });
 			};
+			shared[OWN] = show;
+			methods[method] = shared;
 		}
 		this.#changed();
 	}

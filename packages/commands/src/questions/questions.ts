@@ -18,6 +18,7 @@ import type { SessionStates } from "@pi-subagents/delivery";
 import { formatDuration, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";
 import { confirmSafely, type Dialogs } from "./dialogs.ts";
+import { ownUi } from "./other-dialogs.ts";
 
 export interface Questions {
 	audience: Audience;
@@ -226,7 +227,7 @@ async function askUser(
 		if (event.agentId === question.agentId && event.type === "agent_answered") over.abort();
 	});
 	try {
-		const answer = await session.ui.input(titleOf(question, record), "Your answer", { signal: over.signal });
+		const answer = await ownUi(session.ui).input(titleOf(question, record), "Your answer", { signal: over.signal });
 		if (over.signal.aborted || !isOpen(question, manager)) return; // an answer must never reach another question
 		if (answer === undefined || answer.trim() === "") manager.decline(question.agentId);
 		else manager.answer(question.agentId, answer, "user");

@@ -6,6 +6,7 @@ import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Choice, Decision, DialogContext, Picked, Screen, Work } from "@pi-subagents/widget/dialogs";
 import { BusyView, InputView, ListView, ReadView, TypedAhead } from "@pi-subagents/widget/dialogs";
 import type { Dialogs } from "../questions/dialogs.ts";
+import { ownUi } from "../questions/other-dialogs.ts";
 import { rpcScreen } from "./screen-rpc.ts";
 
 export interface ScreenDeps {
@@ -18,7 +19,8 @@ export function screenFor(ctx: ExtensionContext, { dialogs, host }: ScreenDeps):
 	return ctx.mode === "tui" ? tuiScreen(ctx, dialogs, host.warn) : rpcScreen(ctx, dialogs);
 }
 
-export function tuiScreen({ ui }: ExtensionContext, dialogs: Dialogs, report: Report): Screen {
+export function tuiScreen({ ui: shared }: ExtensionContext, dialogs: Dialogs, report: Report): Screen {
+	const ui = ownUi(shared);
 	const { closedAt } = dialogs;
 	const typedAhead = new TypedAhead({ listen: (hear) => ui.onTerminalInput(hear), closedAt, now: Date.now });
 	const show = <Answer>(

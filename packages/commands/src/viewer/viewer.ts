@@ -26,6 +26,7 @@ import {
 import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
+import { ownUi } from "../questions/other-dialogs.ts";
 import { backgroundOf } from "../questions/questions.ts";
 import { agentLabel, costText } from "../text/agent-text.ts";
 import { LiveTail } from "./live-tail.ts";
@@ -83,7 +84,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	const tail = new LiveTail(manager, id, { clock: deps.clock, onChange: () => redraw() });
 	const unsubscribe = conversation.onAppend(() => tail.arrived());
 	try {
-		return await ctx.ui.custom<string | undefined>(
+		return await ownUi(ctx.ui).custom<string | undefined>(
 			(tui, theme, keys, close) => {
 				const done = (next: string | undefined) => {
 					deps.dialogs.closing();

@@ -3,6 +3,7 @@ import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { handClock } from "@pi-subagents/core/testing";
 import { describe, expect, test } from "vitest";
 import { createDialogs } from "../../src/questions/dialogs.ts";
+import { ownUi } from "../../src/questions/other-dialogs.ts";
 
 const heard = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -54,7 +55,7 @@ function shared() {
 		dialogs.inTurn(
 			async () => {
 				await heard();
-				return it.ui.select(title, []);
+				return ownUi(it.ui).select(title, []);
 			},
 			{ ui: () => it.ui, ...unasked },
 		);
@@ -78,6 +79,19 @@ describe("a dialog of another extension", () => {
 		await heard();
 		await heard();
 		expect(opened).toEqual(["ours 1", "theirs", "ours 2"]);
+	});
+
+	test("waits also if it is opened because ours opens", async () => {
+		const { ui, dialogs, opened, answer } = shared();
+		void dialogs.inTurn(() => {
+			queueMicrotask(() => void ui.select("theirs", [])); // as pi announces a dialog to extensions
+			return ownUi(ui).select("ours", []);
+		});
+		await heard();
+		expect(opened).toEqual(["ours"]);
+		answer("ours");
+		await heard();
+		expect(opened).toEqual(["ours", "theirs"]);
 	});
 
 	test("keeps ours waiting while it is open, and those that it opens itself do not wait", async () => {
@@ -212,7 +226,7 @@ describe("a user who is writing a message", () => {
 		const { dialogs, ui, write, isHeard } = shared();
 		const over = new AbortController();
 		write("please");
-		const answer = dialogs.inTurn(async () => (over.signal.aborted ? undefined : ui.select("ours", [])), {
+		const answer = dialogs.inTurn(async () => (over.signal.aborted ? undefined : ownUi(ui).select("ours", [])), {
 			ui: () => ui,
 			signal: over.signal,
 		});
@@ -225,7 +239,7 @@ describe("a user who is writing a message", () => {
 	test("who asked for a dialog gets it at once", async () => {
 		const { dialogs, ui, write, opened } = shared();
 		write("a draft");
-		void dialogs.inTurn(() => ui.select("menu", []));
+		void dialogs.inTurn(() => ownUi(ui).select("menu", []));
 		await heard();
 		expect(opened).toEqual(["menu"]);
 	});
