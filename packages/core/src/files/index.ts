@@ -1,5 +1,5 @@
 export { codeOf, isMissing } from "../base/error-code.ts";
-export { leadsInto } from "../guards/path-guard.ts";
+export { leadsInto } from "../file-guards/path-guard.ts";
 export { createFile, createWhole, jsonText, replaceWhole } from "./create.ts";
 export { openPlain, openPlainSync, readPlain, readPlainSync } from "./plain-file.ts";
 export { editSmallFile, isThere, namesIn, readSmallFile, readSmallFileSync } from "./small-file.ts";

@@ -10,11 +10,11 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
 import { codeOf, ifMissing, isMissing } from "../base/error-code.ts";
+import { isFallbackName, RUNS_PATH } from "../file-guards/runs-path.ts";
 import { createWhole } from "../files/create.ts";
 import { openPlain, readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
 import { isWithin } from "../files/within.ts";
-import { isFallbackName, RUNS_PATH } from "../guards/runs-path.ts";
 import { parseJson } from "../runs/read.ts";
 import { isRunPath } from "../runs/runs-dir.ts";
 

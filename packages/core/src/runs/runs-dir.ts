@@ -18,9 +18,9 @@ import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
+import { fallbackName, isFallbackName, RUNS_PATH } from "../file-guards/runs-path.ts";
 import { createFileSync } from "../files/create.ts";
 import { isWithin } from "../files/within.ts";
-import { fallbackName, isFallbackName, RUNS_PATH } from "../guards/runs-path.ts";
 import { RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
 

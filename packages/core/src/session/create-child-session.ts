@@ -15,8 +15,8 @@ import { type ChildExtensions, loadChildExtensions } from "../extensions/child-e
 import { memoryPrompt } from "../memory/notes.ts";
 import type { RunIdentity, RunSpec } from "../model/runner.ts";
 import { splitModelName } from "../resolve/models.ts";
+import type { FileGuard } from "../worktree/checkout-guard.ts";
 import { originOf } from "../worktree/confine.ts";
-import type { Guard } from "../worktree/guard.ts";
 import { childUi } from "./child-ui.ts";
 import { createFileGuard, guardNestedCalls, guardSession } from "./file-guards.ts";
 import { openConversation } from "./history/conversation.ts";
@@ -111,7 +111,7 @@ export async function createChildSession(
 async function resourcesOf(
 	{ host, resources, askedAt, signal }: CreateChildOptions,
 	spec: RunSpec,
-	fileGuard: Guard,
+	fileGuard: FileGuard,
 	onFailure: (why: string) => void,
 ): Promise<ChildResources | undefined> {
 	const { agentDir } = host;

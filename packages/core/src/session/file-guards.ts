@@ -5,14 +5,15 @@
  */
 
 import type { AgentSession, ExtensionFactory } from "@earendil-works/pi-coding-agent";
-import { gitRefusal } from "../guards/git-guard.ts";
-import { refusalOf } from "../guards/own-files.ts";
+import { gitRefusal } from "../file-guards/git-guard.ts";
+import { refusalOf } from "../file-guards/own-files.ts";
 import type { RunSpec } from "../model/runner.ts";
-import { createGuard, type Guard, type ToolCall } from "../worktree/guard.ts";
+import { createCheckoutGuard, type FileGuard, type ToolCall } from "../worktree/checkout-guard.ts";
 
 /** Both checks of one child: its checkout, if it has one, and the files that only pi-subagents writes. */
-export function createFileGuard({ confinedTo, memoryDir, runsDir }: RunSpec, agentDir: string): Guard {
-	const checkout = confinedTo && createGuard(confinedTo, { alsoWritable: memoryDir === undefined ? [] : [memoryDir] });
+export function createFileGuard({ confinedTo, memoryDir, runsDir }: RunSpec, agentDir: string): FileGuard {
+	const checkout =
+		confinedTo && createCheckoutGuard(confinedTo, { alsoWritable: memoryDir === undefined ? [] : [memoryDir] });
 	const ownDirs = { agentDir, dirs: [runsDir] };
 	return {
 		async before(call) {
@@ -24,7 +25,7 @@ export function createFileGuard({ confinedTo, memoryDir, runsDir }: RunSpec, age
 }
 
 /** For calls of the model. Must be called before the session is prompted. */
-export function guardSession({ agent }: AgentSession, guard: Guard, cwd: string): void {
+export function guardSession({ agent }: AgentSession, guard: FileGuard, cwd: string): void {
 	const { beforeToolCall, afterToolCall } = agent;
 	agent.beforeToolCall = async (context, signal) => {
 		const verdict = await beforeToolCall?.(context, signal);
@@ -42,7 +43,7 @@ export function guardSession({ agent }: AgentSession, guard: Guard, cwd: string)
 }
 
 /** For calls that extensions make for a running tool. Must be the last extension: others may change the input. */
-export function guardNestedCalls(guard: Guard): { name: string; factory: ExtensionFactory } {
+export function guardNestedCalls(guard: FileGuard): { name: string; factory: ExtensionFactory } {
 	return {
 		name: "subagent-file-guard",
 		factory(pi) {
@@ -64,7 +65,7 @@ function isNested(event: object): boolean {
 	return "parentToolCallId" in event && event.parentToolCallId !== undefined;
 }
 
-async function refusal(guard: Guard, call: ToolCall): Promise<{ block: true; reason: string } | undefined> {
+async function refusal(guard: FileGuard, call: ToolCall): Promise<{ block: true; reason: string } | undefined> {
 	const reason = await guard.before(call);
 	return reason === undefined ? undefined : { block: true, reason };
 }

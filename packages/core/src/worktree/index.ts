@@ -1,8 +1,9 @@
 /** Agents' own checkouts: created, guarded, closed and applied. Requires git. */
+
+export { createCheckoutGuard, type FileGuard, type ToolCall } from "./checkout-guard.ts";
 export { type CloseOptions, closeWorktree, statOf } from "./close.ts";
 export { allowedAt, confinedSpec, confinementAt, originOf, pathsMoved } from "./confine.ts";
 export { allowing, type Git, GitError, type GitOptions, gitWith, tryGit } from "./git.ts";
-export { createGuard, type Guard, type ToolCall } from "./guard.ts";
 export {
 	type Applied,
 	applyWorktree,

@@ -5,7 +5,7 @@ import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import {
 	closeWorktree,
-	createGuard,
+	createCheckoutGuard,
 	type Git,
 	GitError,
 	listWorktrees,
@@ -118,7 +118,7 @@ test("a checkout that cannot be looked at in time holds up one command, not all,
 		const about = { isMissing: false, stdout: "", stderr: "", status: undefined };
 		return Promise.reject(new GitError("git status failed: it took longer than 10 s", about));
 	};
-	const guard = createGuard({ root: record.root, watches: [it.main] }, { git });
+	const guard = createCheckoutGuard({ root: record.root, watches: [it.main] }, { git });
 	for (const id of ["1", "2"]) {
 		await guard.before({ id, tool: "bash", input: { command: "make" }, cwd: record.cwd });
 		expect(await guard.after({ id, tool: "bash" })).toBeUndefined();

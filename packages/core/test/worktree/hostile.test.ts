@@ -7,7 +7,7 @@ import {
 	applyWorktree,
 	checkWorktree,
 	closeWorktree,
-	createGuard,
+	createCheckoutGuard,
 	diffWorktree,
 	listWorktrees,
 	markOf,
@@ -224,7 +224,7 @@ describe("a repository inside of a checkout", () => {
 		for (const name of await ran(it)) await rm(join(it.home, name)); // the user's own git may
 		const record = await it.open({ base: "dirty" });
 		expect(await it.run(["ls-tree", record.base, "lib"])).toContain(at);
-		const guard = createGuard({ root: record.root, watches: [it.main] }, { git: it.git });
+		const guard = createCheckoutGuard({ root: record.root, watches: [it.main] }, { git: it.git });
 		const call = { id: "1", tool: "bash", input: { command: "true" }, cwd: record.cwd };
 		await guard.before(call);
 		expect(await guard.after(call)).toBeUndefined();

@@ -6,7 +6,7 @@ import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../src/index.ts";
 import type { Git } from "../../src/worktree/git.ts";
-import { checkWorktree, closeWorktree, createGuard, gitWith } from "../../src/worktree/index.ts";
+import { checkWorktree, closeWorktree, createCheckoutGuard, gitWith } from "../../src/worktree/index.ts";
 import { repo, withFullDisk } from "./fixture.ts";
 
 const refused = (text: RegExp) => ({ name: "AgentError", code: "no_worktree", message: expect.stringMatching(text) });
@@ -252,7 +252,7 @@ describe("a worktree", () => {
 			const first = await it.open({ dir, base: "dirty" });
 			const second = await it.open({ dir, base: "dirty", id: "a2" });
 			expect((await readdir(second.root)).sort()).toEqual([".git", ".gitignore", "new.txt", "src"]);
-			const guard = createGuard({ root: first.root, watches: [it.main] }, { git: it.git });
+			const guard = createCheckoutGuard({ root: first.root, watches: [it.main] }, { git: it.git });
 			const call = { id: "1", tool: "bash", input: { command: "true" }, cwd: first.cwd };
 			await guard.before(call);
 			await it.write("made.txt", "made\n", second.root);

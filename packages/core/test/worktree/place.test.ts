@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
 	closeWorktree,
 	confinementAt,
-	createGuard,
+	createCheckoutGuard,
 	listWorktrees,
 	readWorktreeRecord,
 } from "../../src/worktree/index.ts";
@@ -61,7 +61,7 @@ describe("a worktree in a directory of the user's choice", () => {
 		const inside = await confinementAt(join(it.home, "agent"), join(record.root, "src"));
 		expect(inside).toEqual({ root: record.root, records: it.dir, origin: it.main, watches: [it.main] });
 		if (!inside) return;
-		const guard = createGuard(inside, { git: it.git });
+		const guard = createCheckoutGuard(inside, { git: it.git });
 		const call = { id: "1", tool: "bash", input: { command: "touch ../../app/x" }, cwd: record.root };
 		await guard.before(call);
 		await it.write("x", "x");

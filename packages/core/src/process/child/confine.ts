@@ -1,8 +1,8 @@
 /** Keeps a child in its own process out of git directories and inside its checkout, which its environment names. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { gitRefusal } from "../../guards/git-guard.ts";
+import { gitRefusal } from "../../file-guards/git-guard.ts";
 import type { Confinement, RunSpec } from "../../model/runner.ts";
-import { createGuard } from "../../worktree/guard.ts";
+import { createCheckoutGuard } from "../../worktree/checkout-guard.ts";
 
 const VARIABLE = "PI_SUBAGENTS_CONFINED_TO";
 
@@ -24,7 +24,7 @@ export function guardCheckout(pi: ExtensionAPI, env: NodeJS.ProcessEnv): void {
 	const said = env[VARIABLE];
 	if (!said) return;
 	const [checkout, alsoWritable] = JSON.parse(said) as [Omit<Confinement, "origin">, string[]]; // written by `confinementVariables`
-	const guard = createGuard(checkout, { alsoWritable });
+	const guard = createCheckoutGuard(checkout, { alsoWritable });
 	pi.on("tool_call", async ({ toolCallId: id, toolName: tool, input }, { cwd }) => {
 		const reason = await guard.before({ id, tool, input, cwd });
 		return reason === undefined ? undefined : { block: true, reason };

@@ -4,7 +4,7 @@
  */
 
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { guardOwnFiles } from "../../guards/own-files.ts";
+import { guardOwnFiles } from "../../file-guards/own-files.ts";
 import { ASK_TOOL, type AskParameters, questionOf, replyOf } from "../../model/question-text.ts";
 import { countAsAgent } from "../../providers/initiator.ts";
 import { tapResponses } from "../../providers/response-tap.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Outcome } from "@pi-subagents/progress";
 import type { Report } from "../../base/best-effort.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { TEMPORARY_PREFIX } from "../../guards/runs-path.ts";
+import { TEMPORARY_PREFIX } from "../../file-guards/runs-path.ts";
 import type { AgentUi } from "../../model/dialog.ts";
 import type { Answer, Question } from "../../model/question.ts";
 import type { Checkpoint, Emit, RunIdentity, Runner, RunSpec } from "../../model/runner.ts";

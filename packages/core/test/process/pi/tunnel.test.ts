@@ -2,7 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { leadsInto } from "../../../src/guards/path-guard.ts";
+import { leadsInto } from "../../../src/file-guards/path-guard.ts";
 import { piCommand } from "../../../src/process/pi/pi-command.ts";
 import {
 	parseAnswer,

@@ -2,7 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { callTool, converse, createTempDir, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { gitRefusal } from "../../src/guards/git-guard.ts";
+import { gitRefusal } from "../../src/file-guards/git-guard.ts";
 import { sessionRunner } from "../../src/session/index.ts";
 import { sessionWorld } from "../fixtures/session.ts";
 

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isOwnFile, refusalOf } from "../../src/guards/own-files.ts";
+import { isOwnFile, refusalOf } from "../../src/file-guards/own-files.ts";
 
 async function world() {
 	const temp = await createTempDir();

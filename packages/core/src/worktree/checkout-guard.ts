@@ -3,14 +3,14 @@
  * checkouts it must not touch are compared. Not a sandbox; it warns an agent that goes astray, and its user.
  */
 import { sanitize } from "@pi-subagents/progress";
+import { gitRefusal } from "../file-guards/git-guard.ts";
+import { leadsInto, pathAsPiReadsIt } from "../file-guards/path-guard.ts";
 import { appendPlain } from "../files/plain-file.ts";
-import { gitRefusal } from "../guards/git-guard.ts";
-import { leadsInto, pathAsPiReadsIt } from "../guards/path-guard.ts";
 import type { Confinement } from "../model/runner.ts";
 import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS, recordsOf } from "./checkout-state.ts";
 import { type Git, gitWith } from "./git.ts";
 
-export interface Guard {
+export interface FileGuard {
 	/** Before a tool runs. Returns why it must not, as a sentence for the model. */
 	before(call: ToolCall): Promise<string | undefined>;
 	/** After it ran. Returns what it did wrong, as a sentence for the model. */
@@ -31,10 +31,10 @@ const SHELLS: ReadonlySet<string> = new Set(["bash", "powershell"]);
 const MAX_NAMED = 10;
 
 /** `alsoWritable`: directories besides the checkout, for example for notes. */
-export function createGuard(
+export function createCheckoutGuard(
 	checkout: Omit<Confinement, "origin">,
 	{ alsoWritable = [], git = gitWith() }: { alsoWritable?: readonly string[]; git?: Git } = {},
-): Guard {
+): FileGuard {
 	const { root, watches } = checkout;
 	const running = new Map<string, { command: string; states: (CheckoutState | undefined)[] }>();
 	const flag = (text: string) => appendPlain(flagsFile(checkout), `${text}\n`);
