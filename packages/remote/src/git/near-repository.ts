@@ -110,6 +110,8 @@ export interface TakeBackOptions extends NearRepositoryOptions {
 	problems: readonly string[];
 	/** Copies the bundle to this path. */
 	fetch: (path: string) => Promise<void>;
+	/** Ends it. */
+	signal: AbortSignal;
 }
 
 /**
@@ -209,6 +211,7 @@ async function importWork({
 	work,
 	fetch,
 	allows,
+	signal,
 	git: anyGit = gitWith(),
 }: TakeBackOptions): Promise<string> {
 	// A file says which repository it was: only the one that the agent was launched in gets a branch.
@@ -223,7 +226,7 @@ async function importWork({
 		await fetch(file);
 		const heads = (await git(["bundle", "list-heads", file], here)).split("\n").map((line) => line.split(" ")[0]);
 		if (!heads.includes(work.tip)) throw new Error("what was sent does not hold the commit that was named");
-		await git(["bundle", "unbundle", file], here);
+		await git(["bundle", "unbundle", file], { ...here, signal });
 		const branch = `pi/${runIdOf(spec)}`;
 		const ref = `refs/heads/${branch}`;
 		const now = await tryGit(git, ["rev-parse", "--verify", "--quiet", ref], here);

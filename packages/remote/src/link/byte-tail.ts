@@ -17,6 +17,8 @@ export interface ByteTailOptions {
 	report: Report;
 }
 
+/** No run writes this much into one file: what is longer was made to keep its reader busy. */
+const MAX_BYTES = 1024 * 1024 * 1024;
 /** Not every file system reports changes. */
 const POLL_MS = 2_000;
 const CHUNK_BYTES = 256 * 1024;
@@ -89,7 +91,8 @@ export class ByteTail {
 		const file = await opened(join(this.#options.dir, name));
 		if (!file) return;
 		try {
-			const { size, ino } = await file.stat();
+			const { size: length, ino } = await file.stat();
+			const size = Math.min(length, MAX_BYTES);
 			if (size < place.position || (place.inode !== undefined && place.inode !== ino)) place.position = 0;
 			place.inode = ino;
 			while (!this.#isClosed && place.position < size) {

@@ -10,9 +10,9 @@ export interface Link {
 	submit(order: Order, signal: AbortSignal): Promise<void>;
 	/**
 	 * Calls `hear` with all that the run's files hold beyond the marks, then with what they gain, until the returned
-	 * function is called. After an outage it continues from the marks of that moment.
+	 * function is called. After an outage it continues from the marks of that moment. Reads no faster than pieces are taken.
 	 */
-	follow(key: string, marks: () => Promise<Marks>, hear: (piece: Piece) => void): () => void;
+	follow(key: string, marks: () => Promise<Marks>, hear: Hear): () => void;
 	/** Rejects while the machine cannot be reached. */
 	control(key: string, message: ControlMessage): Promise<void>;
 	/** Content that is too large for an order, both ways. */
@@ -24,9 +24,20 @@ export interface Link {
 export interface Blobs {
 	/** Offers content to the far side, which fetches it if it lacks it. `make` returns the path of a file. */
 	offer(id: string, make: () => Promise<string>): () => void;
-	/** Copies content of the far side into a new file. Rejects with `Disconnected` if the connection ends meanwhile. */
-	fetch(key: string, id: string, path: string): Promise<void>;
+	/**
+	 * Copies content of the far side into a new file, and stops reading when the signal fires. Rejects with `Disconnected` if
+	 * the connection ends meanwhile, and with `Refused` if it is larger.
+	 */
+	fetch(key: string, id: string, path: string, limits: FetchLimits): Promise<void>;
 }
+
+export interface FetchLimits {
+	maxBytes: number;
+	signal: AbortSignal;
+}
+
+/** A promise says when the piece was taken; until then, few more are read. */
+export type Hear = (piece: Piece) => void | Promise<void>;
 
 /** The files that are copied while they grow, and how many bytes of each the near side has. */
 export type Marks = Readonly<Partial<Record<GrowingName, number>>>;

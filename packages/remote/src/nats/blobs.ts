@@ -3,14 +3,16 @@
  * checks what arrives, so the store need not be trusted; files that it lost are stored again.
  */
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { ObjectStore } from "@nats-io/obj";
 import { isObject } from "@pi-subagents/core";
-import { Refused } from "../link/link.ts";
+import { openPlain } from "@pi-subagents/core/files";
+import { tooLarge, unlessAborted } from "../link/limits.ts";
+import { type FetchLimits, Refused } from "../link/link.ts";
 import type { Engine } from "./engine.ts";
 
 /** Long enough for a fetch that has to wait for the engine. */
@@ -22,12 +24,13 @@ const MAKE_MS = 120_000;
 /** Puts a file into the store, unless it is there. Resolves with its digest, which is its name. */
 export async function putBlob(engine: Engine, path: string): Promise<string> {
 	const hash = createHash("sha256");
-	await pipeline(createReadStream(path), hash);
+	await pipeline((await openPlain(path)).createReadStream(), hash);
 	const digest = hash.digest("hex");
 	const store = await openStore(engine);
 	const known = await store.info(digest);
 	if (known && !known.deleted) return digest;
-	const content = Readable.toWeb(createReadStream(path)) as unknown as globalThis.ReadableStream<Uint8Array>;
+	const file = (await openPlain(path)).createReadStream();
+	const content = Readable.toWeb(file) as unknown as globalThis.ReadableStream<Uint8Array>;
 	await store.put({ name: digest }, content);
 	return digest;
 }
@@ -37,32 +40,53 @@ export async function removeBlob(engine: Engine, digest: string): Promise<void> 
 }
 
 /** Copies a file of the other side into a new one. `subject` is where to ask for it. Resolves with its digest. */
-export async function getBlob(engine: Engine, subject: string, id: string, path: string): Promise<string> {
+export async function getBlob(
+	engine: Engine,
+	{ subject, id }: { subject: string; id: string },
+	path: string,
+	limits: FetchLimits,
+): Promise<string> {
+	const { signal } = limits;
 	for (let attempt = 1; ; attempt++) {
-		const answer = await engine.request(subject, { does: "blob", id }, MAKE_MS);
+		const answer = await unlessAborted(engine.request(subject, { does: "blob", id }, MAKE_MS), signal);
 		const digest = isObject(answer) && typeof answer.digest === "string" ? answer.digest : "";
 		try {
-			await copyTo(await openStore(engine), digest, path);
+			await copyTo(await openStore(engine), digest, path, limits);
 			return digest;
 		} catch (error) {
 			await rm(path, { force: true });
-			if (attempt === ATTEMPTS) throw error;
+			signal.throwIfAborted();
+			if (attempt === ATTEMPTS || error instanceof TooLarge) throw error;
 		}
 	}
 }
 
-async function copyTo(store: ObjectStore, digest: string, path: string): Promise<void> {
-	const found = await store.get(digest);
+/** Trying again would not help. */
+class TooLarge extends Refused {}
+
+async function copyTo(
+	store: ObjectStore,
+	digest: string,
+	path: string,
+	{ maxBytes, signal }: FetchLimits,
+): Promise<void> {
+	const known = await unlessAborted(store.info(digest), signal);
+	if ((known?.size ?? 0) > maxBytes) throw new TooLarge(tooLarge(maxBytes).message); // before anything of it is sent
+	const found = await unlessAborted(store.get(digest), signal);
 	if (!found) throw new Error("a file is no longer in the engine's store");
+	found.error.catch(() => undefined); // it rejects also when we stop reading, and is awaited below
 	const hash = createHash("sha256");
+	let size = 0;
 	const read = async function* (source: AsyncIterable<Uint8Array>) {
 		for await (const chunk of source) {
+			size += chunk.length;
+			if (size > maxBytes) throw new TooLarge(tooLarge(maxBytes).message);
 			hash.update(chunk);
 			yield chunk;
 		}
 	};
 	const content = Readable.fromWeb(found.data as unknown as ReadableStream<Uint8Array>);
-	await pipeline(content, read, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+	await pipeline(content, read, createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal });
 	const error = await found.error;
 	if (error) throw error;
 	if (hash.digest("hex") !== digest) throw new Refused("a file arrived changed");

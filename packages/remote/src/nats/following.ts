@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, isObject } from "@pi-subagents/core";
 import { Check } from "typebox/value";
-import { type Marks, type Piece, Refused } from "../link/link.ts";
+import { type Hear, type Marks, type Piece, Refused } from "../link/link.ts";
 import { checked, type PieceBody, pieceSchema } from "../stdio/protocol.ts";
 import type { Engine } from "./engine.ts";
 import { type Envelope, envelopeSchema, followAnswerSchema } from "./messages.ts";
@@ -25,7 +25,7 @@ export interface Near {
 interface FollowingOptions {
 	key: string;
 	marks: () => Promise<Marks>;
-	hear: (piece: Piece) => void;
+	hear: Hear;
 }
 
 const AGAIN_MS = 500;
@@ -95,6 +95,7 @@ export class Following {
 				from: seq + 1,
 				onEntry: (each) => this.#hear(each, epoch),
 				onDoubt: () => this.#again(near, epoch),
+				onTooLong: (why) => this.#end({ type: "gone", why }),
 			});
 			if (this.#epoch !== epoch) return stop();
 			this.#stop = stop;
@@ -121,18 +122,18 @@ export class Following {
 		this.#life = answer.life;
 	}
 
-	#hear(entry: Entry, epoch: string): void {
+	/** The promise says when the piece was taken; until then no more are read. */
+	async #hear(entry: Entry, epoch: string): Promise<void> {
 		if (this.#epoch !== epoch || this.#hasEnded(entry) || entry.kind !== "piece") return;
 		if (!Check(envelopeSchema, entry.body) || entry.body.epoch !== epoch) return; // of an earlier epoch
-		if (entry.body.number === ++this.#number) this.#pass(entry.body);
+		if (entry.body.number === ++this.#number) await this.#pass(entry.body);
 		else if (this.#near) void this.#begin(this.#near);
 	}
 
-	#pass({ piece: given }: Envelope): void {
+	#pass({ piece: given }: Envelope): void | Promise<void> {
 		const { key, hear } = this.#options;
 		const { piece } = checked<PieceBody>(pieceSchema, { key, piece: given }, "a piece of a run");
-		if (piece.type === "result" || piece.type === "gone") this.#end(piece);
-		else hear(piece);
+		return piece.type === "result" || piece.type === "gone" ? this.#end(piece) : hear(piece);
 	}
 
 	/** Whether it was given up. */
@@ -160,7 +161,7 @@ export class Following {
 	#end(piece: Piece): void {
 		if (this.#isOver) return;
 		this.close();
-		this.#options.hear(piece);
+		void this.#options.hear(piece);
 	}
 }
 

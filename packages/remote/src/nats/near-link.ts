@@ -9,13 +9,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
 import { createFile } from "@pi-subagents/core/files";
+import { unlessAborted } from "../link/limits.ts";
 import {
 	type Blobs,
 	type ControlMessage,
 	Disconnected,
+	type FetchLimits,
+	type Hear,
 	type Link,
 	type Marks,
-	type Piece,
 	Refused,
 } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
@@ -76,7 +78,7 @@ export class NatsLink implements Link {
 		});
 		this.blobs = {
 			offer: (id, make) => this.#offer(id, make),
-			fetch: (key, id, path) => this.#fetch(key, id, path),
+			fetch: (key, id, path, limits) => this.#fetch(key, id, path, limits),
 		};
 	}
 
@@ -99,7 +101,7 @@ export class NatsLink implements Link {
 		});
 	}
 
-	follow(key: string, marks: () => Promise<Marks>, hear: (piece: Piece) => void): () => void {
+	follow(key: string, marks: () => Promise<Marks>, hear: Hear): () => void {
 		this.#following.get(key)?.close();
 		const following = new Following({ key, marks, hear });
 		this.#following.set(key, following);
@@ -153,10 +155,15 @@ export class NatsLink implements Link {
 		if (!needed.includes(gone)) await removeBlob(engine, gone).catch(ignore); // it expires anyway
 	}
 
-	async #fetch(key: string, id: string, path: string): Promise<void> {
+	async #fetch(key: string, id: string, path: string, limits: FetchLimits): Promise<void> {
+		const { signal } = limits;
 		await this.#shared.whileNeeded(async () => {
-			const { engine } = await this.#shared.connected();
-			const digest = await getBlob(engine, engine.names.to(key), id, path).catch(disconnected());
+			const { engine } = await unlessAborted(this.#shared.connected(), signal);
+			const blob = { subject: engine.names.to(key), id };
+			const digest = await getBlob(engine, blob, path, limits).catch((error: unknown) => {
+				signal.throwIfAborted();
+				return disconnected()(error);
+			});
 			await bestEffort("clearing up in the engine", this.#options.report, () => removeBlob(engine, digest));
 		});
 	}

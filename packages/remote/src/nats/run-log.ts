@@ -47,6 +47,8 @@ const ID = "Nats-Msg-Id";
 const WRONG_LAST_SEQUENCE = 10071;
 const MAX_BYTES = 64 * 1024 * 1024;
 const IDLE_HEARTBEAT_MS = 500;
+/** How many messages the engine sends before it is asked for more. Each may have a megabyte. */
+const AHEAD = 8;
 
 /** The end of a log. */
 export interface End {
@@ -220,20 +222,26 @@ export class RunWriter {
 export interface ReadOptions {
 	/** Entries with this number and later ones. */
 	from: number;
-	onEntry: (entry: Entry) => void;
+	/** Awaited before more is read. */
+	onEntry: (entry: Entry) => void | Promise<void>;
 	/** Called once, if entries may have been missed: begin again. */
 	onDoubt: () => void;
+	/** Called once, if a message is longer than any that we write: nothing more is read. Default: as with a doubt. */
+	onTooLong?: (why: string) => void;
 }
 
 /** The near side's end. Returns a function that ends it. */
 export async function readEntries(
 	engine: Engine,
 	key: string,
-	{ from, onEntry, onDoubt }: ReadOptions,
+	{ from, onEntry, onDoubt, onTooLong = onDoubt }: ReadOptions,
 ): Promise<() => void> {
 	const subject = engine.names.run(key);
 	const consumer = await engine.js.consumers.get(engine.names.runs, { filter_subjects: subject, opt_start_seq: from });
-	const messages: ConsumerMessages = await consumer.consume({ idle_heartbeat: IDLE_HEARTBEAT_MS, max_messages: 100 });
+	const messages: ConsumerMessages = await consumer.consume({
+		idle_heartbeat: IDLE_HEARTBEAT_MS,
+		max_messages: AHEAD,
+	});
 	let isOver = false;
 	const end = () => {
 		isOver = true;
@@ -250,18 +258,26 @@ export async function readEntries(
 	})().catch(doubt);
 	void (async () => {
 		let parts: Buffer[] = [];
+		let bytes = 0;
 		for await (const message of messages) {
 			if (isOver) return;
 			const { seq, data, headers } = message;
 			const label = headers?.get(PART) ?? "";
 			const entry = entryOf(engine, subject, { seq, data, header: (name) => headers?.get(name) ?? "" });
 			if (!entry) continue; // not sealed by us
-			if (label.startsWith("1/")) parts = [];
+			if (label.startsWith("1/")) [parts, bytes] = [[], 0];
+			bytes += data.length;
+			if (bytes > MAX_BYTES) {
+				end();
+				return onTooLong(`a message of it is longer than ${MAX_BYTES / 1024 / 1024} MB`);
+			}
 			parts.push(Buffer.from(data));
 			const [part, count] = label.split("/").map(Number);
 			if (part !== count) continue;
 			if (parts.length !== count) return doubt();
-			onEntry({ ...entry, body: parseJson(Buffer.concat(parts).toString("utf8")) });
+			const body = parseJson(Buffer.concat(parts).toString("utf8"));
+			parts = [];
+			await onEntry({ ...entry, body });
 		}
 		doubt();
 	})().catch(doubt);

@@ -50,6 +50,8 @@ export interface ServeNatsOptions {
 const CLAIM_NS = 10 * 1e9;
 const PULL_MS = 5_000;
 /** An order is long only because of the texts in it. */
+/** A repository with its whole history is the largest. */
+const MAX_FETCHED_BYTES = 16 * 1024 * 1024 * 1024;
 const MAX_ORDER_BYTES = 64 * 1024 * 1024;
 /** A queue that no worker pulls from is removed. */
 const UNUSED_NS = 60 * 60 * 1e9;
@@ -253,7 +255,9 @@ export class FleetWorker {
 	async #start(run: HeldRun, message: OrderMessage): Promise<void> {
 		const { worker } = this.#options;
 		const nearSubject = this.#engine.names.near(message.near);
-		const fetch = async (id: string, path: string) => void (await getBlob(this.#engine, nearSubject, id, path));
+		const limits = { maxBytes: MAX_FETCHED_BYTES, signal: run.signal };
+		const fetch = async (id: string, path: string) =>
+			void (await getBlob(this.#engine, { subject: nearSubject, id }, path, limits));
 		try {
 			await worker.accept(await this.#orderIn(message, fetch), fetch, run.signal);
 			await run.accepted();

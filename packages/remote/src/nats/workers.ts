@@ -13,6 +13,9 @@ export interface Wanted {
 	spec: Pick<RunSpec, "model" | "fallbackModels">;
 }
 
+/** More than any fleet has: one that counts further makes them up. */
+const MAX_WORKERS = 10_000;
+const MAX_POOLS = 1_000;
 /** Enough to see what is there. */
 const MAX_NAMED = 12;
 
@@ -38,6 +41,8 @@ export class Workers {
 		if (!Check(beatSchema, body)) return undefined;
 		const { offer, ...seen } = body;
 		const before = this.#workers.get(seen.worker);
+		if (!before && this.#workers.size >= MAX_WORKERS) return undefined;
+		if (offer && this.#offers.size >= MAX_POOLS && !this.#offers.has(seen.pool)) return undefined;
 		this.#workers.set(seen.worker, { ...seen, at: this.#now() });
 		if (offer) this.#offers.set(seen.pool, offer);
 		const isNewLife = before !== undefined && before.life !== seen.life;

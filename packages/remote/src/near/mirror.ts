@@ -13,6 +13,7 @@ import { sanitize } from "@pi-subagents/progress";
 import { ByteTail } from "../link/byte-tail.ts";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
 import { writeAt } from "../link/write-at.ts";
+import { Intake, type IntakeLimits } from "./intake.ts";
 
 export interface MirrorOptions {
 	dir: string;
@@ -21,8 +22,10 @@ export interface MirrorOptions {
 	/** The machine's name, for people. */
 	machine: string;
 	link: Link;
-	/** Takes over what the agent committed. */
-	finish: (piece: Piece & { type: "result" }) => Promise<Finished>;
+	/** Takes over what the agent committed, and gives up when the signal fires. */
+	finish: (piece: Piece & { type: "result" }, signal: AbortSignal) => Promise<Finished>;
+	/** How much is taken from the other machine. */
+	limits?: IntakeLimits;
 	/** Called before its end is reported: nothing of the run is alive on the other machine. */
 	onOver: () => void;
 	clock: Clock;
@@ -50,7 +53,13 @@ export class Mirror implements StartedWrapper {
 	readonly #sizes = new Map<GrowingName, number>();
 	#unfollow: () => void;
 	readonly #unbeat: () => void;
+	readonly #intake: Intake;
+	/** Nothing more is copied. */
+	readonly #stopping = new AbortController();
 	#last: Promise<void> = Promise.resolve();
+	#cancelForce = (): void => undefined;
+	/** Its result is being taken over: what follows it counts only if it is asked for again. */
+	#isConcluding = false;
 	#control: ByteTail | undefined;
 	#isUp = false;
 	#isOver = false;
@@ -58,6 +67,7 @@ export class Mirror implements StartedWrapper {
 
 	constructor(options: MirrorOptions) {
 		this.#options = options;
+		this.#intake = new Intake(options.limits);
 		this.ended = this.#end.promise;
 		this.#unbeat = options.link.onBeat((isUp) => {
 			this.#isUp = isUp;
@@ -68,17 +78,31 @@ export class Mirror implements StartedWrapper {
 	/** While the machine cannot be reached, the run is over here; it ends there when its lease does. */
 	endNow(): void {
 		const { link, key, machine, clock } = this.#options;
+		this.#stopping.abort(new Error("it was stopped meanwhile"));
 		const unreachable = () => this.#finish({ how: `${machine} cannot be reached` });
-		clock.after(KILLED_MS, () => this.#finish({ how: `${machine} did not say that it has ended` }));
+		this.#cancelForce();
+		this.#cancelForce = clock.after(KILLED_MS, () => this.#finish({ how: `${machine} did not say that it has ended` }));
 		if (this.#isUp) link.control(key, { type: "kill" }).catch(unreachable);
 		else unreachable();
 	}
 
 	letGo(): void {
 		this.#isOver = true;
+		this.#stopping.abort(new Disconnected("no one follows it here any more")); // the next process takes it over
+		this.#cancelForce();
 		this.#unfollow();
 		this.#unbeat();
 		this.#control?.close();
+	}
+
+	/** Reads nothing more from there: it is broken, or lies. */
+	#refuse(why: string): void {
+		const { link, key, machine } = this.#options;
+		this.#stopping.abort(new Error(why));
+		this.#isOver = true;
+		this.#unfollow();
+		void link.control(key, { type: "kill" }).catch(() => undefined);
+		this.#finish({ how: `on ${machine}, ${why}; nothing more is read from it` });
 	}
 
 	#finish(end: WrapperEnd): void {
@@ -90,12 +114,13 @@ export class Mirror implements StartedWrapper {
 		return link.follow(
 			key,
 			() => this.#marks(),
-			(piece) => void this.#hear(piece),
+			(piece) => this.#hear(piece),
 		);
 	}
 
 	/** Once there is a connection, the far side tells the result again. */
 	#followAgain(): void {
+		this.#isConcluding = false;
 		if (!this.#isOver) this.#unfollow = this.#follow();
 	}
 
@@ -105,15 +130,26 @@ export class Mirror implements StartedWrapper {
 		return Object.fromEntries(this.#sizes);
 	}
 
-	/** One after the other, in the order of their arrival. */
-	#hear(piece: Piece): Promise<void> {
+	/** One after the other, in the order of their arrival. The promise says when a piece that only takes room is kept. */
+	#hear(piece: Piece): void | Promise<void> {
 		const { report, machine } = this.#options;
+		const isCopied = piece.type === "bytes" || piece.type === "wrapper" || piece.type === "result";
+		if (this.#isOver || (this.#isConcluding && isCopied)) return;
+		const taken = this.#intake.take(piece);
+		if (taken.do === "end") return this.#refuse(taken.why);
+		if (taken.do === "skip") {
+			if (taken.isNews && piece.type === "bytes")
+				report(`Not all of ${RUN_FILES[piece.file]} is copied from ${machine}: it is too long.`);
+			return;
+		}
+		if (piece.type === "result") this.#isConcluding = true;
 		this.#last = this.#last.then(() =>
 			this.#isOver
 				? undefined
 				: bestEffort(`copying an agent's files from ${machine}`, report, () => this.#keep(piece)),
 		);
-		return this.#last;
+		// A result leads to requests, whose answers come behind it.
+		return piece.type === "result" ? undefined : this.#last;
 	}
 
 	async #keep(piece: Piece): Promise<void> {
@@ -176,11 +212,12 @@ export class Mirror implements StartedWrapper {
 			return this.#followAgain();
 		}
 		onOver();
-		const finished = await finish(piece).catch((error: unknown) => {
+		const finished = await finish(piece, this.#stopping.signal).catch((error: unknown) => {
 			if (error instanceof Disconnected) return undefined;
 			throw error;
 		});
 		if (!finished) return this.#followAgain();
+		if (this.#isOver) return;
 		const { text, isAllHere } = finished;
 		const path = join(dir, RUN_FILES.result);
 		await rm(path, { recursive: true, force: true }); // an agent on this machine could have written one
@@ -209,7 +246,7 @@ export class Mirror implements StartedWrapper {
 
 /** Another machine's words in a sentence of ours. */
 export function quotable(text: string): string {
-	return clip(sanitize(text), MAX_QUOTED).replaceAll('"', "'");
+	return clip(sanitize(text.slice(0, 10 * MAX_QUOTED)), MAX_QUOTED).replaceAll('"', "'");
 }
 
 const MAX_QUOTED = 300;

@@ -31,6 +31,7 @@ import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
+import { type IntakeLimits, MAX_WORK_BYTES } from "./intake.ts";
 import { type Finished, Mirror, quotable } from "./mirror.ts";
 import { keepFirst, mayRunAgain, setAside, wasRunAgain } from "./retry.ts";
 
@@ -43,6 +44,13 @@ export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRep
 	conversation?: LaunchLookups["conversation"];
 	/** Which of the repository's own settings git may use. Default: none. */
 	allows?: NearRepositoryOptions["allows"];
+	/** How much is taken from a machine for one run. Default: 2 GB in all, and 1 GB of commits. */
+	limits?: RemoteLimits;
+}
+
+export interface RemoteLimits extends IntakeLimits {
+	/** The agent's commits, as a bundle. */
+	work: number;
 }
 
 /** In the run's directory: what another process needs to rejoin it. */
@@ -161,10 +169,12 @@ class Near {
 	}
 
 	#mirror(spec: RunSpec & RunIdentity, dir: string, file: RemoteFile, link: Link): Mirror {
-		const { clock, report } = this.#options;
-		const finish = (piece: Piece & { type: "result" }) => this.#finish(spec, dir, file, piece, link);
+		const { clock, report, limits } = this.#options;
+		const finish = (piece: Piece & { type: "result" }, signal: AbortSignal) =>
+			this.#finish(spec, dir, file, piece, link, signal);
 		const onOver = () => void this.#over.add(dir);
-		return new Mirror({ dir, key: file.key, machine: file.machine, link, finish, onOver, clock, report });
+		const its = { dir, key: file.key, machine: file.machine };
+		return new Mirror({ ...its, link, finish, onOver, clock, report, ...defined({ limits }) });
 	}
 
 	/** What the other machine says about the run, with what was asked for, and what arrived here. */
@@ -174,6 +184,7 @@ class Near {
 		file: RemoteFile,
 		piece: Piece & { type: "result" },
 		link: Link,
+		signal: AbortSignal,
 	): Promise<Finished> {
 		const { clock, agentDir } = this.#options;
 		const told = parseResult(piece.text);
@@ -186,7 +197,7 @@ class Near {
 			report && mayRunAgain({ spec, outcome, isOver: true, wasRunAgain: await this.#wasRunAgain(spec, dir) });
 		const { worktree, isAllHere } =
 			report && !runsAgain
-				? await this.#takeBack(spec, file, report, piece, link)
+				? await this.#takeBack(spec, file, report, piece, link, signal)
 				: { worktree: undefined, isAllHere: !runsAgain };
 		const text = jsonText({ ...result, outcome: { ...outcome, ...defined({ worktree }) } });
 		if (spec.artifacts !== undefined) await proveResult({ agentDir, runDir: dir }, text);
@@ -200,9 +211,11 @@ class Near {
 		report: WorktreeReport,
 		{ work }: Piece & { type: "result" },
 		link: Link,
+		signal: AbortSignal,
 	): Promise<{ worktree: WorktreeReport; isAllHere: boolean }> {
 		const { branch, path } = report;
-		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to);
+		const maxBytes = this.#options.limits?.work ?? MAX_WORK_BYTES;
+		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to, { maxBytes, signal });
 		const options = { ...this.#repository(), spec, machine };
 		const problems = (report.problems ?? [])
 			.slice(0, MAX_PROBLEMS)
@@ -213,7 +226,7 @@ class Near {
 		}
 		const worktree: WorktreeReport =
 			sent && work
-				? await takeBack({ ...options, sent, work, problems, fetch })
+				? await takeBack({ ...options, sent, work, problems, fetch, signal })
 				: { base: sent?.base ?? NO_COMMIT, ...NOTHING, ...(problems.length > 0 && { problems }) };
 		return { worktree, isAllHere: path === undefined && (branch === undefined || worktree.branch !== undefined) };
 	}

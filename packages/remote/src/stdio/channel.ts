@@ -5,7 +5,7 @@
 import type { Readable, Writable } from "node:stream";
 import { isObject, messageOf } from "@pi-subagents/core";
 import { parseJson } from "@pi-subagents/core/runs";
-import { createLineSplitter, MAX_LINE_BYTES } from "@pi-subagents/progress";
+import { createLineSplitter, MAX_LINE_BYTES, sanitize } from "@pi-subagents/progress";
 import { Disconnected, Refused } from "../link/link.ts";
 
 type Handler = (body: unknown) => unknown;
@@ -15,11 +15,23 @@ export interface ChannelOptions {
 	output: Writable;
 	/** What the other side may ask for. A rejection is its answer. */
 	handlers: Readonly<Record<string, Handler>>;
+	/**
+	 * Notices that are worked off before many more are read: their handlers' promises say when. Never of what leads to a
+	 * request of ours, since its answer would not be read either.
+	 */
+	paced?: ReadonlySet<string>;
+	/** How many requests of the other side are answered at once. The others wait; with far too many the channel is closed. */
+	atOnce?: number;
 	/** Called with every line that arrives, even if it is of no use. One that closes the channel is not obeyed. */
 	onSign?: () => void;
 	/** Called once, when nothing more can be sent or received. */
 	onClosed: () => void;
 }
+
+/** How much may wait for the handlers of paced notices. */
+const MAX_PACED_BYTES = 8 * 1024 * 1024;
+/** No other side has so many open requests: it does not wait for answers. */
+const MAX_REQUESTS = 10_000;
 
 interface Waiting {
 	resolve: (value: unknown) => void;
@@ -31,6 +43,10 @@ export class Channel {
 	readonly #waiting = new Map<number, Waiting>();
 	#last = 0;
 	#isClosed = false;
+	#pacedBytes = 0;
+	/** Requests of the other side: being answered, and waiting for that. */
+	#answering = 0;
+	readonly #requests: (() => void)[] = [];
 
 	constructor(options: ChannelOptions) {
 		this.#options = options;
@@ -70,6 +86,8 @@ export class Channel {
 	close(): void {
 		if (this.#isClosed) return;
 		this.#isClosed = true;
+		this.#requests.length = 0;
+		this.#options.input.resume(); // its end is seen only if it is read
 		for (const { reject } of this.#waiting.values()) reject(new Disconnected("the connection ended"));
 		this.#waiting.clear();
 		this.#options.onClosed();
@@ -90,15 +108,43 @@ export class Channel {
 		const frame = parseJson(line);
 		if (!isObject(frame)) return;
 		const { id, does, body } = frame;
-		if (typeof does === "string") void this.#obey(does, body, typeof id === "number" ? id : undefined);
-		else if (typeof id === "number") this.#settle(id, frame);
+		if (typeof does !== "string") {
+			if (typeof id === "number") this.#settle(id, frame);
+		} else if (typeof id === "number") this.#queue(() => this.#obey(does, body, id));
+		else void this.#pace(line.length, this.#options.paced?.has(does) === true, this.#obey(does, body, undefined));
+	}
+
+	/** Reads on when enough was worked off. */
+	async #pace(bytes: number, isPaced: boolean, work: Promise<void>): Promise<void> {
+		if (!isPaced) return work;
+		const { input } = this.#options;
+		this.#pacedBytes += bytes;
+		if (this.#pacedBytes > MAX_PACED_BYTES && !this.#isClosed) input.pause();
+		await work;
+		this.#pacedBytes -= bytes;
+		if (this.#pacedBytes <= MAX_PACED_BYTES) input.resume();
+	}
+
+	/** An answer may be long, and the other side need not read it: so few are made at a time. */
+	#queue(answer: () => Promise<void>): void {
+		const { atOnce = Number.POSITIVE_INFINITY } = this.#options;
+		if (this.#requests.length >= MAX_REQUESTS) this.close();
+		if (this.#isClosed) return;
+		this.#requests.push(() => {
+			this.#answering++;
+			void answer().finally(() => {
+				this.#answering--;
+				this.#requests.shift()?.();
+			});
+		});
+		if (this.#answering < atOnce) this.#requests.shift()?.();
 	}
 
 	#settle(id: number, { ok, value, error, isFinal }: Record<string, unknown>): void {
 		const waiting = this.#waiting.get(id);
 		this.#waiting.delete(id);
 		if (ok === true) waiting?.resolve(value);
-		else waiting?.reject(isFinal === true ? new Refused(String(error)) : new Error(String(error)));
+		else waiting?.reject(isFinal === true ? new Refused(wordsOf(error)) : new Error(wordsOf(error)));
 	}
 
 	async #obey(does: string, body: unknown, id: number | undefined): Promise<void> {
@@ -106,6 +152,13 @@ export class Channel {
 		const reply = await answerOf(handler, body, does);
 		if (id !== undefined) await this.#send({ id, ...reply }).catch(() => this.close());
 	}
+}
+
+const MAX_WORDS = 2_000;
+
+/** What the other side says went wrong. People read it. */
+function wordsOf(error: unknown): string {
+	return sanitize(String(error).slice(0, MAX_WORDS));
 }
 
 async function answerOf(handler: Handler | undefined, body: unknown, does: string): Promise<object> {

@@ -9,13 +9,15 @@ import { dirname } from "node:path";
 import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
 import { isShortage, signalChild, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
 import { sanitize } from "@pi-subagents/progress";
+import { unlessAborted } from "../link/limits.ts";
 import {
 	type Blobs,
 	type ControlMessage,
 	Disconnected,
+	type FetchLimits,
+	type Hear,
 	type Link,
 	type Marks,
-	type Piece,
 	Refused,
 } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
@@ -54,10 +56,16 @@ const IDLE_MS = 30_000;
 /** How long the worker may take to say hello: a login on a slow machine, or a first start. */
 const HELLO_MS = 60_000;
 const MAX_COMPLAINT = 2_000;
+/** How long a part of a file may take. */
+const ANSWER_MS = 60_000;
+/** How long the program may take to end, once its connection is closed. */
+const END_MS = 5_000;
+/** Parts of files that are read for the other side at the same time. */
+const READ_AT_ONCE = 8;
 
 interface Following {
 	marks: () => Promise<Marks>;
-	hear: (piece: Piece) => void;
+	hear: Hear;
 }
 
 interface Connection {
@@ -89,7 +97,7 @@ export class StdioLink implements Link {
 		});
 		this.blobs = {
 			offer: (id, make) => this.#offer(id, make),
-			fetch: (key, id, path) => this.#fetch(key, id, path),
+			fetch: (key, id, path, limits) => this.#fetch(key, id, path, limits),
 		};
 	}
 
@@ -110,7 +118,7 @@ export class StdioLink implements Link {
 		});
 	}
 
-	follow(key: string, marks: () => Promise<Marks>, hear: (piece: Piece) => void): () => void {
+	follow(key: string, marks: () => Promise<Marks>, hear: Hear): () => void {
 		const following = { marks, hear };
 		this.#following.set(key, following);
 		if (this.#connection) void this.#begin(this.#connection, key, following);
@@ -152,10 +160,19 @@ export class StdioLink implements Link {
 		};
 	}
 
-	async #fetch(key: string, id: string, path: string): Promise<void> {
+	async #fetch(key: string, id: string, path: string, limits: FetchLimits): Promise<void> {
 		await this.#shared.whileNeeded(async () => {
-			const { channel } = await this.#shared.connected();
-			await copyBlob(path, (at) => channel.request("read", { key, id, at }));
+			const { channel } = await unlessAborted(this.#shared.connected(), limits.signal);
+			await copyBlob(path, (at) => this.#inTime(channel.request("read", { key, id, at })), limits);
+		});
+	}
+
+	/** A machine that shows that it lives, and does not answer, must not keep a run from ending. */
+	#inTime(answer: Promise<unknown>): Promise<unknown> {
+		return new Promise((resolve, reject) => {
+			const late = () => reject(new Error(`${this.#options.name} does not answer`));
+			const cancel = this.#clock.after(ANSWER_MS, late);
+			answer.then(resolve, reject).finally(cancel);
 		});
 	}
 
@@ -182,11 +199,18 @@ export class StdioLink implements Link {
 				piece: (body) => this.#hear(body),
 				blob: (body) => this.#read(body),
 			},
+			paced: new Set(["piece"]),
+			atOnce: READ_AT_ONCE,
 			onSign: () => {
 				connection.lastSignAt = this.#clock.now();
 			},
 			onClosed: () => {
 				signalChild(child); // ssh may wait for a network that is gone
+				for (const pipe of [stdout, stderr]) pipe.destroy(); // what it still says is not read
+				child.once(
+					"exit",
+					this.#clock.after(END_MS, () => signalChild(child, "SIGKILL")),
+				);
 				if (this.#connection === connection) this.#lost();
 			},
 		});
@@ -254,9 +278,9 @@ export class StdioLink implements Link {
 		}
 	}
 
-	#hear(body: unknown): void {
+	#hear(body: unknown): void | Promise<void> {
 		const { key, piece } = checked<PieceBody>(pieceSchema, body, "a piece of a run");
-		this.#following.get(key)?.hear(piece);
+		return this.#following.get(key)?.hear(piece);
 	}
 
 	async #read(body: unknown): Promise<unknown> {

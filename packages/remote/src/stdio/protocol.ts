@@ -3,7 +3,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { openPlain } from "@pi-subagents/core/files";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
-import { type ControlMessage, GROWING, type Marks, type Piece, Refused } from "../link/link.ts";
+import { tooLarge, unlessAborted } from "../link/limits.ts";
+import { type ControlMessage, type FetchLimits, GROWING, type Marks, type Piece, Refused } from "../link/link.ts";
 
 /** Changes when an older end would misunderstand a newer one. */
 export const PROTOCOL = 1;
@@ -79,14 +80,26 @@ export async function readChunk(path: string, at: number): Promise<{ data: strin
 	}
 }
 
-/** Copies a file part by part. `read` asks the other side for the part at an offset. */
-export async function copyBlob(path: string, read: (at: number) => Promise<unknown>): Promise<void> {
+/**
+ * Copies a file part by part. `read` asks the other side for the part at an offset. Nothing is asked for after the signal
+ * fired, or once the file is larger.
+ */
+export async function copyBlob(
+	path: string,
+	read: (at: number) => Promise<unknown>,
+	{ maxBytes, signal }: FetchLimits,
+): Promise<void> {
+	signal.throwIfAborted();
 	const handle: FileHandle = await open(path, "wx", 0o600);
 	try {
 		for (let at = 0, isLast = false; !isLast; ) {
-			const chunk = checked<{ data: string; isLast: boolean }>(chunkSchema, await read(at), "a part of a file");
+			const answer = await unlessAborted(read(at), signal);
+			const chunk = checked<{ data: string; isLast: boolean }>(chunkSchema, answer, "a part of a file");
 			const bytes = Buffer.from(chunk.data, "base64");
-			if (bytes.length === 0 && !chunk.isLast) throw new Refused("a part of a file is empty, and not the last one");
+			// Else a file of any length could take for ever.
+			if (bytes.length > CHUNK_BYTES || (bytes.length < CHUNK_BYTES && !chunk.isLast))
+				throw new Refused("a part of a file is too short, and not the last one, or too long");
+			if (at + bytes.length > maxBytes) throw tooLarge(maxBytes);
 			await handle.write(bytes, 0, bytes.length, at);
 			at += bytes.length;
 			isLast = chunk.isLast;

@@ -27,6 +27,9 @@ export interface ServeOptions {
 	clock: Clock;
 }
 
+/** A repository with its whole history is the largest. */
+const MAX_FETCHED_BYTES = 16 * 1024 * 1024 * 1024;
+
 /** Resolves when the near side is gone, and with it all that had to be kept for it. */
 export async function serve({ worker, version, input, output, clock }: ServeOptions): Promise<void> {
 	const closed = Promise.withResolvers<void>();
@@ -54,7 +57,8 @@ export async function serve({ worker, version, input, output, clock }: ServeOpti
 		handlers: {
 			beat: () => undefined,
 			submit: (body) => {
-				const fetch: FetchBlob = (id, path) => copyBlob(path, (at) => channel.request("blob", { id, at }));
+				const limits = { maxBytes: MAX_FETCHED_BYTES, signal: abandoned.signal };
+				const fetch: FetchBlob = (id, path) => copyBlob(path, (at) => channel.request("blob", { id, at }), limits);
 				return worker.accept(body, fetch, abandoned.signal);
 			},
 			follow: (body) => {

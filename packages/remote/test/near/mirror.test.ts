@@ -2,16 +2,24 @@ import { createHash } from "node:crypto";
 import { appendFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@pi-subagents/core";
+import { type Clock, systemClock } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
-import { expect, onTestFinished, test } from "vitest";
-import { type ControlMessage, Disconnected, type Link, type Piece } from "../../src/link/link.ts";
+import { handClock } from "@pi-subagents/core/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ControlMessage, Disconnected, type Hear, type Link, type Piece } from "../../src/link/link.ts";
+import { INTAKE_LIMITS } from "../../src/near/intake.ts";
 import { Mirror } from "../../src/near/mirror.ts";
 
 /** A mirror, and a machine that keeps the control lines as a worker does and says what the test wants it to say. */
-async function mirrored({ isAllHere = true, finishing = async () => undefined as unknown } = {}) {
+async function mirrored({
+	isAllHere = true,
+	finishing = async (_signal: AbortSignal) => undefined as unknown,
+	clock = systemClock as Clock,
+	limits = INTAKE_LIMITS,
+} = {}) {
 	const dir = await mkdtemp(join(tmpdir(), "mirror-"));
-	let follower: ((piece: Piece) => void) | undefined;
+	let follower: Hear | undefined;
+	const reports: string[] = [];
 	let follows = 0;
 	const heard: ControlMessage[] = [];
 	let control = Buffer.alloc(0);
@@ -35,19 +43,20 @@ async function mirrored({ isAllHere = true, finishing = async () => undefined as
 			return () => undefined;
 		},
 	};
-	const finish = async ({ text }: { text: string }) => {
-		await finishing();
+	const finish = async ({ text }: { text: string }, signal: AbortSignal) => {
+		await finishing(signal);
 		return { text, isAllHere };
 	};
-	const report = () => undefined;
+	const report = (text: string) => void reports.push(text);
 	const mirror = new Mirror({
 		dir,
 		key: "k",
 		machine: "box",
 		link,
 		finish,
-		onOver: report,
-		clock: systemClock,
+		onOver: () => undefined,
+		clock,
+		limits,
 		report,
 	});
 	onTestFinished(async () => {
@@ -56,7 +65,7 @@ async function mirrored({ isAllHere = true, finishing = async () => undefined as
 	});
 	const say = (piece: Piece) => follower?.(piece);
 	const state = () => ({ follows, isFollowed: follower !== undefined });
-	return { dir, mirror, say, state, heard, control: () => control.toString("utf8") };
+	return { dir, mirror, say, state, heard, reports, control: () => control.toString("utf8") };
 }
 
 test("a long message in any script arrives whole, and so does what follows", async () => {
@@ -100,4 +109,85 @@ test.each([true, false])("the machine may delete a run if all of it is here (%s)
 	await appendFile(join(dir, RUN_FILES.control), "{}\n");
 	await expect.poll(() => heard.some(({ type }) => type === "lines")).toBe(true);
 	expect(heard.some(({ type }) => type === "done")).toBe(isAllHere);
+});
+
+describe("a machine that sends without end", () => {
+	const limits = { ...INTAKE_LIMITS, files: { ...INTAKE_LIMITS.files, events: 1_000, stdout: 1_000 }, total: 10_000 };
+	const piece = (file: "events" | "stdout", at: number): Piece => ({
+		type: "bytes",
+		file,
+		at,
+		data: Buffer.alloc(300, "x").toString("base64"),
+	});
+	const sizeOf = async (dir: string, name: string) => (await readFile(join(dir, name))).length;
+
+	test("of what the run needs ends it, and nothing more of it is written", async () => {
+		const { dir, mirror, say, state, heard } = await mirrored({ limits });
+		for (let at = 0; at < 30_000; at += 300) say(piece("events", at));
+		expect((await mirror.ended).how).toBe(
+			"on box, its events of the agent are larger than 1 KB; nothing more is read from it",
+		);
+		expect(state().isFollowed).toBe(false);
+		expect(heard).toEqual([{ type: "kill" }]);
+		expect(await sizeOf(dir, RUN_FILES.events).catch(() => 0)).toBeLessThanOrEqual(1_000);
+	});
+
+	test("of output leaves the rest out, says so once, and then ends it", async () => {
+		const { dir, mirror, say, reports } = await mirrored({ limits });
+		for (let at = 0; at < 9_000; at += 300) say(piece("stdout", at));
+		await expect.poll(() => sizeOf(dir, RUN_FILES.stdout)).toBe(900);
+		expect(reports).toEqual(["Not all of stdout.log is copied from box: it is too long."]);
+		for (let at = 9_000; at < 30_000; at += 300) say(piece("stdout", at));
+		expect((await mirror.ended).how).toMatch(/^on box, it sent more than .* about one agent/);
+		expect(await sizeOf(dir, RUN_FILES.stdout)).toBe(900);
+	});
+
+	test("says how it went wrong in few words", async () => {
+		const { mirror, say } = await mirrored();
+		say({ type: "gone", why: `\u001b[2J${"why ".repeat(1_000_000)}` });
+		const { how } = await mirror.ended;
+		expect(how.length).toBeLessThan(2_100);
+		expect(how).toMatch(/^box says: "why why/);
+	});
+
+	test("tells its result again and again: the commits are taken over once", async () => {
+		let finished = 0;
+		const gate = Promise.withResolvers<void>();
+		const finishing = async () => {
+			finished++;
+			await gate.promise;
+		};
+		const { dir, say } = await mirrored({ finishing });
+		for (let count = 0; count < 100; count++) say({ type: "result", text: "{}" });
+		gate.resolve();
+		await expect.poll(() => readFile(join(dir, RUN_FILES.result), "utf8")).toBe("{}");
+		expect(finished).toBe(1);
+	});
+});
+
+describe("while the commits are copied", () => {
+	/** Never ends by itself, as with a bundle without end. */
+	const finishing = (signal: AbortSignal) =>
+		new Promise<never>((_resolve, reject) => {
+			signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+		});
+
+	test("a stop that is not obeyed ends the copying at once, and the run within seconds", async () => {
+		const clock = handClock();
+		const { mirror, say, heard } = await mirrored({ finishing, clock });
+		say({ type: "result", text: "{}" });
+		mirror.endNow();
+		await expect.poll(() => heard).toEqual([{ type: "kill" }]);
+		clock.advance(10_000);
+		expect(await mirror.ended).toEqual({ how: "box did not say that it has ended" });
+	});
+
+	test("a session that ends leaves the result to the next one, which takes it over", async () => {
+		const { dir, mirror, say } = await mirrored({ finishing });
+		say({ type: "result", text: "{}" });
+		await Promise.resolve();
+		mirror.letGo();
+		await new Promise(setImmediate);
+		await expect(readFile(join(dir, RUN_FILES.result))).rejects.toThrow("ENOENT");
+	});
 });

@@ -21,6 +21,7 @@ import {
 import { changedFile, changedJson } from "../mutate.ts";
 import { parsed, resolved, type Target, target, unpolluted } from "../target.ts";
 
+const FETCH_LIMITS = { maxBytes: 1_000_000, signal: new AbortController().signal };
 const commit = "a".repeat(40);
 const repository = { commit, blob: `work-${commit}`, base: { commit, blob: `base-${commit}` }, inside: "sub/dir" };
 const ORDER = JSON.parse(
@@ -104,12 +105,16 @@ export const remoteTargets: Target[] = [
 			let reads = 0;
 			await resolved(
 				() =>
-					copyBlob(path, async () => {
-						const chunk = chunks[Math.min(reads++, chunks.length - 1)];
-						const isEmpty = (chunk as { data?: unknown } | null)?.data === "";
-						assert.ok(reads < 50 || !isEmpty, "it asks for ever");
-						return reads < 50 ? chunk : { data: "", isLast: true };
-					}),
+					copyBlob(
+						path,
+						async () => {
+							const chunk = chunks[Math.min(reads++, chunks.length - 1)];
+							const isEmpty = (chunk as { data?: unknown } | null)?.data === "";
+							assert.ok(reads < 50 || !isEmpty, "it asks for ever");
+							return reads < 50 ? chunk : { data: "", isLast: true };
+						},
+						FETCH_LIMITS,
+					),
 				Refused,
 			);
 			await rm(path, { force: true });
