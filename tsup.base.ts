@@ -1,4 +1,6 @@
 /** How packages are built: one ESM file per entry, with source maps. Declarations come from `tsc`. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Options } from "tsup";
 
 /** What is bundled comes from the sources of the other packages, so their builds need not come first. */
@@ -89,5 +91,38 @@ export function browserScript(entry: Record<string, string>): Options {
 			options.jsxImportSource = "preact";
 			options.conditions = SOURCES;
 		},
+	};
+}
+
+/**
+ * Names the build of the package in the current directory: its version, and a mark of all sources that may be in it, since
+ * local builds share a version. The same sources give the same name.
+ */
+export function buildName(): string {
+	const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+	const sources = readdirSync("..").flatMap((name) => filesIn(`../${name}/src`));
+	const hash = createHash("sha256");
+	for (const path of [...sources.sort(), "tsup.config.ts", "../../tsup.base.ts", "../../pnpm-lock.yaml"])
+		hash.update(path.replaceAll("\\", "/")).update("\0").update(readFileSync(path)).update("\0");
+	return `${version}+${hash.digest("hex").slice(0, 8)}`;
+}
+
+function filesIn(dir: string): string[] {
+	try {
+		const found = readdirSync(dir, { recursive: true, withFileTypes: true });
+		return found.filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`);
+	} catch {
+		return []; // not every directory is a package with sources
+	}
+}
+
+/** Its files know which build they are of, and begin with its name: `core/src/files/own-build.ts` reads it. */
+export function stamped(build: string, options: Options): Options {
+	const stamp = `/* pi-subagents ${build} */`;
+	const { js = "" } = typeof options.banner === "object" ? options.banner : {};
+	return {
+		...options,
+		define: { ...options.define, PI_SUBAGENTS_BUILD: JSON.stringify(build) },
+		banner: { js: `${stamp}${js}`, css: stamp },
 	};
 }

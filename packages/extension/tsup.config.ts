@@ -6,7 +6,21 @@
 import { readFile } from "node:fs/promises";
 import { builtins, parsePreset } from "@pi-subagents/presets";
 import { defineConfig, type Options } from "tsup";
-import { browserScript, coreProgramsBeside, coreTypescriptBeside, library, typescriptForPi } from "../../tsup.base.ts";
+import {
+	browserScript,
+	buildName,
+	coreProgramsBeside,
+	coreTypescriptBeside,
+	library,
+	stamped,
+	typescriptForPi,
+} from "../../tsup.base.ts";
+import { fileOfBuild } from "../core/src/files/own-build.ts";
+
+const BUILD = buildName();
+
+/** For the beginning of a file: loads others of ours, if they are of the same build. */
+const LOADING_OURS = `const fileOfBuild = ${fileOfBuild.toString()}; const loadOurs = (name) => nodeRequire(fileOfBuild(${JSON.stringify(BUILD)}, __dirname, name));`;
 
 const lentByPi = [
 	"@earendil-works/pi-coding-agent",
@@ -18,14 +32,14 @@ const lentByPi = [
 /** Only users of a fleet install them; and the worker beside the extension serves one pi, not a fleet. */
 const optional = /^@nats-io\/|^\.\/(?:fleet|nats)\/(?:serve|up)/;
 /** Packages that are loaded on first use, and the file that each is in. */
-const lazy = { "@pi-subagents/presets": "./catalogue.cjs", "@pi-subagents/schedule": "./schedule.cjs" };
+const lazy = { "@pi-subagents/presets": "catalogue.cjs", "@pi-subagents/schedule": "schedule.cjs" };
 /** The same for files that need pi's modules. They contain copies of code shared with `impl.cjs`, so that code must be stateless. */
 const lazyBorrowers = {
-	"@pi-subagents/commands": "./commands.cjs",
-	"@pi-subagents/remote": "./remote.cjs",
-	"@pi-subagents/report": "./report.cjs",
-	"@pi-subagents/report/dashboard": "./dashboard.cjs",
-	"@pi-subagents/workflow/session": "./workflow.cjs",
+	"@pi-subagents/commands": "commands.cjs",
+	"@pi-subagents/remote": "remote.cjs",
+	"@pi-subagents/report": "report.cjs",
+	"@pi-subagents/report/dashboard": "dashboard.cjs",
+	"@pi-subagents/workflow/session": "workflow.cjs",
 };
 
 /** One file that Node loads natively; small, because pi waits for it. */
@@ -50,9 +64,9 @@ const lazyYaml: Plugin = {
 		build.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
 			contents: `
 				const lazily = (name) => new Proxy(function () {}, {
-					apply: (_, self, args) => Reflect.apply(require("./yaml.cjs")[name], self, args),
-					construct: (_, args) => Reflect.construct(require("./yaml.cjs")[name], args),
-					get: (_, key) => require("./yaml.cjs")[name][key],
+					apply: (_, self, args) => Reflect.apply(loadOurs("yaml.cjs")[name], self, args),
+					construct: (_, args) => Reflect.construct(loadOurs("yaml.cjs")[name], args),
+					get: (_, key) => loadOurs("yaml.cjs")[name][key],
 				});
 				export const [isMap, isScalar, Lexer, LineCounter, parseDocument, visit] =
 					["isMap", "isScalar", "Lexer", "LineCounter", "parseDocument", "visit"].map(lazily);`,
@@ -105,7 +119,7 @@ const lazyReading: Plugin = {
 		build.onLoad({ filter: /^reading$/, namespace: "lazy" }, () => ({
 			contents: `
 				for (const name of ${JSON.stringify(READERS)})
-					Object.defineProperty(exports, name, { enumerable: true, get: () => require("./presets.cjs")[name] });`,
+					Object.defineProperty(exports, name, { enumerable: true, get: () => loadOurs("presets.cjs")[name] });`,
 		}));
 	},
 };
@@ -126,7 +140,9 @@ function independent(entry: Record<string, string>): Options {
 	return {
 		...library(entry),
 		...bundle,
-		banner: { js: "module.exports = (function () { const module = { exports: {} };" },
+		banner: {
+			js: `const nodeRequire = require; ${LOADING_OURS} module.exports = (function () { const module = { exports: {} };`,
+		},
 		footer: { js: "return module.exports; })();" },
 	};
 }
@@ -136,7 +152,8 @@ function independent(entry: Record<string, string>): Options {
  * The parentheses make V8 compile the whole function eagerly, so that Node's compile cache keeps it.
  */
 function borrower(entry: Record<string, string>): Options {
-	const load = `${JSON.stringify(lazyBorrowers)}[id] ? nodeRequire(${JSON.stringify(lazyBorrowers)}[id])(host) : nodeRequire(${JSON.stringify(lazy)}[id] ?? id)`;
+	const [borrowers, others] = [JSON.stringify(lazyBorrowers), JSON.stringify(lazy)];
+	const load = `${borrowers}[id] ? loadOurs(${borrowers}[id])(host) : ${others}[id] ? loadOurs(${others}[id]) : nodeRequire(id)`;
 	return {
 		...library(entry),
 		...bundle,
@@ -151,13 +168,13 @@ function borrower(entry: Record<string, string>): Options {
 		],
 		define: { "import.meta.url": "fileUrl" }, // the files that run in other processes are beside this one
 		banner: {
-			js: `const fileUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; module.exports = (function (host) { const known = { ...host }; const require = (id) => (known[id] ??= ${load}); const module = { exports: {} };`,
+			js: `const fileUrl = require("node:url").pathToFileURL(__filename).href; const nodeRequire = require; ${LOADING_OURS} module.exports = (function (host) { const known = { ...host }; const require = (id) => (known[id] ??= ${load}); const module = { exports: {} };`,
 		},
 		footer: { js: "return module.exports; });" },
 	};
 }
 
-export default defineConfig([
+const files: Options[] = [
 	// All are built at the same time: what another one has just written must stay.
 	{
 		...library({ index: "src/entry.ts", "native-entry": "src/native-entry.ts" }),
@@ -172,12 +189,10 @@ export default defineConfig([
 	borrower({ workflow: "../workflow/src/session/index.ts" }),
 	{
 		...independent({ catalogue: "../presets/src/index.ts" }),
-		external: ["./presets.cjs"],
 		esbuildPlugins: [lazyReading, parsedBuiltins],
 	},
 	{
 		...independent({ presets: "../presets/src/index.ts" }),
-		external: ["./yaml.cjs"],
 		esbuildPlugins: [lazyYaml, exportsForCatalogue],
 	},
 	{ ...library({ schedule: "../schedule/src/index.ts" }), ...bundle, noExternal: [/^(?!node:)/] },
@@ -197,4 +212,6 @@ export default defineConfig([
 	typescriptForPi(coreTypescriptBeside),
 	browserScript({ page: "../report/src/page/main.tsx" }),
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
-]);
+];
+
+export default defineConfig(files.map((each) => stamped(BUILD, each)));

@@ -1,5 +1,15 @@
 import { defineConfig } from "tsup";
-import { coreProgramsBeside, coreTypescriptBeside, library, programs, typescriptForPi } from "../../tsup.base.ts";
+import {
+	buildName,
+	coreProgramsBeside,
+	coreTypescriptBeside,
+	library,
+	programs,
+	stamped,
+	typescriptForPi,
+} from "../../tsup.base.ts";
+
+const BUILD = buildName();
 
 /** What runs on the other machine: installing it brings no other package. */
 const running = {
@@ -16,15 +26,15 @@ export default defineConfig([
 			...[...Object.keys(running), "nats-client"].map((name) => `!${name}.js*`),
 		],
 	},
-	{ ...programs(running), noExternal: [/^(?!node:|@nats-io\/)/] },
+	stamped(BUILD, { ...programs(running), noExternal: [/^(?!node:|@nats-io\/)/] }),
 	// Only a worker of a fleet loads it.
-	{
+	stamped(BUILD, {
 		...library({ "nats-client": "src/nats/packages.ts" }),
 		clean: false,
 		splitting: false,
 		minify: true,
 		noExternal: [/^(?!node:)/],
 		banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-	},
-	typescriptForPi(coreTypescriptBeside),
+	}),
+	stamped(BUILD, typescriptForPi(coreTypescriptBeside)),
 ]);

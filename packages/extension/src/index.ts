@@ -34,6 +34,7 @@ import { createMessenger, createSessionLog, followSessionLife } from "./session/
 import { drainBeforeTheEnd } from "./session/drain.ts";
 import { stopOnEscape, stopWithSession } from "./session/session-shutdown.ts";
 import { dedupeSessionStart, followSession } from "./session/session-state.ts";
+import { noticeUpdate } from "./session/update-notice.ts";
 import { childTools } from "./tools/child.ts";
 import { registerTools } from "./tools/register.ts";
 import { notifySettled, showCounts } from "./ui/footer.ts";
@@ -181,4 +182,5 @@ export default function subagents(given: ExtensionAPI): void {
 	});
 	stopOnEscape(pi, manager, () => launcher.latest().interrupt);
 	stopWithSession(pi, manager, recorder);
+	noticeUpdate(pi, host);
 }

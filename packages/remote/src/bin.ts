@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { defined, messageOf, systemClock } from "@pi-subagents/core";
 import { takeGuardOrder } from "@pi-subagents/core/detached";
+import { runsAs } from "@pi-subagents/core/files";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import { createModelList } from "./far/models.ts";
 import { Worker, type WorkerOptions } from "./far/worker.ts";
@@ -108,6 +109,7 @@ async function serveStdio(values: Values, agentDir: string, leaseMs: number): Pr
 
 /** Until a signal asks it to end. */
 async function serveFleet(values: Values, agentDir: string, leaseMs: number): Promise<void> {
+	runsAs("the worker");
 	const { nats = "", name, fleet } = values;
 	const bundled = fleetPackages();
 	const { FleetWorker } = await import("./nats/serve.ts");

@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import type { RunSpec } from "../model/runner.ts";
 import { judgeAnswer } from "../output/check-answer.ts";
 import { outputInstruction, repairMessage } from "../output/repair-text.ts";
+import { keepValidator } from "../output/validate.ts";
 import { isRateLimit } from "../queue/retry-hint.ts";
 import type { Verifier } from "../verify/verification.ts";
 
@@ -37,6 +38,7 @@ export class AnswerCheck {
 	/** Without a verifier, nothing is verified. */
 	constructor(spec: RunSpec, clock: Clock, verifier?: Pick<Verifier, "check">) {
 		const { task, output, model, fallbackModels = [], verify } = spec;
+		if (output || (verify && "schema" in verify)) keepValidator();
 		this.opening = output ? `${task}\n\n${outputInstruction(output.schema)}` : task;
 		this.#output = output;
 		this.#clock = clock;

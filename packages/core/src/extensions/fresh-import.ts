@@ -8,6 +8,7 @@ import * as nodeModule from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createEventBus, discoverAndLoadExtensions, type ExtensionFactory } from "@earendil-works/pi-coding-agent";
+import { builtFile } from "../files/built-file.ts";
 
 type Import = (url: string) => Promise<unknown>;
 
@@ -44,13 +45,8 @@ async function lendImport(): Promise<Import> {
 /** pi would otherwise also load what it finds in the directories that it is given. */
 export const NOWHERE = fileURLToPath(new URL("no-such-directory", import.meta.url || "file:///"));
 
-/** Built or not. */
 function importerFile(): string {
-	const places = ["./extension-importer.ts", "../extension-importer.ts", "./importer-entry.ts"];
-	const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-	const file = files.find(existsSync);
-	if (file === undefined) throw new Error("extension-importer.ts is not beside this package's code.");
-	return file;
+	return builtFile(import.meta.url, ["./extension-importer.ts", "../extension-importer.ts", "./importer-entry.ts"]);
 }
 
 /** Modules below the root that Node loads meanwhile are new: ES modules by another address, others by an empty cache. */

@@ -5,8 +5,8 @@
  */
 import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
+import { builtFile } from "./built-file.ts";
 import { type Faults, type FileStep, takeSteps } from "./file-steps.ts";
-import { workerFile } from "./worker-file.ts";
 
 /** Made when they are sent: until then more may gather. */
 type Steps = readonly FileStep[] | (() => readonly FileStep[]);
@@ -19,7 +19,7 @@ interface Job {
 /** The same, with its steps as they are executed. */
 type Sent = Job & { steps: readonly FileStep[] };
 
-const PROGRAM = { name: "file-worker", source: "./file-worker.ts" };
+const PROGRAM = ["./file-worker.js", "../file-worker.js", "./file-worker.ts"] as const;
 
 const LOOK_MS = 25;
 /** Usually nothing waits for a file, and most of a short answer's agents are done by then. */
@@ -115,7 +115,7 @@ export class FileThread {
 	#start(): Worker | undefined {
 		try {
 			// Isolated: no loaders, no environment, no output on our streams.
-			const thread = new Worker(this.#program ?? workerFile(import.meta.url, PROGRAM), {
+			const thread = new Worker(this.#program ?? builtFile(import.meta.url, PROGRAM), {
 				...{ execArgv: [], env: {}, stdout: true, stderr: true },
 				resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
 			});
@@ -124,7 +124,7 @@ export class FileThread {
 			thread.on("exit", () => this.#despair(thread));
 			return thread;
 		} catch {
-			this.#isAlone = true; // slower, but nothing is lost
+			this.#isAlone = true; // slower, but nothing is lost: also after an update
 			return undefined;
 		}
 	}

@@ -7,7 +7,9 @@ import { Worker } from "node:worker_threads";
 import type { ValidationError } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { type Clock, countDown, systemClock } from "../base/clock.ts";
-import { workerFile } from "../files/worker-file.ts";
+import { builtFile } from "../files/built-file.ts";
+import { BUILD } from "../files/own-build.ts";
+import { readPlainSync } from "../files/plain-file.ts";
 import type { OutputSpec } from "../model/runner.ts";
 
 export interface Order {
@@ -25,7 +27,9 @@ export interface ValidateOptions {
 	deadlineMs?: number;
 }
 
-const PROGRAM = { name: "output-worker", source: "./worker.ts" };
+const PROGRAM = ["./output-worker.js", "../output-worker.js", "./worker.ts"] as const;
+/** Of its text. */
+const MAX_PROGRAM = 2 * 1024 * 1024;
 const DEADLINE_MS = 2_000;
 
 /** Heap limit of the thread; an answer and its schema need a small part of it. */
@@ -56,6 +60,19 @@ export class ConcurrencyLimit {
 /** A hundred agents may answer at the same time; each thread takes several megabytes, and more are not faster. */
 const threads = new ConcurrencyLimit(4);
 
+/** The thread's program. */
+let kept: URL | undefined;
+
+/**
+ * Keeps the thread's program in memory, for an agent that starts now and answers after an update. Throws if that has
+ * happened already. Where sources run there is nothing to keep.
+ */
+export function keepValidator(): void {
+	if (BUILD === undefined || kept) return;
+	const program = readPlainSync(builtFile(import.meta.url, PROGRAM), MAX_PROGRAM, { followsLinks: true });
+	kept = new URL(`data:text/javascript;base64,${program.toString("base64")}`);
+}
+
 /** Never rejects. */
 export function validate(
 	order: Order,
@@ -69,7 +86,7 @@ async function inThread(order: Order, clock: Clock, deadlineMs: number): Promise
 	let worker: Worker | undefined;
 	try {
 		// It keeps the process alive meanwhile: without a terminal nothing else may.
-		const thread = new Worker(workerFile(import.meta.url, PROGRAM), {
+		const thread = new Worker(kept ?? builtFile(import.meta.url, PROGRAM), {
 			workerData: order,
 			// Isolated: no loaders, no environment, no output on our streams.
 			execArgv: [],

@@ -34,7 +34,10 @@ type Code = Omit<Command, "description">;
 function lazyCommand(description: string, load: () => Promise<Code>): Command {
 	let loading: Promise<Code> | undefined;
 	const command = () => {
-		loading ??= load();
+		loading ??= load().catch((error: unknown) => {
+			loading = undefined;
+			throw error;
+		});
 		return loading;
 	};
 	return {

@@ -14,7 +14,7 @@ import {
 } from "@earendil-works/pi-coding-agent";
 import { type CwdFact, defined, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
 import { codeOf, isMissing, isWithin, readPlainSync } from "@pi-subagents/core/files";
-import type { ProcessHost } from "@pi-subagents/core/process";
+import { type ProcessHost, requirePrograms } from "@pi-subagents/core/process";
 import {
 	inheritConversation,
 	mcpFacts,
@@ -109,7 +109,10 @@ export function createHost(pi: ExtensionAPI): Host {
 			manifests.set(cwd, known);
 			return known;
 		},
-		requireResources: (spec) => requireResources(host, spec),
+		async requireResources(spec) {
+			requirePrograms(spec);
+			await requireResources(host, spec);
+		},
 		conversation,
 	};
 	return host;

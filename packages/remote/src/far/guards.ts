@@ -7,7 +7,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "@pi-subagents/core";
 import { type FoundGuard, parseScoutAnswer, scoutArguments, scoutVariables } from "@pi-subagents/core/detached";
-import { namesIn, readSmallFile } from "@pi-subagents/core/files";
+import { namesIn, readSmallFile, requireOwnBuild } from "@pi-subagents/core/files";
 import { parseJson } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 import { Refused } from "../link/link.ts";
@@ -37,6 +37,7 @@ export function createGuardList(host: GuardHost): (place: Place) => Promise<read
 		const { scoutEntry } = host;
 		const dirs = [host.agentDir, ...(place.isTrusted ? [join(place.cwd, ".pi")] : [])];
 		if (scoutEntry === undefined || !(await someHaveExtensions(dirs))) return [];
+		requireOwnBuild(scoutEntry, import.meta.url);
 		if (place.isTrusted) return ask(host, scoutEntry, place); // another project each time
 		const state = await stateOf(host.agentDir);
 		if (known?.state !== state) known = { state, guards: ask(host, scoutEntry, place) };

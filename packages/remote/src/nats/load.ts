@@ -1,13 +1,14 @@
 /** Loads the NATS packages when a fleet is first used: users without a fleet neither load nor install them. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { commandText } from "@pi-subagents/core/commands";
+import { requireOwnBuild } from "@pi-subagents/core/files";
 import { Refused } from "../link/link.ts";
 
 export type NatsPackages = typeof import("./packages.ts");
 
 /** `bundled`: a file that has them all, beside the worker's program. */
 export async function loadNats(bundled?: string): Promise<NatsPackages> {
-	if (bundled !== undefined) return import(pathToFileURL(bundled).href);
+	if (bundled !== undefined) return import(pathToFileURL(requireOwnBuild(bundled, import.meta.url)).href);
 	try {
 		const [transport, jetstream, objects] = await Promise.all([
 			import("@nats-io/transport-node"),

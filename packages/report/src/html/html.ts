@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { builtFile } from "@pi-subagents/core/files";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 
@@ -85,17 +85,8 @@ function escaped(text: string): string {
 
 /** Built with this package: beside its code, or in `dist` when its sources run. */
 export async function builtPage(): Promise<Page> {
-	const read = async (name: string): Promise<string> => {
-		const places = [`./${name}`, `../../dist/${name}`].map((place) => fileURLToPath(new URL(place, import.meta.url)));
-		for (const place of places) {
-			try {
-				return (await readFile(place, "utf8")).trim();
-			} catch (error) {
-				if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-			}
-		}
-		throw new Error(`The page of reports is not built: there is none of ${places.join(", ")}.`);
-	};
+	const read = async (name: string): Promise<string> =>
+		(await readFile(builtFile(import.meta.url, [`./${name}`, `../../dist/${name}`]), "utf8")).trim();
 	const [script, style] = await Promise.all([read("page.js"), read("page.css")]);
 	if (/<\/(?:script|style)/i.test(script + style)) throw new Error("The page of reports would end its own element.");
 	return { script, style };

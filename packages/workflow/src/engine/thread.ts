@@ -4,7 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { type Clock, countDown, messageOf } from "@pi-subagents/core";
-import { workerFile } from "@pi-subagents/core/files";
+import { builtFile } from "@pi-subagents/core/files";
 import { type FromThread, MAX_TOGETHER, type ThreadData, type ToThread } from "../thread/messages.ts";
 
 export interface ThreadLimits {
@@ -31,7 +31,7 @@ export interface ThreadEvents {
 /** How long a thread has to end itself. */
 const GRACE_MS = 1_000;
 
-const PROGRAM = { name: "workflow-worker", source: "../thread/worker.ts" };
+const PROGRAM = ["./workflow-worker.js", "../workflow-worker.js", "../thread/worker.ts"] as const;
 
 export function startThread(
 	data: ThreadData,
@@ -39,7 +39,7 @@ export function startThread(
 	clock: Clock,
 	{ onMessage, onRest, onBroken }: ThreadEvents,
 ): ScriptThread {
-	const worker = new Worker(workerFile(import.meta.url, PROGRAM), {
+	const worker = new Worker(builtFile(import.meta.url, PROGRAM), {
 		workerData: data,
 		// Isolated: no loaders, no environment, no output on our streams.
 		execArgv: [],

@@ -2,12 +2,13 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type AlertRules, alertVariables } from "../../alert/alert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { traceOf, traceparentOf } from "../../base/trace-ids.ts";
 import { defined } from "../../base/values.ts";
+import { builtFile } from "../../files/built-file.ts";
 import { createFile } from "../../files/create.ts";
+import { BUILD, BUILD_VARIABLE, requireOwnBuild } from "../../files/own-build.ts";
 import { memoryPrompt } from "../../memory/notes.ts";
 import type { AgentUi } from "../../model/dialog.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
@@ -98,7 +99,8 @@ export async function launchRun(
 	runDir: string,
 	signal: AbortSignal,
 ): Promise<StartedWrapper | undefined> {
-	const { env = process.env, wrapper = builtFile("wrapper.js") } = options;
+	const { env = process.env } = options;
+	const wrapper = program("wrapper.js", options.wrapper);
 	const outer = outerProgram(spec, { ...options, runDir });
 	const conversation = await options.conversation(runDir, spec);
 	if (conversation !== undefined) await createFile(join(runDir, RUN_FILES.session), conversation);
@@ -116,6 +118,7 @@ export async function launchRun(
 			...env,
 			...outer?.env,
 			...scriptVariables(process.execPath),
+			...defined({ [BUILD_VARIABLE]: BUILD }),
 			...alertVariables(options.alertRules?.(), spec),
 			[RUN_MARK]: runDir,
 		},
@@ -150,12 +153,13 @@ async function piLaunch(
 	spec: RunSpec & RunIdentity,
 	runDir: string,
 ): Promise<PiLaunch> {
-	const { agentDir, pi = piCommand(process, existsSync), childEntry = builtFile("child.js") } = options;
-	const mcpEntry = spec.mcp && (options.mcpEntry ?? builtFile("child-mcp.ts"));
+	const { agentDir, pi = piCommand(process, existsSync) } = options;
+	const childEntry = program("child.js", options.childEntry);
+	const mcpEntry = spec.mcp && program("child-mcp.ts", options.mcpEntry);
 	const isProjectTrusted = options.isProjectTrusted(originOf(spec));
 	const found = await options.resources(spec, { cwd: spec.cwd, agentDir, isTrusted: isProjectTrusted });
 	const { guards } = found;
-	const guardsEntry = guards.length > 0 ? (options.guardsEntry ?? builtFile("child-guards.ts")) : undefined;
+	const guardsEntry = guards.length > 0 ? program("child-guards.ts", options.guardsEntry) : undefined;
 	const sources = Map.groupBy([spec.model, ...(spec.fallbackModels ?? [])], (model) =>
 		options.extensionOfModel?.(model),
 	);
@@ -163,7 +167,7 @@ async function piLaunch(
 	const builtins = [...sources.keys()].filter((source) => source?.startsWith("builtin:")).map(String);
 	const extensions = [...builtins, ...found.extensions];
 	const hasNoUser = found.extensions.length + guards.length > 0 && !options.ui?.canAnswer();
-	const noUserEntry = hasNoUser ? (options.noUserEntry ?? builtFile("child-no-user.ts")) : undefined;
+	const noUserEntry = hasNoUser ? program("child-no-user.ts", options.noUserEntry) : undefined;
 	const entries = [guardsEntry, childEntry, mcpEntry, noUserEntry].filter((entry) => entry !== undefined);
 	const sessionId = options.parentSessionId?.();
 	return {
@@ -187,11 +191,8 @@ async function piLaunch(
 	};
 }
 
-/** Finds it, built or not. */
-function builtFile(name: string): string {
-	const places = [`./${name}`, `./process/${name}`, `../../dist/process/${name}`];
-	const files = import.meta.url ? places.map((scope) => fileURLToPath(new URL(scope, import.meta.url))) : [];
-	const file = files.find(existsSync);
-	if (file === undefined) throw new Error(`${name} is not built, or lies elsewhere: say where, in the options.`);
-	return file;
+/** The program that the options name, or the one beside this code; in either case of the same build. */
+function program(name: string, given: string | undefined): string {
+	if (given !== undefined) return requireOwnBuild(given, import.meta.url);
+	return builtFile(import.meta.url, [`./${name}`, `./process/${name}`, `../../dist/process/${name}`]);
 }

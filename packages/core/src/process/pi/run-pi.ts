@@ -4,6 +4,7 @@ import { sanitizeBlock } from "@pi-subagents/progress";
 import { bestEffort } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { quoted } from "../../base/error.ts";
+import { requireOwnBuild } from "../../files/own-build.ts";
 import type { Meta, PiLaunch } from "../../runs/format/layout.ts";
 import { identityOf } from "../../signals/identity.ts";
 import { type RunPlace, RunProcesses } from "../../signals/run-processes.ts";
@@ -30,6 +31,7 @@ export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why:
 	const { meta, nextModel } = options;
 	let { launch } = meta;
 	for (;;) {
+		requireOwnExtensions(launch.args);
 		const stderr = new Tail();
 		const exit = await untilEnded(options, launch, stderr);
 		const [unknown] = (exit.code === 1 && UNKNOWN_MODEL.exec(stderr.text)) || [];
@@ -40,6 +42,12 @@ export async function runPi(options: RunPiOptions): Promise<{ exit: PiExit; why:
 		}
 		launch = { ...launch, args: withModel(launch.args, model) };
 	}
+}
+
+/** Between the launch and a start, the files that pi loads for us may have been replaced. */
+function requireOwnExtensions(args: readonly string[]): void {
+	for (const [index, path] of args.entries())
+		if (args[index - 1] === "--extension") requireOwnBuild(path, import.meta.url);
 }
 
 /** pi's message before it begins. It tries unknown models of known providers. */

@@ -14,6 +14,7 @@ import { runAlertCommand, takeAlertRules } from "../../alert/alert-command.ts";
 import { bestEffort, messageOf } from "../../base/best-effort.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createWhole } from "../../files/create.ts";
+import { BUILD, BUILD_VARIABLE } from "../../files/own-build.ts";
 import type { Stop } from "../../model/runner.ts";
 import { type Meta, type ResultFile, RUN_FILES } from "../../runs/format/layout.ts";
 import { parseJson, readMeta } from "../../runs/read.ts";
@@ -42,6 +43,8 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	const parentSocket = socket === undefined ? undefined : await takeEnvironment(socket);
 	const alertRules = takeAlertRules(process.env);
 	delete process.env[RUN_MARK]; // it marks this process and its pi, not the commands that it runs for the user
+	const parents = process.env[BUILD_VARIABLE];
+	delete process.env[BUILD_VARIABLE];
 	const meta = await readMeta(dir);
 	const agentDir = typeof meta === "string" ? undefined : meta.launch?.env.PI_CODING_AGENT_DIR;
 	if (typeof meta === "string" || !meta.launch || agentDir === undefined) {
@@ -62,6 +65,7 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (spec.outlives !== true) onLostParent(parentSocket, () => run.abort(PARENT_LOST));
 	process.on("uncaughtException", (error) => run.crash(error));
 	if (claimed !== true) run.crash(claimed); // in an unwritable directory the run would be invisible
+	if (isOtherBuild(parents)) run.crash(new Error(`pi-subagents was updated while this run was started: ${RESTART}`));
 	if (launch.showsProgress) await ignoreFlowControl();
 	terminal.begin();
 	const result = await withWorktree(await run.live(), spec);
@@ -75,6 +79,13 @@ async function main(dir: string, socket: string | undefined): Promise<number> {
 	if (launch.showsProgress && isKept && status !== "aborted") await readingTime(print, systemClock);
 	letGo?.();
 	return 0;
+}
+
+const RESTART = "restart pi, and launch the agent again.";
+
+/** The files were replaced between the look of the process that started us and our start: we may not speak its language. */
+function isOtherBuild(parents: string | undefined): boolean {
+	return BUILD !== undefined && parents !== undefined && parents !== BUILD;
 }
 
 /** pi may be closed, so this process says that the run has ended. */
