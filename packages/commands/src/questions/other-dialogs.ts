@@ -12,8 +12,8 @@ const DIALOGS = {
 	custom: { options: 1, withdrawn: undefined },
 } as const;
 
-/** Where a method that waits for ours keeps the one that does not. */
-const OWN = Symbol("pi's own");
+/** Where a method that waits for ours keeps the one that does not. Global, because commands are a bundle of their own. */
+const OWN = Symbol.for("pi-subagents:own-dialog");
 
 /** The same screen, for dialogs that have waited for their turn. */
 export function ownUi(ui: ExtensionUIContext): ExtensionUIContext {
