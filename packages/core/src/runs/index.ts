@@ -27,7 +27,7 @@ export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";
 export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
-export { proveResult } from "./proof.ts";
+export { isProven, proveResult } from "./proof.ts";
 export {
 	isRunSpec,
 	parseJson,

@@ -103,9 +103,13 @@ function tokensOf({ usage }: Pick<AgentRecord, "usage">) {
 	return { input: usage.input, output: usage.output, total: workTokens(usage) };
 }
 
-/** Version 2 has a result and an error; for a stopped agent, the error says who stopped it. */
+/**
+ * Version 2 has a result and an error; for a stopped agent, the error says who stopped it. An error that only a file or
+ * another machine claims says so.
+ */
 function resultOf(outcome: Outcome): Pick<SettledAgent, "result" | "error"> {
 	if (outcome.status === "completed") return { result: outcome.text };
-	const error = outcome.status === "failed" ? outcome.error : outcomeText(outcome);
+	const isSeen = outcome.status === "failed" && outcome.claimedBy === undefined;
+	const error = isSeen ? outcome.error : outcomeText(outcome);
 	return { error, ...defined({ result: outcome.partialText }) };
 }

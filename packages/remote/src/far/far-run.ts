@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
 import { RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
 import { readPlain } from "@pi-subagents/core/files";
-import { claimRun, isAlive, parseResult, RUN_FILES, readMeta, releaseRun } from "@pi-subagents/core/runs";
+import {
+	checkedResult,
+	claimRun,
+	isAlive,
+	isProven,
+	isVerified,
+	parseResult,
+	RUN_FILES,
+	readMeta,
+	releaseRun,
+} from "@pi-subagents/core/runs";
 import { packWork } from "../git/far-repository.ts";
 import { ByteTail } from "../link/byte-tail.ts";
 import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
@@ -131,12 +141,26 @@ export class FarRun {
 		return { type: "result", text, ...(session && { session }), ...(work && { work }) };
 	}
 
-	/** Undefined if there is none that counts. */
+	/**
+	 * Undefined if there is none that counts. While the wrapper can be heard, only its word does; afterwards a file that it
+	 * proves. A file that the agent could have written verifies nothing.
+	 */
 	async #result(): Promise<string | undefined> {
-		const { dir, trustsFiles } = this.#options;
-		const inFile = async () => (await readPlain(join(dir, RUN_FILES.result), MAX_BYTES))?.toString("utf8");
-		const text = trustsFiles() ? await inFile().catch(() => undefined) : this.#said;
-		return text !== undefined && parseResult(text) ? text : undefined;
+		const { agentDir, dir, trustsFiles, clock } = this.#options;
+		const isHeard = !trustsFiles();
+		if (isHeard && this.#why === undefined) return undefined;
+		if (isHeard && this.#said !== undefined && parseResult(this.#said)) return this.#said;
+		const path = join(dir, RUN_FILES.result);
+		const text = (await readPlain(path, MAX_BYTES).catch(() => undefined))?.toString("utf8");
+		const result = text === undefined ? undefined : parseResult(text);
+		if (text === undefined || !result) return undefined;
+		if (await isProven({ agentDir, runDir: dir }, text)) return text;
+		const meta = await readMeta(dir);
+		const spec = typeof meta === "string" ? undefined : meta.spec;
+		if (spec && !isVerified(spec)) return text; // its agent's words, as the near side takes them
+		return isHeard
+			? undefined
+			: JSON.stringify(await checkedResult(result, spec ?? { runner: "process" }, "file", clock));
 	}
 
 	async #work(text: string): Promise<Work | undefined> {

@@ -18,7 +18,6 @@ import {
 import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/files";
 import {
 	claimDir,
-	isVerified,
 	isWatched,
 	livingWrapper,
 	RUN_FILES,
@@ -238,7 +237,7 @@ export class Worker {
 		const launcher = { start: startDetached, showsProgress: false };
 		const started = await launchRun(host, launcher, spec, dir, signal);
 		if (!started) throw new Error(`the run could not be started in ${home}`);
-		const kept: Kept = { started, isOver: false, isHeard: started.sendsResult === true && isVerified(spec) };
+		const kept: Kept = { started, isOver: false, isHeard: started.sendsResult === true };
 		this.#kept.set(order.key, kept);
 		void started.ended?.then(() => {
 			kept.isOver = true;

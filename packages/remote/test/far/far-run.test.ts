@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { systemClock } from "@pi-subagents/core";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import { proveResult, RUN_FILES } from "@pi-subagents/core/runs";
+import { sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { FarRun } from "../../src/far/far-run.ts";
 import type { Piece } from "../../src/link/link.ts";
@@ -78,3 +79,30 @@ test.each<[string, { how: string; lastLine?: string }, object]>([
 		expect(heard[1]).toMatchObject(last);
 	},
 );
+
+test.each([
+	["a file that says so is not enough", false, { status: "failed" }],
+	["a file that its wrapper proves is", true, { status: "completed", verification: { ok: true } }],
+])("where work is verified and the worker was started again, %s", async (_what, isOurs, outcome) => {
+	const dir = await runDir();
+	const agentDir = join(dir, "agent");
+	const base = { task: "x", cwd: dir, tools: [] };
+	const verify = { command: "npm test", repairs: 0 };
+	const spec = { ...sampleSpec, runner: "process", verify };
+	const about = { format: 1, createdBy: "pi-subagents", runId: "a1", agentId: "a1", run: 1, createdAt: 1 };
+	const meta = { ...about, preset: "scout", ...base, resolvedModel: "fake/one", spec };
+	await writeFile(join(dir, RUN_FILES.meta), JSON.stringify(meta));
+	const text = resultText({ status: "completed", text: "Mended.", verification: { ok: true, command: "npm test" } });
+	if (isOurs) await proveResult({ agentDir, runDir: dir }, text);
+	await writeFile(join(dir, RUN_FILES.result), text);
+	const heard: Piece[] = [];
+	const run = await FarRun.open({
+		...{ agentDir, dir, key: "a1", home: dir, marks: {}, clock: systemClock, report: () => undefined },
+		...{ kept: undefined, trustsFiles: () => true },
+		send: async (piece) => void heard.push(piece),
+	});
+	onTestFinished(() => run.close());
+	await expect.poll(() => heard).toHaveLength(2);
+	const [, last] = heard;
+	expect(JSON.parse(last?.type === "result" ? last.text : "{}")).toMatchObject({ outcome });
+});
