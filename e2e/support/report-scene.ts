@@ -23,6 +23,10 @@ import { type Scene, scene } from "./scene.ts";
 
 /** A key in the environment, which an agent repeats. */
 export const SECRET = "sk-test-0123456789abcdef";
+/** As `curl -u` sends it. */
+export const BASIC = Buffer.from(`ada:${SECRET}`).toString("base64");
+/** Longer than any expression could be that looks for it. */
+const LONG_SECRET = Array.from({ length: 25_000 }, (_, index) => String.fromCharCode(97 + ((index * 7) % 26))).join("");
 
 const preset = (name: string, more = "") =>
 	`---\nname: ${name}\ndescription: ${name} of the test\nmodel: fake/fake-1\ntools: read,edit,bash\n${more}---\nYou are the ${name}.\n`;
@@ -62,7 +66,7 @@ const rules = (): Rule[] => [
 			launch("reviewer", "review the parser", "Name every input that makes it throw."),
 		),
 		launch("fixer", "guard against empty input", "Return null for empty text, and let the tester confirm it."),
-		say(`One caller, one fix, two tests. The reviewer could not be reached with ${SECRET}.`),
+		say(`One caller, one fix, two tests. The reviewer could not be reached with ${SECRET} (Basic ${BASIC}).`),
 	),
 	converse(
 		as("explorer"),
@@ -95,7 +99,7 @@ export async function reportScene(): Promise<ReportScene> {
 		files,
 		models: [{ id: "fake-1", cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }],
 		settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 400 } },
-		variables: { REPORT_TEST_API_KEY: SECRET },
+		variables: { REPORT_TEST_API_KEY: `${SECRET}\n`, REPORT_TEST_LONG_KEY: LONG_SECRET },
 	});
 	const git = async (...args: string[]) => {
 		const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];

@@ -9,7 +9,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, openFile, startBrowser } from "../../support/browser.ts";
 import { crowd, hostile } from "../../support/report-runs.ts";
-import { reportScene, runAndReport, SECRET } from "../../support/report-scene.ts";
+import { BASIC, reportScene, runAndReport, SECRET } from "../../support/report-scene.ts";
 
 const hasBrowser = requireTool(CHROMIUM);
 
@@ -24,6 +24,7 @@ test("three levels with a question, a failure, a retry and a worktree are in the
 	expect(await it.git("status", "--porcelain")).toBe("");
 	const html = await readFile(path, "utf8");
 	expect(html).not.toContain(SECRET);
+	expect(html).not.toContain(BASIC.slice(8));
 	const { agents, criticalPath } = reportIn(html);
 	const parentOf = ({ parentId }: { parentId?: string }) => agents.find(({ id }) => id === parentId)?.preset;
 	expect(agents.map((agent) => [agent.preset, parentOf(agent), agent.status])).toEqual([
