@@ -22,7 +22,7 @@ const WORDS: Record<Exclude<NonNullable<Shape["limit"]>, "none">, keyof typeof J
 	either: "either",
 	stricter: "stricter",
 	fields: "by field",
-	replaced: "project's",
+	first: "yours first",
 };
 
 const JOINING = {
@@ -34,7 +34,7 @@ const JOINING = {
 	stricter: "the one that is further down in the list of values",
 	"by field":
 		"[limits of a preset](../packages/presets/FIELDS.md) as here (tools: those that both name; numbers: the smaller; launcher, machine, runner, isolation, `verify`, memory: yours), other fields the project's. It does not widen a preset of your own either",
-	"project's": "the project's value: it is only a default for presets that say nothing",
+	"yours first": "your value, if you set one",
 };
 
 export function settingsMarkdown(): string {

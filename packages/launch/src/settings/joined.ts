@@ -44,10 +44,11 @@ function narrower(shape: Shape, own: unknown, asked: unknown): unknown {
 	const rule: Limit = shape.limit ?? "none";
 	switch (rule) {
 		case "none":
-		case "replaced":
 		case "fields": // both are kept, and joined when a preset is looked up
 		case "users": // such keys of a project were left out before
 			return asked;
+		case "first":
+			return own;
 		case "smaller":
 			return smaller(own, asked);
 		case "least":

@@ -339,6 +339,8 @@ describe("a project beside the user's own settings", () => {
 		[{ excludeExtensions: ["a"] }, { excludeExtensions: ["b"] }, { excludeExtensions: ["a", "b"] }],
 		[{ scheduling: false }, { scheduling: true }, { scheduling: false }],
 		[{ workflows: { budgetTokens: 5 } }, { workflows: { budgetTokens: 0 } }, { workflows: { budgetTokens: 5 } }],
+		[{ runner: "process" }, { runner: "session" }, { runner: "process" }],
+		[{ machine: "box" }, { machine: "here" }, { machine: "box" }],
 		[
 			{ worktree: { setupTimeoutMinutes: 2 } },
 			{ worktree: { setupTimeoutMinutes: 9 } },
@@ -365,11 +367,7 @@ describe("a project beside the user's own settings", () => {
 			{ widget: "off", join: "group" },
 			{ widget: "rich", join: "async" },
 		],
-		[
-			{ runner: "process", machine: "a" },
-			{ runner: "session", machine: "b" },
-		],
-		[{}, { maxConcurrent: 20, maxDepth: 8, verifyCalls: true, builtins: true }],
+		[{}, { maxConcurrent: 20, maxDepth: 8, verifyCalls: true, builtins: true, runner: "process", machine: "b" }],
 	])("%j is narrowed, or changed where it limits nothing, by %j", (users, projects) => {
 		const { settings, problems } = read(users, projects);
 		expect([settings, problems]).toEqual([expect.objectContaining(projects), []]);

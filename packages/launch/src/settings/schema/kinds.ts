@@ -17,8 +17,8 @@ export type About<Value> = {
  */
 export type Limit =
 	| "none"
-	/** Both are defaults of which the project's replaces the user's; agents must still not do without it by mistake. */
-	| "replaced"
+	/** The user's, if it is set. */
+	| "first"
 	/** The project's does not count. */
 	| "users"
 	/** The smaller; 0 is no limit. By name: each the smaller. */

@@ -79,7 +79,7 @@ export const runnerSettings = {
 			title: "Runner",
 			description: "Where agents run if their preset does not say.",
 			default: "session",
-			limit: "replaced",
+			limit: "first",
 		},
 	),
 	machine: Type.String({
@@ -87,7 +87,7 @@ export const runnerSettings = {
 		title: "Machine",
 		description: "The machine on which agents run if neither the call nor their preset names one; empty: this machine.",
 		default: "",
-		limit: "replaced",
+		limit: "first",
 	}),
 	machines: Type.Record(Type.String(), machine, {
 		title: "Machines",
