@@ -126,7 +126,9 @@ async function fill(
 	await checkTree(git, { ...options, main: record.main, allowed: record.allows ?? [], tree: "HEAD^{tree}" });
 	const asked = ["grep", "-l", "filter=lfs", "HEAD", "--", ":(glob)**/.gitattributes"];
 	const attributes = tryGit(git, asked, options);
-	const notes = await checkOut(git, options).finally(() => attributes.catch(() => undefined)); // none goes on alone
+	// Handled from the start: a rejection that waits for the checkout to end would end pi.
+	const over = attributes.catch(() => undefined);
+	const notes = await checkOut(git, options).finally(() => over); // none goes on alone
 	if (await exists(join(record.root, ".gitmodules"))) notes.push("Submodules are not checked out here.");
 	if (await attributes) notes.push("Large files (git-lfs) are pointers here, not their content.");
 	return notes;

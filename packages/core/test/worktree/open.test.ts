@@ -218,6 +218,29 @@ describe("a worktree", () => {
 		expect((await readdir(it.dir)).filter((name) => !name.endsWith(".json"))).toEqual([]);
 	});
 
+	test("that is stopped while its files are written rejects once, whichever git ends first", async () => {
+		const it = await repo();
+		const stop = new AbortController();
+		const unhandled: unknown[] = [];
+		const note = (error: unknown) => unhandled.push(error);
+		process.on("unhandledRejection", note);
+		try {
+			const git: Git = async (args, options) => {
+				if (args[0] === "grep") {
+					stop.abort(new Error("stopped"));
+					throw stop.signal.reason;
+				}
+				// A rejection counts as unhandled only after the current turn.
+				if (args[0] === "reset") await new Promise((resolve) => setImmediate(resolve));
+				return it.git(args, options);
+			};
+			await expect(it.open({ signal: stop.signal, git })).rejects.toThrow("stopped");
+		} finally {
+			process.off("unhandledRejection", note);
+		}
+		expect(unhandled).toEqual([]);
+	});
+
 	test("that is stopped while its branch is made lets git end: killed, it could leave a lock in the repository", async () => {
 		const it = await repo();
 		const stop = new AbortController();
