@@ -42,7 +42,10 @@ function lazyCommand(description: string, load: () => Promise<Code>): Command {
 	};
 	return {
 		description,
-		getArgumentCompletions: async (typed) => (await (await command()).getArgumentCompletions?.(typed)) ?? null,
+		async getArgumentCompletions(typed) {
+			const code = await command().catch(() => undefined); // why it cannot be loaded, the command says when it is run
+			return (await code?.getArgumentCompletions?.(typed)) ?? null;
+		},
 		handler: async (args, ctx) => (await command()).handler(args, ctx),
 	};
 }
