@@ -28,7 +28,7 @@ const CONTENT = "I got: The launch code is heliotrope.";
 
 describe.skipIf(dir === undefined).each(await gatePis())("pi $version", (pi) => {
 	describe.each(runners)("runner %s", (runner) => {
-		test("interactive: an `ask` rule asks the user, who sees the agent and decides", async () => {
+		test("interactive: an ask rule asks the user, who sees the agent and decides", async () => {
 			await using it = await asking(runner);
 			await using tui = await startTui({ env: it.env, pi });
 			tui.submit("Please delegate.");
@@ -64,7 +64,7 @@ describe.skipIf(dir === undefined).each(await gatePis())("pi $version", (pi) => 
 				expect(assistantTexts(rpc.events).at(-1)).toContain(CONTENT);
 			});
 
-		test("print and JSON: an `ask` rule refuses at once, because no one can answer", async () => {
+		test("print and JSON: an ask rule refuses at once, because no one can answer", async () => {
 			await using it = await asking(runner);
 			const print = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect(print.stdout).toContain("My agent reports: I got:");

@@ -1,6 +1,7 @@
 /**
  * Shows the dialogs and notices of extensions inside agents to the user, one dialog at a time. The first line is ours and
- * says which agent it is; what follows is the extension's, and can neither move nor hide that line.
+ * says which agent it is; what follows is the extension's. Where that is long, the agent is named again below it, so that
+ * the extension can neither hide our line nor push it off the screen.
  */
 import {
 	type ExtensionContext,
@@ -40,7 +41,7 @@ export function createExtensionDialogs(
 				const session = host.session();
 				const head = who();
 				if (signal.aborted || !session?.hasUI || head === undefined) return undefined;
-				return showOn(session, asked, `${head} asks:`, signal);
+				return showOn(session, asked, head, signal);
 			};
 			return dialogs.inTurn(show, { ui, signal, onDelay });
 		},
@@ -66,28 +67,34 @@ const MAX_COUNTED = 10_000;
 async function showOn(
 	session: ExtensionContext,
 	{ dialog, leftMs }: AskedDialog,
-	head: string,
+	who: string,
 	signal: AbortSignal,
 ): Promise<DialogAnswer | undefined> {
 	const ui = ownUi(session.ui);
-	const title = `${head}\n${shown(dialog.title)}`;
+	const said = [dialog.title, ...(dialog.kind === "confirm" ? [dialog.message] : [])].map(shown);
+	const isLong = said.join("\n").split("\n").length > FEW_LINES || said.join("").length > FEW_CHARACTERS;
+	const [title = "", message = ""] = [`${who} asks:\n${said[0]}`, ...said.slice(1)];
+	const signed = (text: string) => (isLong ? `${text}\n\n(${who} asks this.)` : text);
 	const options: ExtensionUIDialogOptions = { signal, ...defined({ timeout: leftMs() }) };
 	switch (dialog.kind) {
 		case "select": {
 			const lines = distinctLines(dialog.options, OPTION_CHARACTERS);
-			const choice = lines.indexOf((await ui.select(title, lines, options)) ?? NONE);
+			const choice = lines.indexOf((await ui.select(signed(title), lines, options)) ?? NONE);
 			return choice < 0 ? undefined : { choice };
 		}
 		case "confirm":
-			return { confirmed: await confirmSafely(session, title, shown(dialog.message), options) };
+			return { confirmed: await confirmSafely(session, title, signed(message), options) };
 		case "input":
-			return textAnswer(await ui.input(title, sanitize(dialog.placeholder ?? ""), options));
+			return textAnswer(await ui.input(signed(title), sanitize(dialog.placeholder ?? ""), options));
 		case "editor":
-			return textAnswer(await edit(session, title, sanitizeBlock(dialog.prefill ?? ""), signal));
+			return textAnswer(await edit(session, signed(title), sanitizeBlock(dialog.prefill ?? ""), signal));
 	}
 }
 
 const OPTION_CHARACTERS = 200;
+/** What surely fits on the screen, with the line above it. */
+const FEW_LINES = 5;
+const FEW_CHARACTERS = 300;
 /** No line can be this. */
 const NONE = "\n";
 
@@ -146,5 +153,5 @@ function shown(text: string): string {
 		: kept.join("\n");
 }
 
-const MAX_LINES = 60;
+const MAX_LINES = 200;
 const LINE_CHARACTERS = 2_000;

@@ -129,13 +129,18 @@ test("an editor of a client cannot be withdrawn, but does not keep the next dial
 	expect(shown).toHaveLength(2);
 });
 
-test("long texts are shown within what a screen can hold", async () => {
-	const { manager, shown, heard } = screen();
-	void manager.askUser(manager.spawn(spec).id, { kind: "input", title: "line\n".repeat(100) }, never);
+test.each([
+	{ kind: "input", title: "line\n".repeat(1_000) },
+	{ kind: "select", title: "word ".repeat(100), options: ["yes"] },
+	{ kind: "confirm", title: "Allow?", message: "line\n".repeat(10) },
+] as const)("a long text cannot push the name of the agent off the screen, and has an end: %j", async (dialog) => {
+	const { manager, shown, heard } = screen("rpc");
+	void manager.askUser(manager.spawn(spec).id, dialog, never);
 	await heard();
-	const lines = shown[0]?.title.split("\n") ?? [];
-	expect(lines.length).toBeLessThan(70);
-	expect(lines.at(-1)).toBe("[41 more lines]");
+	const text = `${shown[0]?.title}\n${dialog.kind === "confirm" ? shown[0]?.more : ""}`.trim().split("\n");
+	expect(text[0]).toBe("An extension in agent scout (a1) asks:");
+	expect(text.at(-1)).toBe("(An extension in agent scout (a1) asks this.)");
+	expect(text.length).toBeLessThan(210);
 });
 
 test("notices name the agent, and one that says too much is cut off", () => {

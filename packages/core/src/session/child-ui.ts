@@ -14,13 +14,16 @@ export interface ChildUiOptions {
 	clock: Pick<Clock, "after">;
 }
 
-/** An extension that asks until it gets an answer must not keep this process busy after the end of its agent. */
+/** An extension that asks until it gets an answer must not go on for ever after the end of its agent. */
 const LATE_MS = 1_000;
+const MAX_LATE = 3;
 
 /** Own properties only: pi copies the object with a spread, which loses anything else. */
 export function childUi(ui: SessionUi, { agentId, ended, clock }: ChildUiOptions): ExtensionUIContext {
+	let late = 0;
 	const ask = async (asked: Dialog, signal?: AbortSignal): Promise<DialogAnswer | undefined> => {
-		if (ended.aborted) await sleep(LATE_MS, clock);
+		// No rejection: one that the extension does not handle would end pi.
+		if (ended.aborted) await (++late > MAX_LATE ? NEVER : sleep(LATE_MS, clock));
 		const dialog = dialogIn(asked); // an extension may pass anything
 		const over = signal ? AbortSignal.any([signal, ended]) : ended;
 		return dialog && !over.aborted ? ui.ask(agentId, dialog, over) : undefined;
@@ -71,6 +74,7 @@ export function childUi(ui: SessionUi, { agentId, ended, clock }: ChildUiOptions
 }
 
 const ignore = (): void => undefined;
+const NEVER = new Promise<never>(ignore);
 
 function timeOf(options: { timeout?: number } | undefined): { timeoutMs?: number } {
 	return options?.timeout === undefined ? {} : { timeoutMs: options.timeout };

@@ -124,3 +124,24 @@ test("other programs see that the user is asked, and cannot answer instead", asy
 	expect(await textOf(run)).toBe("Result: true");
 	expect(stateOfLog(await world.log()).question).toBeUndefined();
 });
+
+test.each(await availablePis())(
+	"one that opens while extensions start is dismissed, not waited for: pi $version",
+	async (pi) => {
+		await using world = await guardedWorld("", pi);
+		await writeFile(
+			join(world.env.agentDir, "extensions", "guard.ts"),
+			`export default function (pi) {
+			let isAllowed;
+			pi.on("session_start", async (_event, { ui }) => { isAllowed = await ui.confirm("Begin?", ""); });
+			pi.on("tool_call", () => ({ block: true, reason: String(isAllowed) }));
+		}`,
+		);
+		const { ui, asked, notices } = person();
+		expect(await textOf(world.start(ui))).toBe("Result: false");
+		expect(asked).toEqual([]);
+		expect(notices).toEqual([
+			{ text: "It asked before it could be answered, so this was dismissed: Begin?", level: "warning" },
+		]);
+	},
+);

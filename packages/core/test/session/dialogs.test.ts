@@ -116,4 +116,6 @@ test("once the child has ended no dialog opens, and asking again and again keeps
 	clock.advance(1_000);
 	await new Promise(setImmediate);
 	expect({ answer, asked, notices }).toEqual({ answer: false, asked: [], notices: [] });
+	for (let times = 0; times < 10; times++) void inside.confirm("Sure?", "");
+	expect(clock.waiting()).toBe(2);
 });

@@ -22,8 +22,10 @@ import {
 	type TurnReply,
 } from "../pi/tunnel.ts";
 import { guardCheckout } from "./confine.ts";
+import { dismissEarlyDialogs } from "./early-dialogs.ts";
 
 export default function childEntry(pi: ExtensionAPI): void {
+	dismissEarlyDialogs(pi);
 	offerAsking(pi);
 	askBetweenTurns(pi);
 	offerToBeginAnew(pi);

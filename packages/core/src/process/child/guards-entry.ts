@@ -9,9 +9,11 @@ import { pathToFileURL } from "node:url";
 import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { guardedApi } from "../../extensions/guarded-api.ts";
 import { noticeMessage } from "../pi/tunnel.ts";
+import { dismissEarlyDialogs } from "./early-dialogs.ts";
 import { type GuardFile, readGuards } from "./guard-wish.ts";
 
 export default async function guardsEntry(pi: ExtensionAPI): Promise<void> {
+	dismissEarlyDialogs(pi);
 	for (const guard of readGuards(process.env)) {
 		const run = await load(guard);
 		await run(
