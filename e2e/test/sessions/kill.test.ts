@@ -1,5 +1,5 @@
 /** Detached runs whose parent, wrapper or child is killed at some moment: each reaches its end, and is told of once. */
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isFullRun, type PiRpc, patienceMs, startRpc, until } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
@@ -14,6 +14,7 @@ import {
 	linesOf,
 	processesOf,
 	type Told,
+	textOf,
 	toldIn,
 	wrapperOf,
 } from "../../support/detached.ts";
@@ -68,6 +69,50 @@ for (const victim of ["wrapper", "child", "both"] as const) {
 		},
 		SEVERAL_STARTS_OF_PI,
 	);
+}
+
+test(
+	"a stop is carried out although the parent is killed as soon as its session knows of it",
+	async () => {
+		await using stage = await digs();
+		const [healthy, hung] = [stage.plan("healthy", "tool"), stage.plan("hung", "tool")];
+		const [one, other] = await Promise.all([stopAndKill(stage, healthy), stopAndKill(stage, hung, "SIGSTOP")]);
+		await nothingLeft(one.run); // with no pi that could see to it
+		expect((await processesOf(other.run)).length).toBeGreaterThan(0);
+		await using next = startRpc({ env: stage.env, args: ["--session", other.file] });
+		await footerSays(next, "0 of 1 detached running");
+		await nothingLeft(other.run);
+		await until("its records are gone", () => hasNoRecord(stage, other.run));
+		const result = await jsonOf<{ outcome: object }>(join(other.run.artifacts, "result.json"));
+		expect(result?.outcome).toMatchObject({ status: "aborted", by: "user" });
+	},
+	SEVERAL_STARTS_OF_PI,
+);
+
+/** `before` is sent to the wrapper before the stop. */
+async function stopAndKill(stage: Digs, dig: Dig, before?: "SIGSTOP"): Promise<{ run: Launched; file: string }> {
+	const parent = await stage.parent(dig.name);
+	await parent.say(`Please delegate ${dig.name}.`);
+	const run = await parent.launched(dig);
+	await stage.reach(dig, run);
+	const file = await sessionOf(stage, dig.name);
+	if (before) process.kill(await pidOf(run, wrapperOf), before);
+	const isRecorded = async () => {
+		const entries = (await linesOf(file)) as { data?: { type?: string; runId?: string } }[];
+		return entries.some(({ data }) => data?.type === "settled" && data.runId === run.runId) || undefined;
+	};
+	void parent.say(`/subagent stop ${run.runId}`).catch(() => undefined); // it is killed before it replies
+	await until("the session knows of the stop", isRecorded, 1);
+	process.kill(parent.pid, "SIGKILL");
+	await parent.gone();
+	return { run, file };
+}
+
+async function hasNoRecord(stage: Digs, run: Launched): Promise<true | undefined> {
+	const all = join(stage.env.agentDir, "state", "subagents", "processes");
+	const files = await readdir(all, { recursive: true }).catch(() => []);
+	const texts = await Promise.all(files.map((name) => textOf(join(all, name)).catch(() => undefined)));
+	return texts.every((text) => !text?.includes(run.artifacts)) || undefined;
 }
 
 /** The parent sees it happen. */

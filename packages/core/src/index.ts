@@ -15,7 +15,7 @@ export {
 } from "./follow/live-steps.ts";
 export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";
 export type { AskedDialog, ShowDialog } from "./manager/dialogs.ts";
-export type { AdoptedRun, AskedQuestion } from "./manager/live-agents.ts";
+export type { AdoptedRun, AskedQuestion, StoppedRun } from "./manager/live-agents.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";
 export type { ManagerScope } from "./manager/scope.ts";
 export { isToolOf } from "./mcp/names.ts";

@@ -4,7 +4,7 @@
  * here waits for another process. What a path leads to is asked of the open file, never before: between a look and an
  * open it could be replaced. `scripts/file-access.mjs` keeps the other ways out of the packages.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { type FileHandle, lstat, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, ifMissing } from "../base/error-code.ts";
@@ -122,6 +122,17 @@ export async function appendPlain(path: string, text: string): Promise<void> {
 		await file.appendFile(text);
 	} finally {
 		await file.close();
+	}
+}
+
+/** The same, synchronous: when this returns, a reader finds the text even if this process is killed. */
+export function appendPlainSync(path: string, text: string): void {
+	const descriptor = openPlainSync(path, { use: "append" });
+	try {
+		const bytes = Buffer.from(text);
+		for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+	} finally {
+		closeSync(descriptor);
 	}
 }
 

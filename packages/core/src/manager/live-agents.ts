@@ -93,6 +93,9 @@ export interface AdoptedRun extends LaunchInfo {
 	artifacts: string;
 }
 
+/** A run that an earlier process started and stopped. */
+export type StoppedRun = Pick<AdoptedRun, "id" | "run" | "spec" | "artifacts">;
+
 export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
 	return {
 		id: spec.agentId,
@@ -151,8 +154,11 @@ export class Cleanups {
 	readonly #byAgent = new Map<string, Promise<unknown>>();
 
 	add(agentId: string, work: Promise<unknown> | undefined): void {
-		const forget = () => this.#byAgent.delete(agentId);
-		if (work) this.#byAgent.set(agentId, work.then(forget, forget));
+		if (!work) return;
+		const all: Promise<unknown> = Promise.allSettled([work, this.of(agentId)]).then(() => {
+			if (this.#byAgent.get(agentId) === all) this.#byAgent.delete(agentId);
+		});
+		this.#byAgent.set(agentId, all);
 	}
 
 	of(agentId: string): Promise<unknown> | undefined {

@@ -18,7 +18,7 @@ import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";
 import { ExtensionDialogs, type ShowDialog } from "./dialogs.ts";
-import { type AdoptedRun, type AskedQuestion, type LiveAgent, untilSettled } from "./live-agents.ts";
+import { type AdoptedRun, type AskedQuestion, type LiveAgent, type StoppedRun, untilSettled } from "./live-agents.ts";
 import { LiveStatus } from "./live-status.ts";
 import { Questions } from "./questions.ts";
 import { RunLifecycle } from "./run-lifecycle.ts";
@@ -203,6 +203,15 @@ export class Manager {
 		}
 		this.#lifecycle.adopt(adopted);
 		return this.#recordOf(adopted.id);
+	}
+
+	/**
+	 * Stops a run once more that an earlier process stopped, since something of it still runs. What is known of it stays as
+	 * it is; the agent's next run waits until this one is gone.
+	 */
+	finishStop(stopped: StoppedRun, stop: Stop): void {
+		this.#assertOpen();
+		this.#lifecycle.finishStop(stopped, stop);
 	}
 
 	/** A live agent's spec, and where its current run's files are. */

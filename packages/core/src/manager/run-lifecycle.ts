@@ -36,6 +36,7 @@ import {
 	LiveAgents,
 	newLiveAgent,
 	noteEvent,
+	type StoppedRun,
 } from "./live-agents.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -70,6 +71,8 @@ export class RunLifecycle {
 	readonly #checkpoints: Checkpoints;
 	/** Children of settled runs that still clean up. */
 	readonly #cleanups = new Cleanups();
+	/** Runs whose stop has not taken effect. */
+	readonly #stopping = new Set<Run>();
 
 	constructor(options: RunLifecycleOptions) {
 		const { clock, store } = options;
@@ -171,6 +174,14 @@ export class RunLifecycle {
 		});
 	}
 
+	/** Its record has settled, and stays as it is. */
+	finishStop({ id, run, spec, artifacts }: StoppedRun, stop: Stop): void {
+		const { attach } = this.#options.runners[spec.runner] ?? {};
+		if (!attach) throw new Error(`there is no "${spec.runner}" runner here that could rejoin it`);
+		const child = attach({ ...spec, agentId: id, run, artifacts }, () => undefined);
+		this.#cleanUp({ id }, child, stop);
+	}
+
 	/** The agent and its descendants have settled when this returns; cleanup continues in the background. */
 	stop(id: string, stop: Stop): void {
 		const below: Stop = { ...stop, by: stop.by === "shutdown" ? "shutdown" : "parent" };
@@ -188,6 +199,7 @@ export class RunLifecycle {
 		// Before the others end: a question for one of them would be answered with `nobody`.
 		for (const live of this.liveAgents()) if (live.spec.outlives && live.run?.detach) this.#detach(live, live.run);
 		for (const live of this.liveAgents()) this.#stopOne(live, stop);
+		for (const run of this.#stopping) run.hurry?.();
 	}
 
 	steer(live: LiveAgent, message: string): void {
@@ -302,7 +314,10 @@ export class RunLifecycle {
 		this.#settle(live, { ...abortedOutcome(stop, said), ...defined({ worktree }) });
 	}
 
-	#cleanUp({ id }: LiveAgent, run: Run, stop: Stop): void {
+	#cleanUp({ id }: Pick<LiveAgent, "id">, run: Run, stop: Stop): void {
+		const isOver = () => this.#stopping.delete(run);
+		this.#stopping.add(run);
+		run.settled.then(isOver, isOver);
 		this.#cleanups.add(id, run.settled);
 		run.abort(stop);
 	}

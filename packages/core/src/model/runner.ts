@@ -243,6 +243,11 @@ export interface Run {
 	readonly settled: Promise<Outcome>;
 	/** Stops the child as soon as possible. No event follows. */
 	abort(stop: Stop): void;
+	/**
+	 * Called after `abort` when this process is about to end: what does not obey must be ended within two seconds. Absent if
+	 * nothing of the child outlives this process.
+	 */
+	hurry?(): void;
 	steer(message: string): void;
 	/** Asks the child to answer now with what it has: no more tools. `by` is the limit that it is close to, if one is. */
 	wrapUp(reason?: string, by?: CutBy): void;

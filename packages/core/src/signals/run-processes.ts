@@ -35,6 +35,7 @@ export const wrapperSchema = once(() =>
 	]),
 );
 const childSchema = once(() => Type.Object(identitySchema()));
+const namedSchema = once(() => Type.Object({ runDir: Type.String() }));
 
 const WRAPPER = "wrapper.json";
 const CHILD = "pi.json";
@@ -120,6 +121,20 @@ export class RunProcesses {
 		return ended;
 	}
 
+	/**
+	 * Whether its wrapper or its pi lives, by their records. `unknown`: there is no record, or it is that of another machine.
+	 */
+	async state(): Promise<"alive" | "gone" | "unknown"> {
+		const wrapper = await this.#recorded().catch(() => undefined);
+		const child = await this.#read(CHILD).catch(() => undefined);
+		const known: ProcessIdentity[] = [];
+		if (wrapper?.type === "started") known.push(wrapper);
+		if (Check(childSchema(), child)) known.push(child);
+		if (known.length === 0 || known.some((each) => locationOf(each) === "elsewhere")) return "unknown";
+		const living = await Promise.all(known.map(isAlive));
+		return living.includes(true) ? "alive" : "gone";
+	}
+
 	/** The run has settled. That it was given up stays: its wrapper may still be about to start. */
 	async forget(): Promise<void> {
 		const wrapper = await this.#recorded().catch(() => undefined);
@@ -183,6 +198,23 @@ async function isGoneWithin(ms: number, process: ProcessIdentity, given: Clock):
 	return true;
 }
 
+/** The directories of the runs whose processes are recorded, as those said: what is there must be looked up. */
+export async function recordedRuns(agentDir: string): Promise<string[]> {
+	const all = allProcessesDir(agentDir);
+	const dirs = new Set<string>();
+	for (const name of (await namesIn(all)).filter(isRecord))
+		for (const file of [WRAPPER, CHILD]) {
+			const bytes = await readPlain(join(all, name, file), MAX_BYTES).catch(() => undefined);
+			const value = parsed(bytes?.toString("utf8") ?? "");
+			if (Check(namedSchema(), value)) dirs.add(value.runDir);
+		}
+	return [...dirs];
+}
+
+function isRecord(name: string): boolean {
+	return /^[0-9a-f]{32}$/.test(name);
+}
+
 const DAY_MS = 24 * 60 * 60_000;
 /** Whether a process on another machine still runs is never seen from here. */
 const ELSEWHERE_MS = 30 * DAY_MS;
@@ -192,7 +224,7 @@ export async function pruneProcesses({ agentDir, now }: { agentDir: string; now:
 	const all = allProcessesDir(agentDir);
 	for (const name of await namesIn(all)) {
 		const dir = join(all, name);
-		const isUnused = /^[0-9a-f]{32}$/.test(name) && (await isAbandoned(dir, now).catch(ifMissing(false)));
+		const isUnused = isRecord(name) && (await isAbandoned(dir, now).catch(ifMissing(false)));
 		if (isUnused) await remove(dir);
 	}
 }

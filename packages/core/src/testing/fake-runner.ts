@@ -126,6 +126,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 			stops.push(stop);
 			settle(abortedOutcome(stop, this.partial ?? said));
 		},
+		hurry: () => undefined, // it has settled
 		steer: (message) => void steers.push(message),
 		wrapUp: (reason) => void wrapUps.push(reason),
 		startOver: async () => false,

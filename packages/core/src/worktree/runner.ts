@@ -58,6 +58,7 @@ export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): R
 					attach: (spec, emit, checkpoint) =>
 						spec.isolation
 							? isolatedRun(spec, options, {
+									isRejoined: true,
 									open: async () => recordOf(spec, options),
 									begin: (record) => attach(record ? spec : withoutCheckout(spec), emit, checkpoint),
 								})
@@ -114,6 +115,8 @@ interface Steps {
 	/** Rejects if there can be no checkout, and when the signal fires. */
 	open(signal: AbortSignal): Promise<WorktreeRecord | undefined>;
 	begin(record: WorktreeRecord | undefined): Run;
+	/** Its child runs already: a stop must reach it. */
+	isRejoined?: boolean;
 }
 
 /** A run that is prepared before its child starts: messages meanwhile are delivered then. */
@@ -132,8 +135,9 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 
 	const begin = async (): Promise<void> => {
 		record = await steps.open(stopping.signal);
-		if (stop) return;
+		if (stop && !steps.isRejoined) return;
 		child = steps.begin(record);
+		if (stop) child.abort(stop);
 		if (granted) child.granted = granted;
 		for (const say of early.splice(0)) say(child);
 	};
@@ -156,6 +160,7 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 			stopping.abort();
 			child?.abort(given);
 		},
+		hurry: () => child?.hurry?.(),
 		steer: (message) => whenStarted((run) => run.steer(message)),
 		wrapUp: (reason, by) => whenStarted((run) => run.wrapUp(reason, by)),
 		watch: (listener) => watchWhenStarted(whenStarted, listener),

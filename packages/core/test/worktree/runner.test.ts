@@ -178,6 +178,18 @@ test("a run that is rejoined is closed by whoever rejoined it", async () => {
 	});
 });
 
+test("a run that is stopped at once when it is rejoined hears of it: it runs already", async () => {
+	const it = await repo();
+	const record = await it.open();
+	const inner = fakeRunner();
+	const confinedTo = { root: record.root, origin: it.main, watches: [it.main] };
+	const runner = worktreeRunner(inner, { dir: it.dir, git: it.git });
+	const run = runner.attach?.({ ...specIn(it), confinedTo, artifacts: "/x" }, () => undefined);
+	run?.abort({ by: "user" });
+	expect(await run?.settled).toMatchObject({ status: "aborted", by: "user" });
+	expect(inner.runs[0]?.stops).toEqual([{ by: "user" }]);
+});
+
 test("a run that is let go of while its checkout is made is started first", async () => {
 	const it = await repo();
 	const inner = fakeRunner();

@@ -4,13 +4,15 @@
  * has the session open too: then they are left to it for as long as it lives.
  */
 import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
-import { claimRun, isRunDir, type Meta, readMeta, releaseRun } from "@pi-subagents/core/runs";
-import { hasOwnEnd, type LaunchEntry } from "../journal/entries.ts";
+import { claimRun, releaseRun } from "@pi-subagents/core/runs";
+import { hasOwnEnd } from "../journal/entries.ts";
 import { launcherIn } from "../journal/entry-content.ts";
 import { isOwed, type LoggedRun, type LoggedRuns, type RunJournal } from "../journal/journal.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { restoredDeliveries } from "../notify/restored-deliveries.ts";
 import type { Messenger, Ownership } from "../session/ports.ts";
+import { describe } from "./describe-run.ts";
+import { finishEnded } from "./finish-ended.ts";
 import { archivedEndOf, endOf, eventsOf, type RunEnd, withOwnFiles } from "./run-ends.ts";
 
 export interface Restorer {
@@ -104,6 +106,20 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		const over = [...runs].filter((each) => !isLive(each));
 		manager.restore(over.flatMap(([runId, run]) => eventsOf(run, manager.store.seq, ends.get(runId))));
 		for (const each of runs) if (isLive(each)) void watch(each[1]);
+		// Not waited for: a process that hangs takes its time.
+		void bestEffort("ending what stopped agents left behind", warn, () =>
+			finishEnded(
+				[...runs.values()].filter(({ launch }) => ends.has(launch.runId)),
+				{
+					manager,
+					agentDir,
+					sessionId,
+					clock,
+					warn,
+					isOpen: () => isOpen,
+				},
+			),
+		);
 		const agentIds = new Set([...runs.values()].map(({ launch }) => launch.agentId));
 		if (agentIds.size > 0) await bestEffort("continuing what was interrupted", warn, () => onRestored(agentIds));
 		if (isOpen) notifier.open();
@@ -155,23 +171,6 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 			void bestEffort("releasing the session", warn, () => ownership.release());
 		},
 	};
-}
-
-/** What the run is, or in words why that cannot be known. */
-async function describe(launch: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {
-	const { artifacts, runId } = launch;
-	if (artifacts === undefined) return "the session does not say where its files are";
-	if (!(await isRunDir(artifacts, runId))) return `${artifacts} is not the directory of a run of yours`;
-	const meta = await readMeta(artifacts);
-	if (typeof meta === "string") return meta;
-	// Where it runs decides what is asked, ended and taken over. The session knows that; the files could be another's.
-	const isIt = meta.runId === runId && placeIn(meta.spec) === placeIn(launch);
-	return isIt ? { ...meta, artifacts } : `${artifacts} describes another run`;
-}
-
-/** Which runner, and which machine. The machine of a remote run that names none is this one. */
-function placeIn({ runner, machine = "local" }: Pick<LaunchEntry, "runner" | "machine">): string {
-	return runner === "remote" ? `${runner} ${machine}` : runner;
 }
 
 /** Its launch is in the session's file, but not in the tree that this process has in memory: it belongs to no branch here. */

@@ -118,7 +118,7 @@ async function lastClaimOf(launch: LaunchEntry, { agentDir, clock }: EndPlace): 
 }
 
 /** Whether it runs in its own process on this machine. */
-function hasWrapperHere({ runner }: LaunchEntry): boolean {
+export function hasWrapperHere({ runner }: LaunchEntry): boolean {
 	return runner === "process" || runner === "tmux";
 }
 

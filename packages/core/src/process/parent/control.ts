@@ -1,6 +1,6 @@
 /** What a watcher sends to the wrapper of a run: lines in a file, in order. */
 import { join } from "node:path";
-import { appendPlain, readPlain } from "../../files/plain-file.ts";
+import { appendPlain, appendPlainSync, readPlain } from "../../files/plain-file.ts";
 import { type ControlLine, RUN_FILES } from "../../runs/format/layout.ts";
 import { parseControl } from "../../runs/read.ts";
 
@@ -9,6 +9,8 @@ const MAX_CONTROL_BYTES = 64 * 1024 * 1024;
 
 export class Control {
 	readonly #path: Promise<string>;
+	/** The path, once there is a directory. */
+	#known: string | undefined;
 	#last: Promise<void>;
 	/** Whether the last line may be incomplete: it must not corrupt the next. */
 	#isBroken: boolean;
@@ -16,7 +18,10 @@ export class Control {
 	/** Lines wait for the directory. If it is never created, they are lost. */
 	constructor(dir: Promise<string>, { isContinued }: { isContinued: boolean }) {
 		this.#isBroken = isContinued;
-		this.#path = dir.then((path) => join(path, RUN_FILES.control));
+		this.#path = dir.then((path) => {
+			this.#known = join(path, RUN_FILES.control);
+			return this.#known;
+		});
 		this.#last = this.#path.then(ignore, ignore);
 	}
 
@@ -25,6 +30,20 @@ export class Control {
 		const sent = this.#last.then(() => this.#append(line));
 		this.#last = sent.catch(ignore);
 		return sent;
+	}
+
+	/**
+	 * Sends a line before this returns, and before lines that still wait: what follows from it may be recorded next, and
+	 * this process killed. If there is no directory yet, no wrapper has started that would have to hear it.
+	 */
+	sendNow(line: ControlLine): Promise<void> {
+		if (this.#known === undefined) return this.send(line);
+		try {
+			appendPlainSync(this.#known, `\n${JSON.stringify(line)}\n`); // another line may be half written
+			return Promise.resolve();
+		} catch (error) {
+			return Promise.reject(error);
+		}
 	}
 
 	async #append(line: ControlLine): Promise<void> {

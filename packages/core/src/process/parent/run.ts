@@ -59,6 +59,8 @@ export interface DetachedRunContext {
 /** How long a wrapper may take to stop; longer with a checkout that it has to commit. */
 const STOP_MS = 5_000;
 const STOP_AND_COMMIT_MS = 60_000;
+/** The same while this process ends, which waits for three seconds. */
+const CLOSING_MS = 2_000;
 
 export class DetachedRun implements Run {
 	readonly settled: Promise<Outcome>;
@@ -117,7 +119,15 @@ export class DetachedRun implements Run {
 		this.#replies.close();
 		// The time of one that is still starting begins later.
 		if (!this.#source.start || this.#started) this.#forceLater();
-		this.#control.send({ type: "abort", stop }).catch(() => void this.#signal("SIGTERM")); // even if the disk is full
+		this.#control.sendNow({ type: "abort", stop }).catch(() => void this.#signal("SIGTERM")); // even if the disk is full
+	}
+
+	hurry(): void {
+		// A wrapper that commits may need longer than we have; one that hangs is ended when the session is opened again.
+		const isStarting = this.#source.start !== undefined && !this.#started;
+		if (!this.#stop || this.#isOver || isStarting || this.#context.spec.isolation) return;
+		this.#cancelForce();
+		this.#cancelForce = this.#context.clock.after(CLOSING_MS, () => void this.#forceAll(CLOSING_MS));
 	}
 
 	steer(message: string): void {
@@ -321,6 +331,13 @@ export class DetachedRun implements Run {
 		report(this.#notSignalled(late));
 		this.#watch?.close();
 		if (this.#stop) await this.#conclude(this.#totals.stopped(this.#stop));
+	}
+
+	/** There is no time to wait until its wrapper is seen to be gone. */
+	async #forceAll(ms: number): Promise<void> {
+		const { clock, report } = this.#context;
+		await this.#force(ms);
+		await bestEffort("ending what a stopped agent left behind", report, () => this.#processes?.endRest(clock));
 	}
 
 	/** A process that merely got its number later must not be hit. */

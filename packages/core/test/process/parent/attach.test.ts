@@ -1,5 +1,6 @@
 /** Rejoining a run by its files: one that has ended, is lost, never began, is stopped, or is let go of. */
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { isFullRun } from "@pi-subagents-dev/testkit";
@@ -273,6 +274,36 @@ describe("a stop", () => {
 		await dir.result(outcome);
 		expect(await run.settled).toEqual(outcome);
 		expect(events).toHaveLength(1);
+	});
+
+	test("is in the file that the wrapper reads before anyone can record it, whatever is killed then", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await dir.log(looking);
+		const { run, events } = attach(dir);
+		await expect.poll(() => events.length).toBe(1);
+		run.steer("Look at the door.");
+		run.abort({ by: "user" });
+		expect(readFileSync(dir.file("control"), "utf8")).toContain('{"type":"abort","stop":{"by":"user"}}\n');
+	});
+
+	test("that a wrapper does not obey while pi ends kills it, and its child, in the time that is left", async () => {
+		const dir = await runDir();
+		const clock = handClock(1_000);
+		const [wrapper, child] = [await liveProcess(), await liveProcess()];
+		await dir.wrappedBy(wrapper.identity);
+		await dir.hasPi(child.identity);
+		await dir.log(looking);
+		const { run, events } = attach(dir, { clock });
+		await expect.poll(() => events.length).toBe(1);
+		run.hurry?.(); // one that was not stopped goes on
+		clock.advance(60_000);
+		run.abort({ by: "user" });
+		run.hurry?.();
+		clock.advance(1_999);
+		expect([await isAlive(wrapper.identity), await isAlive(child.identity)]).toEqual([true, true]);
+		clock.advance(1); // and no more: it is not seen yet that the wrapper is gone
+		await Promise.all([wrapper.exited, child.exited]);
 	});
 
 	test("is not undone by a completion that crossed it", async () => {
