@@ -63,7 +63,7 @@ describe.each(PIS)("pi $version", (pi) => {
 			mender(
 				() => callTool("write", { path: world.outside, content: "x" }),
 				callTool("write", { path: "lib/.git/config", content: "[core]\n\tfsmonitor = touch x\n" }),
-				() => callTool("bash", { command: `echo x > ${world.outside}` }),
+				() => callTool("bash", { command: `echo x > '${world.outside}'` }),
 				({ lastToolResults }) => say(`I was told: ${unfenced(lastToolResults[0]?.text)}`),
 			),
 		]);

@@ -63,7 +63,7 @@ async function world() {
 
 const idsIn = (html: string) =>
 	JSON.parse(/id="report">(.*?)<\/script>/s.exec(html)?.[1] ?? "{}").agents.map(({ id }: { id: string }) => id);
-const pathIn = ({ out }: { out: string }) => /: (\/\S+)\n/.exec(out)?.[1] ?? "";
+const pathIn = ({ out }: { out: string }) => /: (\/.+)\n/.exec(out)?.[1] ?? "";
 
 test("a report is written beside the runs, its path printed; a run stands for all below it", async () => {
 	const { call, runsDir, path } = await world();

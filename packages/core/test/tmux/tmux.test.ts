@@ -179,7 +179,8 @@ describe.skipIf(!requireTool("tmux"))("a run in a tmux window", () => {
 		expect(processes).toContain(world.spec.artifacts);
 		const [global, session] = [["-g"], ["-t", "pi-subagents"]].map((of) => world.tmux("show-environment", ...of));
 		for (const seen of [processes, await global, await session]) expect(seen).not.toContain("sesame");
-		const [socket = ""] = new RegExp(`(?<=${world.spec.artifacts} )/\\S+/tie`).exec(processes) ?? [];
+		const [, ...behind] = processes.split(`${world.spec.artifacts} `);
+		const [socket = ""] = behind.flatMap((words) => /^\/.*?\/tie\b/.exec(words) ?? []);
 		expect(socket).toContain("pi-subagents-");
 		expect(existsSync(socket)).toBe(false);
 		gate.open();

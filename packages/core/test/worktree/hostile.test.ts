@@ -25,7 +25,7 @@ async function program({ home }: Repo, name: string, { isFilter = true } = {}): 
 	const path = join(home, `program-${name}`);
 	await writeFile(path, `#!/bin/sh\ntouch '${home}/ran-${name}'\n${isFilter ? "exec cat\n" : ""}`);
 	await chmod(path, 0o755);
-	return path;
+	return `'${path}'`;
 }
 
 /** A file that needs a filter, which stands in the configuration of the repository or of the user. */

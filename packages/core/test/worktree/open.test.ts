@@ -192,7 +192,7 @@ describe("a worktree", () => {
 		const it = await repo();
 		const hook = join(it.main, ".git", "hooks", "post-checkout");
 		await mkdir(join(it.main, ".git", "hooks"), { recursive: true });
-		await writeFile(hook, `#!/bin/sh\ntouch ${it.home}/hooked\n`);
+		await writeFile(hook, `#!/bin/sh\ntouch '${it.home}/hooked'\n`);
 		await chmod(hook, 0o755);
 		const elsewhere = await repo();
 		const git = gitWith({ ...it.env, GIT_DIR: join(elsewhere.main, ".git"), GIT_INDEX_FILE: "/nonexistent/index" });

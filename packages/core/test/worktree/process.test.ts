@@ -70,7 +70,7 @@ describe("a run in a process of its own", () => {
 		const { it, world: w } = await world((request) => {
 			const done = toolResults(request).length;
 			if (done === 1) return callTool("write", { path: join(it.main, "outside.txt"), content: "x" });
-			if (done === 2) return callTool("bash", { command: `echo x > ${it.main}/by-bash.txt` });
+			if (done === 2) return callTool("bash", { command: `echo x > '${it.main}/by-bash.txt'` });
 			return say("Done.");
 		});
 		const errors: boolean[] = [];

@@ -289,7 +289,7 @@ describe("the guard, in a real session", () => {
 		];
 		const before = await it.state();
 		const { errors } = await told(it, [
-			{ tool: "bash", args: { command: `ln -s ${it.main} way-out` } },
+			{ tool: "bash", args: { command: `ln -s '${it.main}' way-out` } },
 			...paths.map((path) => ({ tool: "write", args: { path, content: "x" } })),
 		]);
 		expect(errors).toEqual([false, ...paths.map(() => true)]);
@@ -312,9 +312,9 @@ describe("the guard, in a real session", () => {
 		await it.write("dirty.txt", "dirty\n");
 		const { errors, texts, outcome } = await told(it, [
 			{ tool: "bash", args: { command: "echo inside > made.txt" } },
-			{ tool: "bash", args: { command: `echo x > ${it.main}/src/a.txt; echo y > ${it.main}/new.txt` } },
-			{ tool: "bash", args: { command: `echo again >> ${it.main}/dirty.txt; false` } },
-			{ tool: "bash", args: { command: `git -C ${it.main} checkout -q -b elsewhere` } },
+			{ tool: "bash", args: { command: `echo x > '${it.main}/src/a.txt'; echo y > '${it.main}/new.txt'` } },
+			{ tool: "bash", args: { command: `echo again >> '${it.main}/dirty.txt'; false` } },
+			{ tool: "bash", args: { command: `git -C '${it.main}' checkout -q -b elsewhere` } },
 			{ tool: "bash", args: { command: "git add . && git stash -q && git stash apply -q" } },
 		]);
 		expect(errors).toEqual([false, true, true, true, true]);

@@ -12,7 +12,10 @@ async function sshArguments(
 	const root = await mkdtemp(join(tmpdir(), "m-"));
 	onTestFinished(() => rm(root, { recursive: true, force: true }));
 	const log = join(root, "words");
-	await writeFile(join(root, "ssh"), `#!/bin/sh\nprintf '%s\\n' "$@" > ${log}.new && mv ${log}.new ${log}\nexit 255\n`);
+	await writeFile(
+		join(root, "ssh"),
+		`#!/bin/sh\nprintf '%s\\n' "$@" > '${log}.new' && mv '${log}.new' '${log}'\nexit 255\n`,
+	);
 	await chmod(join(root, "ssh"), 0o755);
 	vi.stubEnv("TMPDIR", root);
 	vi.stubEnv("PATH", `${root}:${process.env.PATH}`);
