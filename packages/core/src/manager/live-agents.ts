@@ -155,9 +155,11 @@ export class Cleanups {
 
 	add(agentId: string, work: Promise<unknown> | undefined): void {
 		if (!work) return;
-		const all: Promise<unknown> = Promise.allSettled([work, this.of(agentId)]).then(() => {
+		const before = this.of(agentId);
+		const forget = (): void => {
 			if (this.#byAgent.get(agentId) === all) this.#byAgent.delete(agentId);
-		});
+		};
+		const all: Promise<void> = (before ? Promise.allSettled([work, before]) : work).then(forget, forget);
 		this.#byAgent.set(agentId, all);
 	}
 
