@@ -45,9 +45,9 @@ export async function endOf(run: LoggedRun, around: EndPlace): Promise<RunEnd | 
 	const first = await claimOf(launch, around.agentDir);
 	if (settled) return undeliveredEnd(settled, launch, first?.result.outcome);
 	const claim = first?.isProven || outlives ? first : ((await lastClaimOf(launch, around)) ?? first);
-	// One that the agent could have written counts when its process is gone, which those see who watch it.
-	const isWatchedFor = claim?.isProven === false && outlives && hasWrapperHere(launch);
-	if (claim && !isWatchedFor) return { ...claim.result, isFiled: true };
+	// One that the agent could have written counts when its process is gone; until then it is watched.
+	const isStillRunning = claim?.isProven === false && outlives && (await hasLivingWrapper(launch, around));
+	if (claim && !isStillRunning) return { ...claim.result, isFiled: true };
 	// A run that does not outlive its session ended with it, and its log says how far it had come.
 	return outlives ? undefined : interruptedEnd(launch).catch(() => undefined);
 }
@@ -115,6 +115,12 @@ async function lastClaimOf(launch: LaunchEntry, { agentDir, clock }: EndPlace): 
 	} finally {
 		letGo?.();
 	}
+}
+
+async function hasLivingWrapper(launch: LaunchEntry, { agentDir }: EndPlace): Promise<boolean> {
+	const { artifacts } = launch;
+	if (artifacts === undefined || agentDir === undefined || !hasWrapperHere(launch)) return false;
+	return (await livingWrapper({ agentDir, runDir: artifacts }).catch(() => undefined)) !== undefined;
 }
 
 /** Whether it runs in its own process on this machine. */
