@@ -6,53 +6,27 @@
 import { existsSync, realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { createEventBus, discoverAndLoadExtensions, type ExtensionFactory } from "@earendil-works/pi-coding-agent";
-import { builtFile } from "../files/built-file.ts";
-
-type Import = (url: string) => Promise<unknown>;
+import { pathToFileURL } from "node:url";
+import type { ExtensionFactory } from "@earendil-works/pi-coding-agent";
+import { lendImport } from "./lent-import.ts";
 
 /** One after another: what one is importing must not be taken for another's. */
 let turn: Promise<unknown> = Promise.resolve();
-let count = 0;
 
 /** Rejects if the file is not an extension. */
 export function importFresh(path: string): Promise<ExtensionFactory> {
 	const imported = turn.then(async () => {
-		const lent = await lendImport();
-		const module = await apart(rootOf(path), () => lent(pathToFileURL(path).href));
-		const { default: exported = module }: { default?: unknown } = Object(module);
-		if (typeof exported !== "function") throw new Error("it does not export a function");
-		return exported as ExtensionFactory;
+		const load = await lendImport();
+		return apart(rootOf(path), () => load(path));
 	});
 	turn = imported.catch(() => undefined);
 	return imported;
 }
 
-/** Beside pi's cache, for pi evaluates our file again. */
-async function lendImport(): Promise<Import> {
-	const bus = createEventBus();
-	let lent: Import | undefined;
-	bus.on("pi-subagents:import", (given) => {
-		lent = given as Import;
-	});
-	const { errors, runtime } = await discoverAndLoadExtensions([importerFile()], NOWHERE, NOWHERE, bus);
-	runtime.invalidate();
-	if (!lent) throw new Error(`pi did not load ${importerFile()}: ${errors[0]?.error ?? "it says no reason"}`);
-	return lent;
-}
-
-/** pi would otherwise also load what it finds in the directories that it is given. */
-export const NOWHERE = fileURLToPath(new URL("no-such-directory", import.meta.url || "file:///"));
-
-function importerFile(): string {
-	return builtFile(import.meta.url, ["./extension-importer.ts", "../extension-importer.ts", "./importer-entry.ts"]);
-}
-
 /** Modules below the root that Node loads meanwhile are new: ES modules by another address, others by an empty cache. */
 async function apart<T>(root: string, work: () => Promise<T>): Promise<T> {
 	const place = pathToFileURL(root).href;
-	const mark = `?pi-subagents=${++count}`;
+	const mark = `?pi-subagents=${crypto.randomUUID()}`;
 	const hooks = nodeModule.registerHooks?.({
 		resolve(specifier, context, next) {
 			const found = next(specifier, context);

@@ -11,8 +11,9 @@ import {
 	type LoadExtensionsResult,
 	SettingsManager,
 } from "@earendil-works/pi-coding-agent";
-import { importFresh, NOWHERE } from "./fresh-import.ts";
+import { importFresh } from "./fresh-import.ts";
 import { extended } from "./guarded-api.ts";
+import { NOWHERE } from "./lent-import.ts";
 
 /** An extension as code: pi's loader takes these, too. */
 export interface InlineExtension {

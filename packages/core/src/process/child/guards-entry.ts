@@ -2,12 +2,12 @@
  * The extension of ours through which a child process loads its guards, so that they hold there as in a session: pi
  * would go on where one fails. It comes first: what it refuses, nothing after it sees.
  *
- * It stays TypeScript: pi's loader would import a compiled module natively, and so everything that it imports.
+ * It stays TypeScript: only pi's loader gives it pi's modules.
  */
 import { existsSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
 import { guardedApi } from "../../extensions/guarded-api.ts";
+import { lendImport } from "../../extensions/lent-import.ts";
 import { noticeMessage } from "../pi/tunnel.ts";
 import { dismissEarlyDialogs } from "./early-dialogs.ts";
 import { type GuardFile, readGuards } from "./guard-wish.ts";
@@ -28,9 +28,7 @@ export default async function guardsEntry(pi: ExtensionAPI): Promise<void> {
 /** An error ends pi before the child has begun. */
 async function load({ name, path }: GuardFile): Promise<ExtensionFactory> {
 	try {
-		const { default: exported }: { default?: unknown } = await import(pathToFileURL(path).href);
-		if (typeof exported !== "function") throw new Error("it does not export a function");
-		return exported as ExtensionFactory;
+		return await (await lendImport())(path);
 	} catch (error) {
 		const said = error instanceof Error ? error.message : String(error);
 		const why = existsSync(path)
