@@ -31,7 +31,7 @@ export function toldResults(entries: readonly Record<string, unknown>[]): ToldRe
 				const nth = runIds.slice(0, place).filter((earlier) => isOf(id, earlier)).length;
 				const agent = agents.filter((each) => each.id === id)[nth];
 				const text = elements.filter((element) => element.includes(`<task-id>${id}</task-id>`))[nth] ?? "";
-				const path = /(\/\S+\/result\.json)<\/rest>/.exec(text)?.[1] ?? agent?.resultPath;
+				const path = /(\/[^\n]+\/result\.json)<\/rest>/.exec(text)?.[1] ?? agent?.resultPath;
 				return { runId, status: agent?.status ?? "", text, ...(path === undefined ? {} : { resultPath: path }) };
 			});
 		});

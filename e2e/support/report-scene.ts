@@ -118,7 +118,7 @@ export async function runAndReport({ env }: Scene, pi: PiBinary, command = "/sub
 	await answer();
 	await rpc.send({ type: "prompt", message: command });
 	const written = await rpc.waitFor((event) => /\S+\.html/.test(JSON.stringify(event)));
-	return /(\/[^\s"\\]+\.html)/.exec(JSON.stringify(written))?.[1] ?? "";
+	return /: (\/[^"\\]+\.html)/.exec(JSON.stringify(written))?.[1] ?? "";
 }
 
 /** Lets it happen until an agent asks the user; returns what answers and waits for the end. */

@@ -162,7 +162,7 @@ describe("memory", () => {
 	const takesNote = converse(
 		all(isKeeper, lastUserSays("Note it.")),
 		({ systemPrompt }) => {
-			const [, dir] = /Your notes are in (\S+)\. /.exec(systemPrompt) ?? [];
+			const [, dir] = /Your notes are in (.+?)\. /.exec(systemPrompt) ?? [];
 			return callTool("write", { path: `${dir}/MEMORY.md`, content: "- The word is heliotrope.\n" });
 		},
 		say("Noted."),

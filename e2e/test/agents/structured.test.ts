@@ -92,7 +92,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const files = { ".pi/subagents/repo-scout.md": preset('output_schema: {"type": "array"}\n') };
 		await using bad = await scene([parentSays(delegate, repeats), scoutSays(say(GOOD))], { files });
 		const { stdout } = await runPrint({ env: bad.env, pi }, "Please delegate.");
-		expect(stdout).toMatch(/`output_schema` of preset "repo-scout" \(\S+repo-scout\.md\) is not a usable JSON Schema/);
+		expect(stdout).toMatch(/`output_schema` of preset "repo-scout" \(.+repo-scout\.md\) is not a usable JSON Schema/);
 	});
 
 	if (isFullRun)

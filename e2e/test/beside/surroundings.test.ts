@@ -115,10 +115,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const { said, wrong } = await run({ env: it.env, pi });
 		expect(said).toMatch(/^0 Heard: No agent is launched until the settings can be understood\./);
 		expect(wrong).toMatch(
-			/until this is fixed: \S*agent\/settings\.json:\d+: "subagents" is "a lot", expected an object/,
+			/until this is fixed: .*agent\/settings\.json:\d+: "subagents" is "a lot", expected an object/,
 		);
 		expect(wrong).toMatch(
-			/until this is fixed: \S*agent\/subagents\.json:2: not valid JSON \(a key in double quotes is/,
+			/until this is fixed: .*agent\/subagents\.json:2: not valid JSON \(a key in double quotes is/,
 		);
 		expect(it.server.requests.filter(lastUserSays("Dig."))).toEqual([]);
 	});

@@ -185,7 +185,7 @@ if (isFullRun)
 			await second.prompt("Anything new?");
 			await second.send({ type: "prompt", message: "/subagent report" });
 			const written = JSON.stringify(await second.waitFor((event) => /\S+\.html/.test(JSON.stringify(event))));
-			const html = await readFile(/(\/[^\s"\\]+\.html)/.exec(written)?.[1] ?? "", "utf8");
+			const html = await readFile(/: (\/[^"\\]+\.html)/.exec(written)?.[1] ?? "", "utf8");
 			const report: Report = JSON.parse(
 				/<script type="application\/json" id="report">(.*?)<\/script>/s.exec(html)?.[1] ?? "null",
 			);

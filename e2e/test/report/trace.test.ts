@@ -37,7 +37,7 @@ test("agents of a session become a Chrome trace, and OpenTelemetry spans at the 
 	await using rpc = startRpc({ env: it.env, pi: piUnderTest() });
 	await rpc.prompt("Please delegate.");
 	const traced = async (command: string) => {
-		const path = /Trace of 1 run: (\S+\.chrome\.json)/.exec(await told(rpc, command))?.[1] ?? "";
+		const path = /Trace of 1 run: (.+\.chrome\.json)/.exec(await told(rpc, command))?.[1] ?? "";
 		const text = await readFile(path, "utf8");
 		const { traceEvents } = JSON.parse(text);
 		const names = traceEvents.flatMap(({ ph, name }: { ph: string; name: string }) => (ph === "X" ? [name] : []));

@@ -45,7 +45,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		const said = await again.waitFor((event) => JSON.stringify(event).includes("cannot be read"));
 		expect(JSON.stringify(said)).toMatch(/The journal .* cannot be read: it is /);
 		expect(await command(again, "/workflow list")).toMatch(/cannot\s+be read/);
-		expect(await command(again, "/workflow resume")).toContain("cannot be read");
+		expect(await command(again, "/workflow resume")).toMatch(/cannot\s+be read/);
 		expect(await readFile(other, "utf8")).toBe("belongs to another program\n");
 	});
 });

@@ -43,7 +43,7 @@ test("rpc: it replaces ours, follows the file with a reload, and problems are sa
 		(event) =>
 			event.type === "extension_ui_request" &&
 			event.method === "notify" &&
-			/tool text[\s\S]*\{\{oops\}\} is\s+no placeholder/.test(event.message),
+			/tool text[\s\S]*\{\{oops\}\}\s+is\s+no\s+placeholder/.test(event.message),
 	);
 
 	await writeFile(join(it.env.agentDir, FILE), "Other words.\n");

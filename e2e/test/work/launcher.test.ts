@@ -122,7 +122,7 @@ describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 	});
 
 	test("inside the recipe, network, home and the parent's files are out of reach, also for the verify command", async () => {
-		const check = `verify: "test -e made.txt && test ! -e $HOME/.ssh && touch checked.txt"`;
+		const check = `verify: 'test -e made.txt && test ! -e "$HOME/.ssh" && touch checked.txt'`;
 		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [
 			parentSays(launch(), tellsParent),
 			tries(port),
