@@ -13,8 +13,8 @@ const PI = ["@earendil-works/pi-ai", "@earendil-works/pi-coding-agent", "@earend
 
 /** `ours`: packages of this workspace. `others`: anything from the registry. `pure`: entries without Node or pi. `withoutPi`: entries that load where no pi is installed. `bundles`: what the build puts into them. */
 const RULES = {
-	progress: { ours: [], others: [], pure: ["index.ts"] },
-	presets: { ours: [], others: ["yaml"], withoutPi: ["index.ts"] },
+	progress: { ours: [], others: ["typebox"], pure: ["index.ts", "schema/index.ts"] },
+	presets: { ours: ["progress"], others: ["yaml"], withoutPi: ["index.ts"] },
 	core: {
 		ours: ["progress"],
 		others: [...PI, "typebox"],
@@ -52,7 +52,7 @@ const RULES = {
 		bundles: ["@earendil-works/pi-tui"],
 	},
 	schedule: { ours: [], others: ["croner"], withoutPi: ["index.ts"] },
-	rpc: { ours: [], others: [], pure: ["index.ts"] },
+	rpc: { ours: ["progress"], others: [], typesOnly: ["progress"], pure: ["index.ts"] },
 	extension: {
 		ours: [
 			"commands",

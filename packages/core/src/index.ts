@@ -1,4 +1,14 @@
-export type { AbortedBy, ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+export type { AbortedBy, ChildEvent, LaunchedBy, Outcome, RunnerName, Usage } from "@pi-subagents/progress";
+export {
+	isSettled,
+	isThinkingLevel,
+	LAUNCHERS,
+	RUNNER_NAMES,
+	type SettledStatus,
+	type Status,
+	THINKING_LEVELS,
+	type ThinkingLevel,
+} from "@pi-subagents/progress";
 export { type Alert, type AlertPorts, type AlertRules, alertSequence, followAlerts } from "./alert/alert.ts";
 export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
 export { type Clock, countDown, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
@@ -20,58 +30,47 @@ export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } fr
 export type { ManagerScope } from "./manager/scope.ts";
 export { isToolOf } from "./mcp/names.ts";
 export type { AgentUi, Dialog, DialogAnswer, ExtensionNotice } from "./model/dialog.ts";
-export type {
-	AgentAnswered,
-	AgentAsked,
-	AgentEvent,
-	AgentIdentity,
-	AgentQueued,
-	AgentSettled,
-	AgentStarted,
-	AgentSteered,
-	Envelope,
-	GivenByCall,
-	LaunchedBy,
-	LifeCycleEvent,
-	MovedToBackground,
-	ResultArchived,
-	RunnerName,
-} from "./model/event.ts";
-export { LAUNCHERS } from "./model/event.ts";
+export type { AgentEvent, Envelope, LifeCycleEvent } from "./model/event.ts";
 export type { LivePiece, PieceListener } from "./model/live-piece.ts";
 export { abortedOutcome, outcomeOf } from "./model/outcome.ts";
 export { allTools } from "./model/own-tools.ts";
-export {
-	type Addressee,
-	type Answer,
-	type Audience,
-	fencedQuestion,
-	type Question,
-} from "./model/question.ts";
+export { type Addressee, type Audience, fencedQuestion } from "./model/question.ts";
 export type { AgentRecord } from "./model/record.ts";
 export { reduce } from "./model/reduce.ts";
 export {
 	type Checkpoint,
 	type ChildSession,
-	type Confinement,
 	type Emit,
 	INHERITED,
-	isThinkingLevel,
-	type Limits,
-	type McpSpec,
-	type MemoryScope,
-	type OutputSpec,
-	type ResolvedField,
 	type Run,
 	type RunIdentity,
 	type Runner,
 	type RunSpec,
 	runIdOf,
-	type SpecOrigin,
 	type Stop,
-	type ThinkingLevel,
 } from "./model/runner.ts";
-export { isSettled, type SettledStatus, type Status } from "./model/status.ts";
+export type {
+	AgentAnswered,
+	AgentAsked,
+	AgentQueued,
+	AgentSettled,
+	AgentStarted,
+	AgentSteered,
+	MovedToBackground,
+	ResultArchived,
+} from "./model/schema/events.ts";
+export type { AgentIdentity } from "./model/schema/launch.ts";
+export type { Answer, Question } from "./model/schema/question.ts";
+export type {
+	Confinement,
+	GivenByCall,
+	Limits,
+	McpSpec,
+	MemoryScope,
+	OutputSpec,
+	ResolvedField,
+	SpecOrigin,
+} from "./model/schema/spec.ts";
 export { type Archive, type Snapshot, Store, type StoreChange, type StoreListener } from "./model/store.ts";
 export type { Transcript, TranscriptEntry } from "./model/transcript.ts";
 export { addUsage, billedTokens, cachedShare, NO_USAGE, type TreeUsage, treeUsage, workTokens } from "./model/usage.ts";

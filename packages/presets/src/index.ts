@@ -35,7 +35,6 @@ export type {
 	Problem,
 	Replaced,
 	SourceKind,
-	Thinking,
 	Verify,
 	WorktreeFields,
 } from "./model/preset.ts";

@@ -5,10 +5,11 @@
  */
 import { checkArguments } from "./arguments/check-arguments.ts";
 import { clip } from "./clip.ts";
-import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult, Verification, Verified } from "./events.ts";
 import { formatDuration } from "./format.ts";
 import type { Notices, Phrase } from "./phrases.ts";
 import { sanitizeClipped } from "./sanitize.ts";
+import type { AssistantText, ChildEvent, Retrying, ToolCall, ToolResult, Verified } from "./schema/events.ts";
+import type { Verification } from "./schema/outcome.ts";
 import { fillTemplate, type Lookup } from "./template.ts";
 import { type DescribeOptions, type Wording, wordingFor } from "./wording.ts";
 

@@ -2,35 +2,6 @@
 export { checkArguments } from "./arguments/check-arguments.ts";
 export { beginningOf } from "./clip.ts";
 export { createDescriber, type Description, describe, describeAll, type Memory, type PendingCall } from "./describe.ts";
-export type {
-	Aborted,
-	AbortedBy,
-	AssistantText,
-	ChildEvent,
-	ClaimedBy,
-	Compacted,
-	Compacting,
-	Completed,
-	CutBy,
-	Failed,
-	FallingBack,
-	Idle,
-	Outcome,
-	PhaseProgress,
-	Retrying,
-	Structured,
-	ToolCall,
-	ToolResult,
-	TurnEnded,
-	Unstructured,
-	Usage,
-	UsageReported,
-	ValidationError,
-	Verification,
-	Verified,
-	Verifying,
-	WorktreeReport,
-} from "./events.ts";
 export { type FenceKind, type FenceOptions, fence, unfenced } from "./fence.ts";
 export { formatCost, formatCount, formatDuration, formatTokens } from "./format.ts";
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
@@ -38,6 +9,59 @@ export { type BlockDelta, blockDelta, normalize, textDelta } from "./normalize.t
 export type { Notices, Phrase } from "./phrases.ts";
 export { safeJson } from "./safe-json.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
+export type {
+	AssistantText,
+	ChildEvent,
+	Compacted,
+	Compacting,
+	FallingBack,
+	Idle,
+	PhaseProgress,
+	Retrying,
+	ToolCall,
+	ToolResult,
+	TurnEnded,
+	UsageReported,
+	Verified,
+	Verifying,
+} from "./schema/events.ts";
+export type {
+	Aborted,
+	Completed,
+	Failed,
+	Outcome,
+	Structured,
+	Unstructured,
+	Usage,
+	ValidationError,
+	Verification,
+	WorktreeReport,
+} from "./schema/outcome.ts";
+export {
+	ABORTERS,
+	type AbortedBy,
+	ADDRESSEES,
+	ANSWERERS,
+	CHILD_EVENT_TYPES,
+	CHOSEN_RUNNERS,
+	type ChosenRunner,
+	CLAIMANTS,
+	type ClaimedBy,
+	CUTTERS,
+	type CutBy,
+	isOneOf,
+	isSettled,
+	isThinkingLevel,
+	LAUNCHERS,
+	type LaunchedBy,
+	RUNNER_NAMES,
+	type RunnerName,
+	SETTLED_STATUSES,
+	type SettledStatus,
+	type Status,
+	THINKING_LEVELS,
+	type ThinkingLevel,
+} from "./schema/vocabulary.ts";
 export {
 	checkOutput,
 	claimText,

@@ -2,7 +2,8 @@
  * Translates pi's session events, live or as parsed JSON lines, into our vocabulary.
  * Input is untrusted: unknown values give no event, and it never throws.
  */
-import type { AssistantText, ChildEvent, Compacted, ToolCall, ToolResult, Usage } from "./events.ts";
+import type { AssistantText, ChildEvent, Compacted, ToolCall, ToolResult } from "./schema/events.ts";
+import type { Usage } from "./schema/outcome.ts";
 
 /**
  * Translates one pi session event (or one parsed line of `pi --mode json`) into child events.

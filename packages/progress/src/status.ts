@@ -4,10 +4,11 @@
  * while rendering would crash the host.
  */
 import { clip } from "./clip.ts";
-import type { Aborted, AbortedBy, ClaimedBy, Completed, CutBy, Outcome, Verification } from "./events.ts";
 import { fence } from "./fence.ts";
 import { formatDuration } from "./format.ts";
 import { sanitizeBlock, sanitizeClipped } from "./sanitize.ts";
+import type { Aborted, Completed, Outcome, Verification } from "./schema/outcome.ts";
+import type { AbortedBy, ClaimedBy, CutBy } from "./schema/vocabulary.ts";
 
 /** The word, the icon (one column wide), and the name of the colour in pi's themes. */
 export interface StatusLook {

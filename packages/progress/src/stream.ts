@@ -4,12 +4,12 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { createDescriber } from "./describe.ts";
-import type { ChildEvent } from "./events.ts";
 import { formatCount } from "./format.ts";
 import { createLineSplitter, MAX_LINE_BYTES } from "./lines.ts";
 import { normalize } from "./normalize.ts";
 import { safeJson } from "./safe-json.ts";
 import { sanitize } from "./sanitize.ts";
+import type { ChildEvent } from "./schema/events.ts";
 
 /** The process around the command. */
 export interface Terminal {

@@ -1,3 +1,4 @@
+export type { WorktreeReport as Worktree } from "@pi-subagents/progress";
 export { RpcError } from "./ask.ts";
 export type { Bus } from "./bus.ts";
 export type { SpawnRequest, Subagents } from "./client.ts";
@@ -13,7 +14,7 @@ export {
 	type SettledAgent,
 	type WrittenPiece,
 } from "./lifecycle.ts";
-export type { Aborted, Completed, Failed, Outcome, Worktree } from "./outcome.ts";
+export type { Aborted, Completed, Failed, Outcome } from "./outcome.ts";
 export {
 	type AgentDefinition,
 	type AgentInfo,

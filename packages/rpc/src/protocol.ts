@@ -2,6 +2,7 @@
  * The messages that extensions exchange over pi's event bus: protocol version 2 and additions to it.
  * Types and names only: nothing here listens, sends or keeps state.
  */
+import type { Status } from "@pi-subagents/progress";
 import type { SettledAgent } from "./lifecycle.ts";
 
 export const PROTOCOL_VERSION = 2;
@@ -177,7 +178,7 @@ export interface AgentInfo {
 	/** The name of its preset. */
 	type: string;
 	description: string;
-	status: "queued" | "running" | "waiting" | "completed" | "failed" | "aborted";
+	status: Status;
 	/** 1 for an agent started by the session. */
 	depth: number;
 	/** The agent that started it, if any. */

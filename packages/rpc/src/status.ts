@@ -1,4 +1,5 @@
 /** Converts between our statuses and those of version 2. Pure. */
+import type { Status } from "@pi-subagents/progress";
 import type { Outcome } from "./outcome.ts";
 
 /** The statuses of version 2. `steered`: it reached its turn limit and was asked to finish. */
@@ -25,10 +26,7 @@ const BY: Readonly<Record<string, V2Status>> = {
  * toV2Status("waiting"); // "running"
  * ```
  */
-export function toV2Status(
-	status: "queued" | "running" | "waiting" | "completed" | "failed" | "aborted",
-	outcome?: { status: string; by?: string; wrappedUp?: boolean },
-): V2Status {
+export function toV2Status(status: Status, outcome?: { status: string; by?: string; wrappedUp?: boolean }): V2Status {
 	switch (status) {
 		case "queued":
 		case "running":

@@ -1,5 +1,6 @@
 /** The delegation tree of sub-agents, for any data source. */
 
+export type { Status as ViewStatus } from "@pi-subagents/progress";
 export { render, renderTree } from "./render/render.ts";
 export { type PiTheme, piTheme, type Theme } from "./render/theme.ts";
 export { AgentWidget, type AgentWidgetOptions, type WidgetClock } from "./render/widget.ts";
@@ -9,7 +10,7 @@ export type { Counts } from "./tree/counts.ts";
 export type { AgentSource } from "./tree/live-tree.ts";
 export { type InTree, treeOrder } from "./tree/order.ts";
 export { buildTree, type Tree, type TreeNode } from "./tree/tree.ts";
-export type { AgentView, Rank, ViewStatus } from "./tree/view.ts";
+export type { AgentView, Rank } from "./tree/view.ts";
 export {
 	type ConversationEntry,
 	type ConversationSource,

@@ -1,12 +1,10 @@
 /** Recorded runs → the events that a store saw when they ran, on one time axis. Pure. */
-import type { AgentEvent, ChildEvent, LaunchedBy, LifeCycleEvent, RunnerName } from "@pi-subagents/core";
-import { LAUNCHERS } from "@pi-subagents/core";
+import type { AgentEvent, ChildEvent, LaunchedBy, LifeCycleEvent } from "@pi-subagents/core";
+import { LAUNCHERS, RUNNER_NAMES } from "@pi-subagents/core";
 import type { RunInput } from "@pi-subagents/report";
 
 /** Pauses in which nothing ran are shortened to this. */
 const LONGEST_GAP_MS = 2_000;
-
-const RUNNERS: readonly RunnerName[] = ["session", "process", "tmux", "remote", "workflow"];
 
 type Numberless = AgentEvent extends infer Event ? (Event extends AgentEvent ? Omit<Event, "seq"> : never) : never;
 
@@ -41,7 +39,7 @@ function eventsOf({ meta, lines, result }: RunInput, known: ReadonlySet<string>)
 			description: spec.description,
 			task,
 			cwd,
-			runner: RUNNERS.find((each) => each === spec.runner) ?? "session",
+			runner: RUNNER_NAMES.find((each) => each === spec.runner) ?? "session",
 			isBackground,
 		},
 		model: result?.resolvedModel ?? meta.resolvedModel,

@@ -5,8 +5,8 @@
 import { endText, lookOf, type Outcome, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { clip } from "../base/error.ts";
-import type { AgentIdentity } from "../model/event.ts";
 import type { AgentRecord } from "../model/record.ts";
+import type { AgentIdentity } from "../model/schema/launch.ts";
 import type { Store } from "../model/store.ts";
 import { durationOf } from "../report/details.ts";
 

@@ -7,7 +7,7 @@ import { sanitize } from "@pi-subagents/progress";
 import { clip } from "../base/error.ts";
 import { defined } from "../base/values.ts";
 import type { RunSpec } from "../model/runner.ts";
-import { type EventLine, isLifeCycleLine } from "../runs/format/layout.ts";
+import { type EventLine, isLifeCycleLine } from "../runs/format/lines.ts";
 import { shownCommand } from "./checked-outcome.ts";
 import { checkedUsage } from "./checked-result.ts";
 import { modelName } from "./names.ts";

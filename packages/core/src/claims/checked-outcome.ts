@@ -18,7 +18,8 @@ import { clip } from "../base/error.ts";
 import { defined } from "../base/values.ts";
 import { commandText } from "../commands/run-command.ts";
 import { checkAnswer } from "../conversation/answer-check.ts";
-import type { RunSpec, VerifySpec } from "../model/runner.ts";
+import type { RunSpec } from "../model/runner.ts";
+import type { VerifySpec } from "../model/schema/spec.ts";
 import { judgeJson } from "../output/check-answer.ts";
 
 /** The parts of a spec that decide what an outcome may have. */

@@ -1,7 +1,7 @@
 /** Counts a run's turns and decides when it must finish. Pure. */
 import type { CutBy, Outcome } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
-import type { Limits } from "../model/runner.ts";
+import type { Limits } from "../model/schema/spec.ts";
 
 /** `wrap_up`: take away its tools and ask for the answer. `end`: its grace turns are used up. */
 export type Verdict = "go" | "wrap_up" | "end";

@@ -5,7 +5,7 @@
 import type { Usage } from "@pi-subagents/progress";
 import { nearBudget, type Overrun, overrun } from "../model/budget.ts";
 import type { AgentRecord } from "../model/record.ts";
-import type { Limits } from "../model/runner.ts";
+import type { Limits } from "../model/schema/spec.ts";
 import type { Store } from "../model/store.ts";
 import { addUsage, NO_USAGE, usageSince } from "../model/usage.ts";
 import type { LiveAgent } from "./live-agents.ts";

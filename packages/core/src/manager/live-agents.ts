@@ -1,11 +1,12 @@
 /** The manager's private state of agents that have not settled: handles, waiters, open questions. */
 import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
-import { defined } from "../base/values.ts";
 import { endsTools } from "../model/deadlines.ts";
-import type { AgentIdentity } from "../model/event.ts";
-import type { Addressee, Answer, Question } from "../model/question.ts";
-import type { LaunchInfo, Limits, Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
+import type { Addressee } from "../model/question.ts";
+import type { Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
+import type { LaunchInfo } from "../model/schema/launch.ts";
+import type { Answer, Question } from "../model/schema/question.ts";
+import type { Limits } from "../model/schema/spec.ts";
 import { NO_USAGE } from "../model/usage.ts";
 
 export interface LiveAgent {
@@ -170,23 +171,6 @@ export class Cleanups {
 	async done(): Promise<void> {
 		await Promise.all(this.#byAgent.values());
 	}
-}
-
-/** The agent as the `agent_queued` event describes it. */
-export function identityOf({ spec }: LiveAgent, launch: LaunchInfo): AgentIdentity {
-	const { type, description, task, cwd, runner, machine, launcher, model, requestedModel, limits } = spec;
-	const { outlives, artifacts, isolation, given } = spec;
-	return {
-		...launch,
-		type,
-		description,
-		task,
-		cwd,
-		runner,
-		model,
-		...defined({ machine, launcher, requestedModel, maxTurns: limits.maxTurns, outlives, artifacts, given }),
-		...(isolation === undefined ? {} : { isolation: isolation.kind }),
-	};
 }
 
 /** All live agents. The process stays alive as long as one of them needs it; detached ones do not. */

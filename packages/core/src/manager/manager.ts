@@ -2,6 +2,8 @@
  * The operations on agents: launch, wait, steer, stop, ask, answer, resume. Only the manager dispatches events;
  * everything else about an agent is in its record in the store.
  */
+
+import type { LaunchedBy, RunnerName } from "@pi-subagents/progress";
 import { checkArguments, type Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
@@ -9,11 +11,12 @@ import { visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
 import { isYes, type SessionLimits } from "../model/budget.ts";
 import type { Dialog, DialogAnswer } from "../model/dialog.ts";
-import type { AgentEvent, LaunchedBy, RunnerName } from "../model/event.ts";
+import type { AgentEvent } from "../model/event.ts";
 import { type PieceListener, watchWhenStarted } from "../model/live-piece.ts";
-import { type Answer, type Audience, type Question, unanswered, type WhyUnanswered } from "../model/question.ts";
+import { type Audience, unanswered } from "../model/question.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { ChildSession, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import type { Answer, Question, WhyUnanswered } from "../model/schema/question.ts";
 import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";

@@ -4,15 +4,8 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import {
-	type Addressee,
-	type Answer,
-	type Audience,
-	addresseeOf,
-	type Question,
-	questionMessage,
-	unanswered,
-} from "../model/question.ts";
+import { type Addressee, type Audience, addresseeOf, questionMessage, unanswered } from "../model/question.ts";
+import type { Answer, Question } from "../model/schema/question.ts";
 import type { Store } from "../model/store.ts";
 import type { AskedQuestion, LiveAgent, OpenQuestion } from "./live-agents.ts";
 import type { RunLifecycle } from "./run-lifecycle.ts";

@@ -2,25 +2,25 @@
  * Runs live agents from the queue to settlement: slots, runner, events, deadlines, checkpoints. Private to the
  * manager, which decides what is allowed; this is how it is done.
  */
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome, RunnerName } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { defined } from "../base/values.ts";
 import { silentMs } from "../model/deadlines.ts";
-import type { LifeCycleEvent, RunnerName } from "../model/event.ts";
+import type { LifeCycleEvent } from "../model/event.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { AgentRecord } from "../model/record.ts";
 import {
 	type Checkpoint,
 	type Emit,
-	type LaunchInfo,
 	type Run,
 	type Runner,
 	type RunSpec,
 	runIdOf,
 	type Stop,
 } from "../model/runner.ts";
+import { agentIdentity, type LaunchInfo } from "../model/schema/launch.ts";
 import type { Store } from "../model/store.ts";
 import { type HoldReason, holdText } from "../queue/hold-reason.ts";
 import type { SlotLimits } from "../queue/limits.ts";
@@ -31,7 +31,6 @@ import { Checkpoints, providerOf } from "./checkpoints.ts";
 import {
 	type AdoptedRun,
 	Cleanups,
-	identityOf,
 	type LiveAgent,
 	LiveAgents,
 	newLiveAgent,
@@ -148,7 +147,7 @@ export class RunLifecycle {
 		const held = slot === "granted" ? undefined : this.holdReason(id);
 		const waits = held && holdText(held);
 		live.hasWaited = slot !== "granted";
-		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch), ...defined({ waits }) });
+		this.dispatch(id, { type: "agent_queued", agent: agentIdentity(live.spec, launch), ...defined({ waits }) });
 		if (slot === "granted") this.#start(id);
 	}
 
@@ -160,7 +159,11 @@ export class RunLifecycle {
 		live.restedAt = this.#steady.now();
 		live.sparedUntil = live.restedAt + CATCH_UP_MS;
 		this.#liveAgents.add(live);
-		this.dispatch(id, { type: "agent_queued", agent: identityOf(live, launch) }, { at: Math.min(queuedAt, now) });
+		this.dispatch(
+			id,
+			{ type: "agent_queued", agent: agentIdentity(live.spec, launch) },
+			{ at: Math.min(queuedAt, now) },
+		);
 		this.#checkpoints.open(id);
 		this.dispatch(id, { type: "agent_started" }, { at: Math.min(startedAt, now) });
 		// Even if a listener has stopped it already: only a rejoined run can be ended.

@@ -4,7 +4,7 @@
  */
 import { AgentError } from "../base/error.ts";
 import { extendSession, type SessionLimits, sessionParts } from "../model/budget.ts";
-import type { Limits } from "../model/runner.ts";
+import type { Limits } from "../model/schema/spec.ts";
 import type { Spent, Store } from "../model/store.ts";
 
 export interface SessionBudgetOptions {

@@ -1,6 +1,6 @@
 /** What an agent waits for, in its record. It may wait for several answers at once. Private to the manager. */
 import { defined } from "../base/values.ts";
-import type { Answer } from "../model/question.ts";
+import type { Answer } from "../model/schema/question.ts";
 import type { Store } from "../model/store.ts";
 import type { AskedQuestion, LiveAgent } from "./live-agents.ts";
 import type { RunLifecycle } from "./run-lifecycle.ts";

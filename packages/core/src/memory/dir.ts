@@ -6,7 +6,7 @@ import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { unlessThere } from "../files/create.ts";
 import { isWithin } from "../files/within.ts";
-import type { MemoryScope } from "../model/runner.ts";
+import type { MemoryScope } from "../model/schema/spec.ts";
 import { hideFromGit } from "../runs/git-ignore.ts";
 
 export interface MemoryOptions {

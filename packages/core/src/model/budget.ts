@@ -1,7 +1,7 @@
 /** Whether an agent and its descendants have used up their budget. Pure. */
 import { formatCost, formatTokens, type Usage } from "@pi-subagents/progress";
 import { isNear, type NearLimit } from "./deadlines.ts";
-import type { Limits } from "./runner.ts";
+import type { Limits } from "./schema/spec.ts";
 import type { Spent } from "./store.ts";
 import { billedTokens } from "./usage.ts";
 

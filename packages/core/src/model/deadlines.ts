@@ -1,7 +1,8 @@
 /** When a running agent has taken too long, is close to that, or has gone silent. Pure: the time is an argument. */
 import { type ChildEvent, type CutBy, formatDuration } from "@pi-subagents/progress";
 import type { AgentRecord } from "./record.ts";
-import type { Limits, Stop } from "./runner.ts";
+import type { Stop } from "./runner.ts";
+import type { Limits } from "./schema/spec.ts";
 
 /** What is known of a live run besides its record. */
 export interface Pace {

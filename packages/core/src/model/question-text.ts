@@ -1,7 +1,7 @@
 /** The `ask_main_session` tool as a child's model sees it, wherever the child runs. Pure. */
 import { fence } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
-import type { Answer, Question, WhyUnanswered } from "./question.ts";
+import type { Answer, Question, WhyUnanswered } from "./schema/question.ts";
 
 export const ASK_TOOL = {
 	name: "ask_main_session",

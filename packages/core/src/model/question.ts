@@ -1,29 +1,7 @@
 /** Agents' questions and who can answer them. Pure. */
 import { fence } from "@pi-subagents/progress";
 import type { AgentRecord } from "./record.ts";
-
-export interface Question {
-	question: string;
-	/** Background for the one who answers. */
-	context?: string;
-	/** Used if no answer comes in time. */
-	defaultAnswer?: string;
-	/** How long to wait before the default is used; forever when absent. */
-	timeoutMs?: number;
-	/** Only a person may answer: neither an agent above nor the session's model. */
-	isForUser?: boolean;
-}
-
-/** Whose answer it is; with `nobody` the agent must decide by itself. */
-export type Answer =
-	| { by: "agent" | "session" | "user"; text: string }
-	| { by: "default"; text: string; why?: WhyUnanswered }
-	| { by: "nobody"; why?: WhyUnanswered };
-
-/** Why no one answered: the user saw the question and dismissed it, its time was up, or no one could be asked. */
-export const WHY_UNANSWERED = ["dismissed", "timeout", "absent"] as const;
-
-export type WhyUnanswered = (typeof WHY_UNANSWERED)[number];
+import type { Answer, Question, WhyUnanswered } from "./schema/question.ts";
 
 /** The answer to a question that no one answers. */
 export function unanswered({ defaultAnswer }: Question, why: WhyUnanswered): Answer {

@@ -1,8 +1,9 @@
 /** What is known about an agent, as plain JSON. Only `reduce` creates records; nothing else changes them. */
-import type { Memory, Outcome, PhaseProgress, Usage, WaitsFor } from "@pi-subagents/progress";
+import type { Memory, Outcome, PhaseProgress, Status, Usage, WaitsFor } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
-import type { AgentEvent, AgentIdentity, AgentQueued } from "./event.ts";
-import type { Status } from "./status.ts";
+import type { AgentEvent } from "./event.ts";
+import type { AgentQueued } from "./schema/events.ts";
+import type { AgentIdentity } from "./schema/launch.ts";
 import { NO_USAGE } from "./usage.ts";
 
 export interface AgentRecord extends AgentIdentity {

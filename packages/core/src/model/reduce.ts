@@ -5,16 +5,9 @@
 import { beginningOf, type ChildEvent, describe, type Outcome } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
-import type {
-	AgentAsked,
-	AgentEvent,
-	AgentQueued,
-	AgentSettled,
-	AgentStarted,
-	Envelope,
-	ResultArchived,
-} from "./event.ts";
+import type { AgentEvent, Envelope } from "./event.ts";
 import { type AgentRecord, newRecord } from "./record.ts";
+import type { AgentAsked, AgentQueued, AgentSettled, AgentStarted, ResultArchived } from "./schema/events.ts";
 import { addUsage } from "./usage.ts";
 
 /**

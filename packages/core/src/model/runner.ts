@@ -1,7 +1,8 @@
 /** The port behind which children run, and the contract of every runner. */
 import type { AbortedBy, ChildEvent, CutBy, Outcome, WorktreeReport } from "@pi-subagents/progress";
-import type { AgentIdentity, GivenByCall, RunnerName } from "./event.ts";
 import type { PieceListener } from "./live-piece.ts";
+import type { LaunchInfo } from "./schema/launch.ts";
+import type { Limits, SpecFields } from "./schema/spec.ts";
 
 /**
  * The key under which a spec carries the inherited conversation. Specs are stored as JSON in several places where
@@ -10,177 +11,9 @@ import type { PieceListener } from "./live-piece.ts";
 export const INHERITED = Symbol.for("@pi-subagents/core:inherited");
 
 /** Everything a runner needs, resolved: it looks nothing up and decides nothing. */
-export interface RunSpec {
-	/** The name of the preset. */
-	type: string;
-	description: string;
-	task: string;
-	/** Absolute. */
-	cwd: string;
-	runner: RunnerName;
-	/** The name of the machine that it runs on, for runner `remote`. */
-	machine?: string;
-	/** It is run again, once and from the start, if its machine loses it. Only for runner `remote`. */
-	retry?: "lost";
-	/** The name of the program, from the user's settings, that the child and its checks run inside. */
-	launcher?: string;
-	/** `provider/id` of an available model. */
-	model: string;
-	thinking?: ThinkingLevel;
-	/** The tools that it may use, besides ours: see `allTools`. */
-	tools: readonly string[];
-	/** Those of our own tools that it does not get. */
-	withheld?: readonly string[];
-	/** The MCP servers that it connects; their tools are among `tools`. None when absent. */
-	mcp?: McpSpec;
-	/** The preset's prompt, after pi's own system prompt or instead of it. */
-	systemPrompt?: { mode: "append" | "replace"; text: string };
-	/** Which of the user's extensions the child loads: all, none, or those named. None when absent. */
-	extensions?: boolean | readonly string[];
-	excludeExtensions?: readonly string[];
-	/** Which skills it has: all, none, or those named. All when absent. */
-	skills?: boolean | readonly string[];
-	/** Which presets it may launch; none when absent. */
-	subagents?: "*" | readonly string[];
-	/** The JSON Schema of the answer, and how often the agent may correct it. */
-	output?: OutputSpec;
-	/** The command that checks its work before the run ends, or why none does. */
-	verify?: VerifySpec | NotVerified;
-	/** `provider/id` of models to try, in order, if the provider fails before any tool ran. */
-	fallbackModels?: readonly string[];
-	/** It works in its own checkout, made from the last commit or from the working tree. */
-	isolation?: { kind: "worktree"; base: "head" | "dirty"; setup?: WorktreeSetup };
-	/** The only directory where it may write files. Set if it has its own checkout, or is launched from within one. */
-	confinedTo?: Confinement;
-	/** It starts with the launching agent's conversation. */
-	inheritsContext?: boolean;
-	/** That conversation at launch. */
+export interface RunSpec extends SpecFields {
+	/** The conversation at launch of the agent that it inherits it from. */
 	[INHERITED]?: readonly unknown[];
-	/** Its earlier conversation is compacted before the task; a failed compaction does not stop the run. */
-	compactsFirst?: true;
-	/** Which notes it reads and keeps across its runs. */
-	memory?: MemoryScope;
-	/** The directory of these notes. Absent if there are none and none can be kept. */
-	memoryDir?: string;
-	/** The run continues when the launching session ends. Only for runners that can `detach`. */
-	outlives?: boolean;
-	/** The parent directory of all runs' files. When absent, none are kept. */
-	runsDir?: string;
-	/** The preset's file, and the model as requested: for readers of the run's files. */
-	presetSource?: string;
-	requestedModel?: string;
-	limits: Limits;
-	/** What the call said that no preset or setting repeats: the agent's next run needs it again. */
-	given?: GivenByCall;
-	/** Who decided each resolved field. */
-	origins: Readonly<Partial<Record<ResolvedField, SpecOrigin>>>;
-	/** How the request was interpreted, where that is not obvious. */
-	warnings: readonly string[];
-}
-
-export interface McpSpec {
-	/** Their names, with `_` for `-`. */
-	servers: readonly string[];
-	/** Tools that it must not have, where `tools` has a pattern for all tools of a server. */
-	denied?: readonly string[];
-	/** What is missing does not fail the run: the preset was written for another program. */
-	isOptional?: true;
-}
-
-export interface OutputSpec {
-	schema: Readonly<Record<string, unknown>>;
-	/** How many corrections are allowed; 0 fails immediately. */
-	repairs: number;
-}
-
-/** A command that must succeed in the agent's directory after its answer. */
-export interface VerifySpec {
-	/** Text for the user's shell, or a program with its arguments. */
-	command: string | readonly string[];
-	/** Absent: no limit. */
-	timeoutMs?: number;
-	/** What it prints is JSON, and becomes the run's structured result. */
-	output?: "json";
-	/** What that JSON must match. */
-	schema?: OutputSpec["schema"];
-	/** How often the agent is asked to fix its work; 0 fails immediately. */
-	repairs: number;
-}
-
-/** Where a new checkout is, and what makes it ready to work in. Other paths are relative to its root. */
-export interface WorktreeSetup {
-	/** Where the checkout is made: relative to the repository, absolute, or in the home directory (`~/…`). */
-	dir?: string;
-	/** Directories and files of the user's checkout that it shares. */
-	link?: readonly string[];
-	/** Patterns of ignored files that are copied, as in `.gitignore`. */
-	include?: readonly string[];
-	/** Whether the patterns in the checkout's `.worktreeinclude` count, too. */
-	readsIncludeFile?: boolean;
-	/** A command that must succeed before the agent starts: text for the user's shell, or a program with its arguments. */
-	setup?: string | readonly string[];
-	/** Absent: no limit. */
-	setupTimeoutMs?: number;
-}
-
-interface NotVerified {
-	/** Why the preset's command does not run. */
-	skipped: string;
-}
-
-export interface Confinement {
-	/** The root of its checkout. */
-	root: string;
-	/** The directory of the checkout's record, if that is not beside it. */
-	records?: string;
-	/** The user's directory it was originally made from. It is trusted as that one is. */
-	origin: string;
-	/** The checkout it was made from, and those above: its commands must not change them. */
-	watches: readonly string[];
-}
-
-/** The project's notes, shared or only on this machine, or the user's own. */
-export type MemoryScope = "project" | "local" | "user";
-
-/** Limits of a run. An absent one is no limit. */
-export interface Limits {
-	/** After this many turns it is asked to finish. */
-	maxTurns?: number;
-	/** How many turns it then has left. */
-	graceTurns?: number;
-	timeoutMs?: number;
-	toolTimeoutMs?: number;
-	idleTimeoutMs?: number;
-	budgetTokens?: number;
-	/** In US dollars. */
-	budgetCost?: number;
-	/** What percentage of time, turns or budget is kept for the answer: it is asked to finish that long before its end. */
-	wrapUpPercent?: number;
-	/** After this long without a sign of life it is shown as stalled. Nothing else happens. */
-	stalledAfterMs?: number;
-}
-
-export type ResolvedField =
-	| "model"
-	| "thinking"
-	| "tools"
-	| "promptMode"
-	| "runner"
-	| "machine"
-	| "retry"
-	| "launcher"
-	| "cwd"
-	| keyof Limits;
-
-/** Precedence: the call, settings for the preset, the preset, defaults for all agents, the parent. */
-export type SpecOrigin = "call" | "settings" | "preset" | "parent" | "default";
-
-const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-
-export type ThinkingLevel = (typeof THINKING_LEVELS)[number];
-
-export function isThinkingLevel(value: unknown): value is ThinkingLevel {
-	return THINKING_LEVELS.some((level) => level === value);
 }
 
 /** Which run of which agent this is. */
@@ -193,12 +26,6 @@ export interface RunIdentity {
 	/** Who launched it and when: for readers of its files. Absent for a rejoined run, whose files say so. */
 	launchInfo?: LaunchInfo & { queuedAt: number };
 }
-
-/** What a launch says about an agent besides its spec. */
-export type LaunchInfo = Pick<
-	AgentIdentity,
-	"name" | "parentAgentId" | "depth" | "isBackground" | "launchedBy" | "phase" | "callId"
->;
 
 /** A run's id: the agent's own, then `id-2` and so on. */
 export function runIdOf({ agentId, run }: RunIdentity): string {

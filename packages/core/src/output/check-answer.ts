@@ -2,7 +2,7 @@
 import { type Structured, sanitize, type Unstructured, type ValidationError } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { clip } from "../base/error.ts";
-import type { OutputSpec } from "../model/runner.ts";
+import type { OutputSpec } from "../model/schema/spec.ts";
 import { extractJson } from "./extract.ts";
 import { type ValidateOptions, validate } from "./validate.ts";
 

@@ -1,6 +1,6 @@
 /** The instructions to an agent about the shape of its answer. */
 import type { Unstructured } from "@pi-subagents/progress";
-import type { OutputSpec } from "../model/runner.ts";
+import type { OutputSpec } from "../model/schema/spec.ts";
 import { errorText } from "./check-answer.ts";
 
 /** Appended to the task. */

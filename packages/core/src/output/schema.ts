@@ -2,7 +2,7 @@
 import { sanitize } from "@pi-subagents/progress";
 import { AgentError, clip } from "../base/error.ts";
 import { isObject } from "../base/values.ts";
-import type { OutputSpec } from "../model/runner.ts";
+import type { OutputSpec } from "../model/schema/spec.ts";
 import { checkKeywords, SchemaFault, type SchemaNode } from "./keywords.ts";
 import { type Located, References } from "./references.ts";
 

@@ -10,7 +10,7 @@ import { type Clock, countDown, systemClock } from "../base/clock.ts";
 import { builtFile } from "../files/built-file.ts";
 import { BUILD } from "../files/own-build.ts";
 import { readPlainSync } from "../files/plain-file.ts";
-import type { OutputSpec } from "../model/runner.ts";
+import type { OutputSpec } from "../model/schema/spec.ts";
 
 export interface Order {
 	schema: OutputSpec["schema"];

@@ -1,6 +1,7 @@
 /** What every agent on this machine does now, or how it ended, read from the files of runs. Nothing is changed. */
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { RunnerName } from "@pi-subagents/progress";
 import { checkArguments, type WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { ifMissing } from "../base/error-code.ts";
@@ -8,9 +9,9 @@ import { defined } from "../base/values.ts";
 import { readCheckedResult } from "../claims/checked-result.ts";
 import { RUNS_PATH } from "../file-guards/runs-path.ts";
 import { namesIn } from "../files/small-file.ts";
-import type { RunnerName } from "../model/event.ts";
-import type { Meta, ResultFile } from "../runs/format/layout.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
+import type { Meta } from "../runs/format/meta.ts";
+import type { ResultFile } from "../runs/format/result.ts";
 import { hasStarted, livingWrapper } from "../runs/living-wrapper.ts";
 import { readLineRange } from "../runs/peek-file.ts";
 import { readMeta, readWrapper } from "../runs/read.ts";

@@ -1,7 +1,8 @@
 /** Orders to a run in its own process, from any program of the user: lines in its control file. */
 import { join } from "node:path";
 import { appendPlain } from "../files/plain-file.ts";
-import { type ControlLine, RUN_FILES } from "../runs/format/layout.ts";
+import { RUN_FILES } from "../runs/format/layout.ts";
+import type { ControlLine } from "../runs/format/lines.ts";
 
 /**
  * Answers a question. The run takes the first answer, from here or from the pi that watches it.

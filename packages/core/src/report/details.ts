@@ -1,10 +1,10 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
+import type { Status } from "@pi-subagents/progress";
 import { beginningOf, endText, type Outcome, verificationText, type WaitsFor } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
-import type { Status } from "../model/status.ts";
 import { cachedShare, workTokens } from "../model/usage.ts";
 import { type StructuredDetails, structuredDetails } from "./structured.ts";
 

@@ -5,7 +5,7 @@ import { formatCount } from "@pi-subagents/progress";
 import { readCheckedResult } from "../claims/checked-result.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { runIdOf } from "../model/runner.ts";
-import type { ResultFile } from "../runs/format/layout.ts";
+import type { ResultFile } from "../runs/format/result.ts";
 import { readMeta } from "../runs/read.ts";
 
 /**

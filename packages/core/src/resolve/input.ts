@@ -1,14 +1,7 @@
 /** The resolver's input: what the caller, settings, preset and parent say, and facts about the machine. Types only. */
-import type { RunnerName } from "../model/event.ts";
-import type {
-	Limits,
-	MemoryScope,
-	OutputSpec,
-	RunSpec,
-	ThinkingLevel,
-	VerifySpec,
-	WorktreeSetup,
-} from "../model/runner.ts";
+import type { RunnerName, ThinkingLevel } from "@pi-subagents/progress";
+import type { RunSpec } from "../model/runner.ts";
+import type { Limits, MemoryScope, OutputSpec, VerifySpec, WorktreeSetup } from "../model/schema/spec.ts";
 import type { McpFacts } from "./mcp.ts";
 import type { ModelFact } from "./models.ts";
 import type { ToolFact, ToolRules } from "./tools.ts";

@@ -1,5 +1,5 @@
 /** Which value counts where call, settings, preset and parent each have one, and which need the user's trust. Pure. */
-import type { ResolvedField, SpecOrigin } from "../model/runner.ts";
+import type { ResolvedField, SpecOrigin } from "../model/schema/spec.ts";
 import type { PresetFields, ResolveInput, Tunable } from "./input.ts";
 
 /** Picks each field from the first layer that sets it, and remembers which. */

@@ -4,7 +4,7 @@
  */
 import { AgentError, type AgentErrorCode, quoted } from "../base/error.ts";
 import { isToolOf, type McpEntry, mcpKey, mcpToolName, parseMcpEntry } from "../mcp/names.ts";
-import type { McpSpec } from "../model/runner.ts";
+import type { McpSpec } from "../model/schema/spec.ts";
 import type { ToolRules } from "./tools.ts";
 
 /** What the launching session knows of MCP. */

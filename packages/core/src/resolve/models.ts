@@ -2,10 +2,12 @@
  * Finds the available model for a name written by a person, a file or a model, as pi's `--model` does: an exact name
  * wins; else the newest model that matches the words, the session's provider first. Pure.
  */
+
+import type { ThinkingLevel } from "@pi-subagents/progress";
+import { isThinkingLevel } from "@pi-subagents/progress";
 import { AgentError, quoted } from "../base/error.ts";
 import { nameKey, visibleName } from "../base/names.ts";
 import { defined } from "../base/values.ts";
-import { isThinkingLevel, type ThinkingLevel } from "../model/runner.ts";
 
 /** An available model. */
 export interface ModelFact {

@@ -14,15 +14,10 @@ export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { identityOf, isAlive } from "../signals/identity.ts";
-export {
-	betweenAttempts,
-	type EventLine,
-	LOST_DIR,
-	type Meta,
-	type ResultFile,
-	RUN_FILES,
-	type RunLauncher,
-} from "./format/layout.ts";
+export { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
+export type { EventLine } from "./format/lines.ts";
+export type { Meta, RunLauncher } from "./format/meta.ts";
+export type { ResultFile } from "./format/result.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";
 export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";

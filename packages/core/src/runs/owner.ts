@@ -14,7 +14,7 @@ import { createFileSync, createWhole } from "../files/create.ts";
 import { readPlain, readPlainSync } from "../files/plain-file.ts";
 import { identityIn, isAlive, isSame, ownIdentity, type ProcessIdentity } from "../signals/identity.ts";
 import { processesDir, type RunPlace } from "../signals/run-processes.ts";
-import type { OwnerFile } from "./format/layout.ts";
+import type { OwnerFile } from "./format/owner.ts";
 import { parseOwner } from "./read.ts";
 
 const MAX_OWNER_BYTES = 64 * 1024;

@@ -8,20 +8,17 @@ import { messageOf } from "../base/best-effort.ts";
 import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunSpec, runIdOf } from "../model/runner.ts";
+import { specSchema } from "../model/schema/spec.ts";
 import { type WrapperFile, wrapperSchema } from "../signals/run-processes.ts";
-import {
-	type ControlLine,
-	type EventLine,
-	type LiveLine,
-	type Meta,
-	type OwnerFile,
-	type ResultFile,
-	RUN_FILES,
-} from "./format/layout.ts";
-import { controlSchema, eventSchemas, liveSchema } from "./format/line-schemas.ts";
-import { metaSchema, ownerSchema } from "./format/meta-schema.ts";
-import { resultSchema } from "./format/result-schema.ts";
-import { specSchema } from "./format/spec-schema.ts";
+import { RUN_FILES } from "./format/layout.ts";
+import type { ControlLine, EventLine, LiveLine } from "./format/lines.ts";
+import { controlSchema, eventLineSchemas, liveSchema } from "./format/lines.ts";
+import type { Meta } from "./format/meta.ts";
+import { metaSchema } from "./format/meta.ts";
+import type { OwnerFile } from "./format/owner.ts";
+import { ownerSchema } from "./format/owner.ts";
+import type { ResultFile } from "./format/result.ts";
+import { resultSchema } from "./format/result.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -125,10 +122,8 @@ export function parseControl(line: string): ControlLine | undefined {
 export function parseEvent(line: string): EventLine | undefined {
 	const value = parseJson(line);
 	const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
-	const schemas = eventSchemas();
-	if (typeof type !== "string" || !Object.hasOwn(schemas, type)) return undefined;
-	const schema = schemas[type as keyof typeof schemas];
-	return Check(schema, value) ? value : undefined;
+	const schema = typeof type === "string" ? eventLineSchemas().get(type) : undefined;
+	return schema && Check(schema, value) ? (value as EventLine) : undefined;
 }
 
 function checked<

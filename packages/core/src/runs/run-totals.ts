@@ -6,7 +6,8 @@ import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
-import { type EventLine, isLifeCycleLine, type ResultFile } from "./format/layout.ts";
+import { type EventLine, isLifeCycleLine } from "./format/lines.ts";
+import type { ResultFile } from "./format/result.ts";
 
 /** The times in a result. `durationMs` is the measured one; without it the two times must do. */
 export function timesOf({

@@ -6,7 +6,9 @@ import { createFile, createWhole, jsonText } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { RunPlace } from "../signals/run-processes.ts";
-import { type Meta, type ResultFile, RUN_FILES } from "./format/layout.ts";
+import { RUN_FILES } from "./format/layout.ts";
+import type { Meta } from "./format/meta.ts";
+import type { ResultFile } from "./format/result.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
 import { isProven, proveResult } from "./proof.ts";
 

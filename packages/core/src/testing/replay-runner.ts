@@ -1,9 +1,9 @@
 /** A runner that plays recorded runs again: for demos, and for tests of what shows agents. Needs no pi and no model. */
-import type { ChildEvent, Outcome } from "@pi-subagents/progress";
+import { CHILD_EVENT_TYPES, type ChildEvent, isOneOf, type Outcome } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
-import type { EventLine } from "../runs/format/layout.ts";
+import type { EventLine } from "../runs/format/lines.ts";
 
 /** A run as its files describe it: `readEvents` and `readResult` of `core/runs`. */
 export interface Recording {
@@ -20,22 +20,6 @@ export interface ReplayOptions {
 	/** 2 plays twice as fast; 1 when absent, as recorded. */
 	speed?: number;
 }
-
-/** What a child does. Everything else in a log comes from its manager or its wrapper, and from ours in a replay. */
-const CHILD_EVENTS: ReadonlySet<EventLine["type"]> = new Set([
-	"assistant_text",
-	"tool_call",
-	"tool_result",
-	"usage",
-	"turn",
-	"compacting",
-	"compacted",
-	"retrying",
-	"falling_back",
-	"verifying",
-	"verified",
-	"idle",
-]);
 
 /**
  * Emits recorded events at recorded distances, then settles as recorded. Steers change nothing; a stop ends it.
@@ -94,8 +78,9 @@ function play({ lines, outcome, completedAt }: Recording, emit: Emit, { clock, s
 
 type ChildLine = EventLine & ChildEvent;
 
+/** What a child does. Everything else in a log comes from its manager or its wrapper, and from ours in a replay. */
 function isChilds(line: EventLine): line is ChildLine {
-	return CHILD_EVENTS.has(line.type);
+	return isOneOf(CHILD_EVENT_TYPES, line.type);
 }
 
 function eventOf({ at: _at, seq: _order, ...event }: ChildLine): ChildEvent {

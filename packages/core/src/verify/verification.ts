@@ -17,7 +17,8 @@ import {
 import type { Clock } from "../base/clock.ts";
 import { clip } from "../base/error.ts";
 import { type CommandEnd, commandText, runCommand } from "../commands/run-command.ts";
-import type { RunSpec, VerifySpec } from "../model/runner.ts";
+import type { RunSpec } from "../model/runner.ts";
+import type { VerifySpec } from "../model/schema/spec.ts";
 import { judgeJson } from "../output/check-answer.ts";
 
 /** What follows from a check. */

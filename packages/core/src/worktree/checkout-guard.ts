@@ -6,7 +6,7 @@ import { sanitize } from "@pi-subagents/progress";
 import { gitRefusal } from "../file-guards/git-guard.ts";
 import { leadsInto, pathAsPiReadsIt } from "../file-guards/path-guard.ts";
 import { appendPlain } from "../files/plain-file.ts";
-import type { Confinement } from "../model/runner.ts";
+import type { Confinement } from "../model/schema/spec.ts";
 import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS, recordsOf } from "./checkout-state.ts";
 import { type Git, gitWith } from "./git.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { isWithin } from "../files/within.ts";
-import type { Confinement } from "../model/runner.ts";
+import type { Confinement } from "../model/schema/spec.ts";
 import { type Git, GitError, GitNotStarted } from "./git.ts";
 
 export interface CheckoutState {

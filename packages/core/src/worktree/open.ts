@@ -6,7 +6,7 @@ import { systemClock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { defined } from "../base/values.ts";
 import { isWithin } from "../files/within.ts";
-import type { WorktreeSetup } from "../model/runner.ts";
+import type { WorktreeSetup } from "../model/schema/spec.ts";
 import { ownIdentity } from "../signals/identity.ts";
 import { flagsFile } from "./checkout-state.ts";
 import { allowing, type Git, GitError, type GitOptions, gitWith, objectOf, tryGit } from "./git.ts";

@@ -13,7 +13,7 @@ import { commandText, runCommand } from "../commands/run-command.ts";
 import { leadsInto } from "../file-guards/path-guard.ts";
 import { copyPlain, readPlain } from "../files/plain-file.ts";
 import { isWithin } from "../files/within.ts";
-import type { WorktreeSetup } from "../model/runner.ts";
+import type { WorktreeSetup } from "../model/schema/spec.ts";
 import { type Git, tryGit } from "./git.ts";
 import type { WorktreeRecord } from "./worktree-record.ts";
 

@@ -5,99 +5,72 @@
 
 import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
-import type { WorktreeReport } from "@pi-subagents/progress";
+import { maybeTrue, type Of, schema, worktreeReportSchema } from "@pi-subagents/progress/schema";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
-import { once } from "../base/values.ts";
 import { createWhole, jsonText, replaceWhole } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
-import { objectOf } from "../runs/format/kinds.ts";
-import { worktreeReportSchema } from "../runs/format/result-schema.ts";
 import { parseJson } from "../runs/read.ts";
-import { identitySchema, type ProcessIdentity } from "../signals/identity.ts";
+import { identitySchema } from "../signals/identity.ts";
 import { fileAbout, flagsFile, type Place, recordsOf } from "./checkout-state.ts";
 import type { Allowed } from "./own-config.ts";
 import { reportOfRecord } from "./report-check.ts";
 
-export interface WorktreeRecord {
-	format: 1;
-	/** The name of the directory, of this file and, with a prefix, of the branch. */
-	name: string;
-	agentId: string;
-	/** The agent's run that uses it, or used it last. */
-	run: number;
-	/** For people: preset, description, and the start of the task. */
-	type: string;
-	description: string;
-	task: string;
-	/** The checkout it was made from. */
-	main: string;
-	commonDir: string;
-	/** The git directory of this checkout. Absent until it was created. */
-	gitDir?: string;
-	/** The root of the checkout. */
-	root: string;
-	/** The directory of this record, if the checkout is elsewhere. */
-	records?: string;
-	/** Where the agent starts: the same directory as the one it was launched in. */
-	cwd: string;
-	branch: string;
-	/** The commit the agent started from. */
-	base: string;
-	/** The base holds uncommitted work: it is not part of the user's history. */
-	isSnapshot: boolean;
-	/** The launching session is in another repository, so commands must name this one. */
-	isElsewhere: boolean;
-	createdAt: number;
-	/** The process that launched the agent. */
-	owner: ProcessIdentity;
-	/** The directory of the run's files, if the run may outlive that process. */
-	runDir?: string;
-	/** Which of the repository's own settings git may use here. Absent: none. */
-	allows?: Allowed;
-	/** It is being made ready: its agent has not started, and what is in it is not the agent's work. */
-	isPreparing?: true;
-	/** Notes about this checkout for the agent and its readers. */
-	notes: string[];
-	/** Why it could not be closed: the changes are only in its directory. */
-	failure?: string;
-	/** Its final report. Absent while in use, and if it could not be closed. */
-	report?: WorktreeReport;
-}
+export interface WorktreeRecord extends Of<typeof recordSchema> {}
 
-const text = Type.String({ maxLength: 10_000 });
-
-const recordSchema = once(() =>
-	objectOf<WorktreeRecord>()({
+const recordSchema = schema(() => {
+	const text = Type.String({ maxLength: 10_000 });
+	const maybeText = Type.Optional(text);
+	return Type.Object({
 		format: Type.Literal(1),
+		/** The name of the directory, of this file and, with a prefix, of the branch. */
 		name: Type.String({ pattern: "^[\\w-]{1,100}$" }),
 		agentId: text,
+		/** The agent's run that uses it, or used it last. */
 		run: Type.Integer({ minimum: 1 }),
+		/** For people: preset, description, and the start of the task. */
 		type: text,
 		description: text,
 		task: text,
+		/** The checkout it was made from. */
 		main: text,
 		commonDir: text,
-		gitDir: Type.Optional(text),
+		/** The git directory of this checkout. Absent until it was created. */
+		gitDir: maybeText,
+		/** The root of the checkout. */
 		root: text,
-		records: Type.Optional(text),
+		/** The directory of this record, if the checkout is elsewhere. */
+		records: maybeText,
+		/** Where the agent starts: the same directory as the one it was launched in. */
 		cwd: text,
-		// Passed to git as an argument, and deleted by name.
+		/** Passed to git as an argument, and deleted by name. */
 		branch: Type.String({ pattern: "^(?:pi-subagents[/-]|pi/)[\\w-]{1,100}$" }),
+		/** The commit the agent started from. */
 		base: Type.String({ pattern: "^[0-9a-f]{40,64}$" }),
+		/** The base holds uncommitted work: it is not part of the user's history. */
 		isSnapshot: Type.Boolean(),
+		/** The launching session is in another repository, so commands must name this one. */
 		isElsewhere: Type.Boolean(),
 		createdAt: Type.Number({ minimum: 0 }),
+		/** The process that launched the agent. */
 		owner: Type.Object(identitySchema()),
-		runDir: Type.Optional(text),
-		allows: Type.Optional(Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))])),
-		isPreparing: Type.Optional(Type.Literal(true)),
+		/** The directory of the run's files, if the run may outlive that process. */
+		runDir: maybeText,
+		/** Which of the repository's own settings git may use here. Absent: none. */
+		allows: Type.Optional(
+			Type.Unsafe<Allowed>(Type.Union([Type.Literal("*"), Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }))])),
+		),
+		/** It is being made ready: its agent has not started, and what is in it is not the agent's work. */
+		isPreparing: maybeTrue,
+		/** Notes about this checkout for the agent and its readers. */
 		notes: Type.Array(text),
-		failure: Type.Optional(text),
+		/** Why it could not be closed: the changes are only in its directory. */
+		failure: maybeText,
+		/** Its final report. Absent while in use, and if it could not be closed. */
 		report: Type.Optional(worktreeReportSchema()),
-	}),
-);
+	});
+});
 
 /** Larger than any real file. */
 const MAX_BYTES = 256 * 1024;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { wholeMs } from "../../src/base/clock.ts";
 import { type AgentEvent, type AgentRecord, reduce } from "../../src/index.ts";
 import { TimeLimits } from "../../src/process/wrapper/time-limits.ts";
-import type { Meta } from "../../src/runs/format/layout.ts";
+import type { Meta } from "../../src/runs/format/meta.ts";
 import { RunTotals, timesOf } from "../../src/runs/run-totals.ts";
 import { handClock } from "../../src/testing/index.ts";
 import { spec } from "../fixtures/events.ts";

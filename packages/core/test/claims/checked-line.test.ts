@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkedLine, type LogSpec } from "../../src/claims/checked-line.ts";
-import type { EventLine } from "../../src/runs/format/layout.ts";
+import type { EventLine } from "../../src/runs/format/lines.ts";
 
 const spec: LogSpec = { runner: "process", model: "fake/one", fallbackModels: ["fake/two"] };
 const verified: LogSpec = { ...spec, verify: { command: "npm test", repairs: 0 } };

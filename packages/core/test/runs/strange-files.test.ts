@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
-import type { EventLine } from "../../src/runs/format/layout.ts";
+import type { EventLine } from "../../src/runs/format/lines.ts";
 import { claimDir, claimRun, RUN_FILES, readResult } from "../../src/runs/index.ts";
 import { isWatched, releaseRun } from "../../src/runs/owner.ts";
 import { parseEvent, parseJson } from "../../src/runs/read.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Manager } from "../../src/index.ts";
-import type { EventLine } from "../../src/runs/format/layout.ts";
+import type { EventLine } from "../../src/runs/format/lines.ts";
 import { handClock, type Recording, replayRunner } from "../../src/testing/index.ts";
 import { spec } from "../fixtures/events.ts";
 

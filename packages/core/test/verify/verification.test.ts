@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { judgeUnobserved } from "../../src/claims/recover-result.ts";
 import type { CommandEnd } from "../../src/commands/run-command.ts";
 import { AnswerCheck } from "../../src/conversation/answer-check.ts";
-import type { VerifySpec } from "../../src/model/runner.ts";
+import type { VerifySpec } from "../../src/model/schema/spec.ts";
 import { judgeJson } from "../../src/output/check-answer.ts";
 import { RunTotals } from "../../src/runs/run-totals.ts";
 import { handClock } from "../../src/testing/index.ts";

@@ -4,118 +4,87 @@
  * that outlive the session have entry types of their own, which other tools know. So do agents that an agent launched:
  * their entries are for reports only, since their results went to that agent. Pure.
  */
-import { type GivenByCall, once } from "@pi-subagents/core";
+import { once } from "@pi-subagents/core";
+import { agentIdentitySchema } from "@pi-subagents/core/schema";
+import { CLAIMANTS, SETTLED_STATUSES } from "@pi-subagents/progress";
+import {
+	count,
+	listOf,
+	maybeAmount,
+	maybeFlag,
+	maybeText,
+	maybeTrue,
+	oneOf,
+	runNumber,
+	structuredSchema,
+	text,
+	time,
+	usageSchema,
+	verificationSchema,
+	worktreeReportSchema,
+} from "@pi-subagents/progress/schema";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 
 const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
-const time = Type.Number({ minimum: 0 });
-const count = Type.Integer({ minimum: 0 });
 
-const givenSchema = () =>
-	Type.Unsafe<GivenByCall>(
-		Type.Object({
-			thinking: Type.Optional(Type.String()),
-			maxTurns: Type.Optional(count),
-			outputSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-			isolated: Type.Optional(Type.Boolean()),
-			tools: Type.Optional(Type.Array(Type.String())),
-			verify: Type.Optional(Type.Unknown()),
-			verifyBy: Type.Optional(Type.Enum(["user", "extension"])),
-			retry: Type.Optional(Type.Enum(["lost", "off"])),
-		}),
-	);
-
-const launchSchema = () =>
-	Type.Object({
+/** Everything that is fixed when a run is launched, some of it under the names that readers of sessions know. */
+const launchSchema = () => {
+	const { type, model, outlives, ...same } = agentIdentitySchema().properties;
+	return Type.Object({
+		...same,
 		type: Type.Literal("launched"),
 		runId: id,
 		agentId: id,
-		run: Type.Integer({ minimum: 1 }),
-		name: Type.Optional(Type.String()),
-		preset: Type.String(),
-		description: Type.String(),
-		task: Type.String(),
-		cwd: Type.String(),
-		runner: Type.Enum(["session", "process", "tmux", "remote", "workflow"]),
-		/** The machine that it runs on, if it is not this one. */
-		machine: Type.Optional(Type.String()),
-		/** The program that it runs inside. */
-		launcher: Type.Optional(Type.String()),
-		requestedModel: Type.Optional(Type.String()),
-		resolvedModel: Type.Optional(Type.String()),
-		isBackground: Type.Boolean(),
-		launchedBy: Type.Optional(Type.String()),
-		/** The tool call that asked for it. */
-		callId: Type.Optional(Type.String()),
+		run: runNumber,
+		preset: type,
+		resolvedModel: model,
+		/** One of `LAUNCHERS`, or what a newer version knows. */
+		launchedBy: maybeText,
 		/** The agent that launched it; only in entries about nested agents, as its depth. */
 		parentAgentId: Type.Optional(id),
 		depth: Type.Optional(count),
-		/** Where its files are. */
-		artifacts: Type.Optional(Type.String()),
-		/** It has a checkout of its own. */
-		isolation: Type.Optional(Type.Literal("worktree")),
-		/** What the call said, for the agent's next run. */
-		given: Type.Optional(givenSchema()),
+		/** When it was launched. */
 		startedAt: time,
 	});
+};
 
 const settledSchema = () =>
 	Type.Object({
 		type: Type.Literal("settled"),
 		runId: id,
-		status: Type.Union([Type.Literal("completed"), Type.Literal("failed"), Type.Literal("aborted")]),
-		by: Type.Optional(Type.String()),
-		reason: Type.Optional(Type.String()),
-		error: Type.Optional(Type.String()),
+		status: oneOf(SETTLED_STATUSES),
+		by: maybeText,
+		reason: maybeText,
+		error: maybeText,
 		/** Who says so, if no process of ours saw it. */
-		claimedBy: Type.Optional(Type.Enum(["file", "machine"])),
-		wrappedUp: Type.Optional(Type.Boolean()),
+		claimedBy: Type.Optional(oneOf(CLAIMANTS)),
+		wrappedUp: maybeFlag,
 		/** The beginning of what it said. */
-		preview: Type.Optional(Type.String()),
+		preview: maybeText,
 		/** All of what it said, where its files did not hold that yet: up to 1 MB of an answer, 32 KB of anything else. */
-		text: Type.Optional(Type.String()),
+		text: maybeText,
 		/** How many characters it said. Versions before this field kept the beginning only. */
 		characters: Type.Optional(count),
-		resultPath: Type.Optional(Type.String()),
+		resultPath: maybeText,
 		/** The answer as data, if that is small. */
-		structured: Type.Optional(Type.Object({ ok: Type.Literal(true), data: Type.Unknown(), preview: Type.String() })),
+		structured: Type.Optional(structuredSchema()),
 		/** What became of its own checkout. */
-		worktree: Type.Optional(
-			Type.Object({
-				branch: Type.Optional(Type.String()),
-				path: Type.Optional(Type.String()),
-				base: Type.String(),
-				files: count,
-				insertions: count,
-				deletions: count,
-				merge: Type.Optional(Type.String()),
-				problems: Type.Optional(Type.Array(Type.String())),
-			}),
-		),
+		worktree: Type.Optional(worktreeReportSchema()),
 		/** What the command that checks its work said. */
-		verification: Type.Optional(
-			Type.Object({
-				ok: Type.Boolean(),
-				command: Type.Optional(Type.String()),
-				on: Type.Optional(Type.String()),
-				durationMs: Type.Optional(time),
-				problem: Type.Optional(Type.String()),
-				tail: Type.Optional(Type.String()),
-			}),
-		),
-		resolvedModel: Type.Optional(Type.String()),
+		verification: Type.Optional(verificationSchema()),
+		resolvedModel: maybeText,
 		/** The models that could not be used before that one. */
-		attempts: Type.Optional(Type.Array(Type.Object({ model: Type.String(), error: Type.String() }))),
+		attempts: Type.Optional(listOf(Type.Object({ model: text, error: text }))),
 		completedAt: time,
 		durationMs: time,
 		/** It was stopped in the queue. */
-		neverStarted: Type.Optional(Type.Literal(true)),
+		neverStarted: maybeTrue,
 		turns: count,
 		toolUses: count,
 		/** How full its context was. */
-		contextPercent: Type.Optional(time),
-		usage: Type.Object({ input: time, output: time, cacheRead: time, cacheWrite: time, cost: time }),
+		contextPercent: maybeAmount,
+		usage: usageSchema(),
 	});
 
 const closedSchema = () =>

@@ -1,8 +1,17 @@
 /** What entries hold of a record and its outcome, how much of it at most, and the outcome that can be read back. Pure. */
-import { type AgentRecord, defined, LAUNCHERS, type LaunchedBy, type Outcome, runIdOf } from "@pi-subagents/core";
+import {
+	type AgentIdentity,
+	type AgentRecord,
+	defined,
+	LAUNCHERS,
+	type LaunchedBy,
+	type Outcome,
+	runIdOf,
+} from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/report";
+import { agentIdentitySchema } from "@pi-subagents/core/schema";
 import { reportOfEntry } from "@pi-subagents/core/worktree";
-import { beginningOf } from "@pi-subagents/progress";
+import { ABORTERS, beginningOf, CUTTERS } from "@pi-subagents/progress";
 import type { LaunchEntry, SettledEntry } from "./entries.ts";
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */
@@ -15,44 +24,25 @@ const ANSWER_BYTES = 1024 * 1024;
 const MODEST_BYTES = 32 * 1024;
 
 export function launchEntry(record: AgentRecord): LaunchEntry {
-	const {
-		id: agentId,
-		run,
-		name,
-		type,
-		description,
-		task,
-		cwd,
-		runner,
-		machine,
-		launcher,
-		model,
-		requestedModel,
-		isBackground,
-		launchedBy,
-		callId,
-		parentAgentId,
-		depth,
-		artifacts,
-		isolation,
-		given,
-	} = record;
+	const { type, model, outlives, task, parentAgentId, depth, ...same } = launchFields(record);
 	return {
+		...same,
 		type: "launched",
-		runId: runIdOf({ agentId, run }),
-		agentId,
-		run,
+		runId: runIdOf({ agentId: record.id, run: record.run }),
+		agentId: record.id,
+		run: record.run,
 		preset: type,
-		description,
 		task: beginningOf(task, TASK_CHARACTERS),
-		cwd,
-		runner,
-		isBackground,
-		...defined({ name, machine, launcher, requestedModel, resolvedModel: model }),
-		...defined({ launchedBy, callId, artifacts, isolation, given }),
+		...defined({ resolvedModel: model }),
 		...(parentAgentId === undefined ? {} : { parentAgentId, depth }),
 		startedAt: record.queuedAt,
 	};
+}
+
+/** Everything that was fixed at launch, whatever fields that has. */
+function launchFields(record: AgentRecord): AgentIdentity {
+	const fields = new Set(Object.keys(agentIdentitySchema().properties));
+	return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field))) as unknown as AgentIdentity;
 }
 
 export interface SettledOptions {
@@ -225,6 +215,3 @@ function endFrom(entry: SettledEntry): Outcome {
 			};
 	}
 }
-
-const CUTTERS = ["timeout", "budget"] as const;
-const ABORTERS = ["user", "parent", "turns", "timeout", "idle", "budget", "shutdown", "lost"] as const;

@@ -10,6 +10,7 @@ import {
 	type Manager,
 	quoted,
 	type RunSpec,
+	THINKING_LEVELS,
 } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, LaunchParams, RuntimePresets } from "@pi-subagents/launch";
@@ -116,6 +117,6 @@ function thinkingOf({ thinkingLevel }: CheckedOptions): LaunchParams["thinking"]
 	if (thinkingLevel === undefined || isThinkingLevel(thinkingLevel)) return thinkingLevel;
 	throw new AgentError(
 		"bad_request",
-		`${quoted(thinkingLevel)} is not a thinking level: off, minimal, low, medium, high, xhigh, max.`,
+		`${quoted(thinkingLevel)} is not a thinking level: ${THINKING_LEVELS.join(", ")}.`,
 	);
 }

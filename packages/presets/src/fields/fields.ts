@@ -3,6 +3,7 @@
  * a field that is not here does not exist.
  */
 
+import { CHOSEN_RUNNERS, THINKING_LEVELS } from "@pi-subagents/progress";
 import type { FieldKey, PresetSource } from "../model/preset.ts";
 import { expected, type Kind } from "./values.ts";
 
@@ -94,16 +95,11 @@ export const fields: readonly Field[] = [
 		joins: "common",
 		aliases: ["inherit_skills"],
 	}),
-	drop(
-		"thinking",
-		"thinking",
-		choice(["off", "minimal", "low", "medium", "high", "xhigh", "max"], ["none:off", "false:off", "no:off"]),
-		{
-			doc: "The reasoning effort of the model.",
-			absent: "the caller's level",
-			aliases: ["effort", "reasoning_effort", "thinking_level"],
-		},
-	),
+	drop("thinking", "thinking", choice(THINKING_LEVELS, ["none:off", "false:off", "no:off"]), {
+		doc: "The reasoning effort of the model.",
+		absent: "the caller's level",
+		aliases: ["effort", "reasoning_effort", "thinking_level"],
+	}),
 	drop("promptMode", "prompt_mode", choice(["append", "replace"]), {
 		doc: "Whether the body is appended to the default system prompt or replaces it.",
 		absent: "`append` in `subagents`, else `replace`",
@@ -206,7 +202,7 @@ export const fields: readonly Field[] = [
 		joins: "common",
 		aliases: ["allowed_subagents", "subagent_agents", "allowed_agents"],
 	}),
-	refuse("runner", "runner", choice(["session", "process", "tmux"]), {
+	refuse("runner", "runner", choice(CHOSEN_RUNNERS), {
 		doc: "Where it runs: inside pi (`session`), in its own process, or in a tmux pane.",
 		absent: "the setting",
 		joins: "users",

@@ -1,5 +1,7 @@
 /** The types of this package: a preset, its source, and problems. Types only, so that any file may import it. */
 
+import type { ChosenRunner, ThinkingLevel } from "@pi-subagents/progress";
+
 /** The kind of source a preset comes from. Precedence by name: builtin < package < runtime < import < global < project. */
 export type SourceKind = "builtin" | "package" | "runtime" | "import" | "global" | "project";
 
@@ -17,9 +19,6 @@ export interface PresetSource {
 /** Where a value is written, or `"default"` when the file does not set it. */
 export type Origin = { readonly path: string; readonly line: number } | "default";
 
-/** Reasoning effort, from none to the most that a model offers. */
-export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-
 /** The frontmatter fields other than `name` and `description`. A field that is not set is absent. */
 export interface PresetFields {
 	/** `"inherit"` is the model of the session that starts it. */
@@ -35,7 +34,7 @@ export interface PresetFields {
 	readonly excludeExtensions?: readonly string[];
 	/** `true` is all, `false` is none. */
 	readonly skills?: boolean | readonly string[];
-	readonly thinking?: Thinking;
+	readonly thinking?: ThinkingLevel;
 	readonly promptMode?: "append" | "replace";
 	readonly inheritContext?: boolean;
 	/** 0 is no limit. */
@@ -67,7 +66,7 @@ export interface PresetFields {
 	readonly verifyRepairs?: number;
 	/** Which presets it may start; `"*"` is any, `[]` is none. */
 	readonly subagents?: "*" | readonly string[];
-	readonly runner?: "session" | "process" | "tmux";
+	readonly runner?: ChosenRunner;
 	/** The machine that it runs on, by its name in the user's settings. */
 	readonly machine?: string;
 	/** Whether it is run again if that machine loses it. */

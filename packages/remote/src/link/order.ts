@@ -1,6 +1,7 @@
 /** What travels to a machine that is to run an agent: no path of this machine, no key, no variable. */
-import { AgentError, defined, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { AgentError, defined, isObject, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import { isRunSpec } from "@pi-subagents/core/runs";
+import { specSchema, travelOf } from "@pi-subagents/core/schema";
 import { pathsMoved } from "@pi-subagents/core/worktree";
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
@@ -74,9 +75,18 @@ export function parseOrder(value: unknown): Order | undefined {
 	if (!Check(orderSchema, value) || !isRunSpec(value.spec)) return undefined;
 	const { inside = "" } = value.repository ?? {};
 	const isInside = !inside.startsWith("/") && !inside.split(/[\\/]/).includes("..");
-	const { cwd, runsDir, memoryDir, confinedTo, presetSource } = value.spec;
-	const hasPlaces = [runsDir, memoryDir, confinedTo, presetSource].some((place) => place !== undefined);
-	return isInside && !hasPlaces && cwd === WORKSPACE ? { ...value, spec: value.spec } : undefined;
+	return isInside && hasOnlyWhatTravels(value.spec) && value.spec.cwd === WORKSPACE
+		? { ...value, spec: value.spec }
+		: undefined;
+}
+
+/** No place of the other machine, and nothing else that this side decides for itself. */
+function hasOnlyWhatTravels(spec: RunSpec): boolean {
+	const set = new Set<string>(["runner", "origins", "warnings", "isolation"]);
+	return Object.entries(specSchema().properties).every(
+		([name, schema]) =>
+			travelOf(schema)?.how !== "stays" || set.has(name) || spec[name as keyof typeof spec] === undefined,
+	);
 }
 
 /** Moves paths in a text between this machine and the other one. */
@@ -84,7 +94,7 @@ export function travelling(text: string, aliases: readonly string[]): string {
 	return pathsMoved(text, aliases, WORKSPACE);
 }
 
-/** The fields are named one by one: what a later version adds to a spec does not travel by itself. */
+/** Each field of a spec says whether it travels; one that says nothing does not. */
 function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): RunSpec {
 	requireNames(spec, "extensions", [spec.extensions, spec.excludeExtensions]);
 	requireNames(spec, "skills", [spec.skills]);
@@ -93,25 +103,38 @@ function travellingSpec(spec: RunSpec, { aliases, repository }: OrderFacts): Run
 			"unsupported",
 			`Preset "${spec.type}" keeps notes (\`memory\`), and notes stay on this machine. Run it here, or without them.`,
 		);
-	const { type, model, thinking, tools, withheld, mcp, extensions, excludeExtensions, skills, subagents, output } =
-		spec;
-	const { fallbackModels, outlives, requestedModel, limits, systemPrompt, verify, compactsFirst } = spec;
 	return {
-		type,
-		description: travelling(spec.description, aliases),
-		task: travelling(spec.task, aliases),
+		...travellingFields(spec, aliases),
 		cwd: WORKSPACE,
 		runner: "process",
-		model,
-		tools,
-		limits,
 		origins: {},
 		warnings: [],
-		...defined({ thinking, withheld, mcp, extensions, excludeExtensions, skills, subagents, output, fallbackModels }),
-		...defined({ outlives, requestedModel, verify, compactsFirst }),
-		...(systemPrompt && { systemPrompt: { ...systemPrompt, text: travelling(systemPrompt.text, aliases) } }),
 		...(repository && { isolation: { kind: "worktree", base: "head" } as const }),
 	};
+}
+
+/** What the other side decides for itself is not among them. */
+function travellingFields(
+	spec: RunSpec,
+	aliases: readonly string[],
+): Omit<RunSpec, "cwd" | "runner" | "origins" | "warnings"> {
+	const fields: Record<string, unknown> = {};
+	for (const [name, schema] of Object.entries(specSchema().properties)) {
+		const value = spec[name as keyof typeof spec];
+		const how = travelOf(schema)?.how;
+		if (value === undefined) continue;
+		if (how === "travels") fields[name] = value;
+		if (how === "moved") fields[name] = moved(value, aliases);
+	}
+	return fields as unknown as RunSpec;
+}
+
+/** Every text in it, with the paths of this machine replaced. */
+function moved(value: unknown, aliases: readonly string[]): unknown {
+	if (typeof value === "string") return travelling(value, aliases);
+	if (Array.isArray(value)) return value.map((item) => moved(item, aliases));
+	if (!isObject(value)) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, moved(item, aliases)]));
 }
 
 function requireNames({ type }: RunSpec, field: string, lists: readonly unknown[]): void {

@@ -79,7 +79,7 @@ export interface ReportAgent {
 export type AgentStatus = Outcome["status"] | "queued" | "running";
 
 /** The answer as data, or why it does not match its schema. */
-export type StructuredAnswer = { ok: true; data: unknown } | { ok: false; errors: ValidationError[] };
+export type StructuredAnswer = { ok: true; data: unknown } | { ok: false; errors: readonly ValidationError[] };
 
 export type SpanKind = (typeof SPAN_KINDS)[number];
 

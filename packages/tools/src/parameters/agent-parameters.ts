@@ -1,5 +1,5 @@
 /** What a call of `Agent` can say, and the launch that it asks for. */
-import { AgentError, type AgentRecord, defined, isThinkingLevel, quoted } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, defined, isThinkingLevel, quoted, THINKING_LEVELS } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { type Static, Type } from "typebox";
@@ -65,10 +65,7 @@ export function agentCallOf(
 ): LaunchParams {
 	const { thinking } = params;
 	if (thinking !== undefined && !isThinkingLevel(thinking))
-		throw new AgentError(
-			"bad_request",
-			`${quoted(thinking)} is no thinking level: off, minimal, low, medium, high, xhigh, max.`,
-		);
+		throw new AgentError("bad_request", `${quoted(thinking)} is no thinking level: ${THINKING_LEVELS.join(", ")}.`);
 	if (resumed && params.inherit_context)
 		throw new AgentError(
 			"bad_request",

@@ -1,12 +1,10 @@
 /** What the widget needs to know of an agent. Only two fields are required. */
-import type { Outcome, PhaseProgress, Usage, WaitsFor } from "@pi-subagents/progress";
-
-export type ViewStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "aborted";
+import type { Outcome, PhaseProgress, Status, Usage, WaitsFor } from "@pi-subagents/progress";
 
 /** Immutable: a changed agent is a new object. Times are milliseconds since the epoch. */
 export interface AgentView {
 	id: string;
-	status: ViewStatus;
+	status: Status;
 	parentAgentId?: string | undefined;
 	/** 1 for an agent that a session launched. Used only if the parent is unknown. */
 	depth?: number | undefined;
@@ -53,7 +51,7 @@ export const ACTIVE: Rank = 0;
 export const QUEUED: Rank = 1;
 export const SETTLED: Rank = 2;
 
-const RANKS: Record<ViewStatus, Rank> = {
+const RANKS: Record<Status, Rank> = {
 	running: ACTIVE,
 	waiting: ACTIVE,
 	queued: QUEUED,

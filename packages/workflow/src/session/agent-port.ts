@@ -8,6 +8,7 @@ import {
 	type Outcome,
 	quoted,
 	type RunSpec,
+	THINKING_LEVELS,
 	workTokens,
 } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
@@ -141,7 +142,7 @@ function specFor(
 	if (effort !== undefined && !isThinkingLevel(effort))
 		throw new AgentError(
 			"bad_request",
-			`\`effort\` of agent(): ${quoted(effort)} is not one of off, minimal, low, medium, high, xhigh, max.`,
+			`\`effort\` of agent(): ${quoted(effort)} is not one of ${THINKING_LEVELS.join(", ")}.`,
 		);
 	const params: LaunchParams = {
 		preset: agentType,

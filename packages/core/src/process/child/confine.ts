@@ -1,7 +1,8 @@
 /** Keeps a child in its own process out of git directories and inside its checkout, which its environment names. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { gitRefusal } from "../../file-guards/git-guard.ts";
-import type { Confinement, RunSpec } from "../../model/runner.ts";
+import type { RunSpec } from "../../model/runner.ts";
+import type { Confinement } from "../../model/schema/spec.ts";
 import { createCheckoutGuard } from "../../worktree/checkout-guard.ts";
 
 const VARIABLE = "PI_SUBAGENTS_CONFINED_TO";

@@ -1,7 +1,8 @@
 /** What a watcher sends to the wrapper of a run: lines in a file, in order. */
 import { join } from "node:path";
 import { appendPlain, appendPlainSync, readPlain } from "../../files/plain-file.ts";
-import { type ControlLine, RUN_FILES } from "../../runs/format/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { ControlLine } from "../../runs/format/lines.ts";
 import { parseControl } from "../../runs/read.ts";
 
 /** More than any run receives. */

@@ -12,7 +12,8 @@ import { BUILD, BUILD_VARIABLE, requireOwnBuild } from "../../files/own-build.ts
 import { memoryPrompt } from "../../memory/notes.ts";
 import type { AgentUi } from "../../model/dialog.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../../model/runner.ts";
-import { type Meta, type PiLaunch, RUN_FILES } from "../../runs/format/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { Meta, PiLaunch } from "../../runs/format/meta.ts";
 import { claimRun } from "../../runs/owner.ts";
 import { metaOf, writeMeta } from "../../runs/write.ts";
 import { RUN_MARK } from "../../signals/mark.ts";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { followLines, type LineFollower } from "../../files/tail.ts";
 import type { PieceListener } from "../../model/live-piece.ts";
-import { type ControlLine, RUN_FILES } from "../../runs/format/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { ControlLine } from "../../runs/format/lines.ts";
 import { parseLive } from "../../runs/read.ts";
 
 export interface LiveLinesOptions {

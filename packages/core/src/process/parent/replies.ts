@@ -4,9 +4,11 @@ import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { type Dialog, type DialogAnswer, dialogIn } from "../../model/dialog.ts";
-import { type Answer, type Question, unanswered } from "../../model/question.ts";
-import type { Checkpoint, Limits } from "../../model/runner.ts";
-import type { ControlLine, EventLine } from "../../runs/format/layout.ts";
+import { unanswered } from "../../model/question.ts";
+import type { Checkpoint } from "../../model/runner.ts";
+import type { Answer, Question } from "../../model/schema/question.ts";
+import type { Limits } from "../../model/schema/spec.ts";
+import type { ControlLine, EventLine } from "../../runs/format/lines.ts";
 
 /** Asks on behalf of the child. The signal fires when the answer is no longer wanted. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createLineSplitter } from "@pi-subagents/progress";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { untilSpawned, whyNotStarted } from "../../base/spawn-error.ts";
-import type { PiLaunch } from "../../runs/format/layout.ts";
+import type { PiLaunch } from "../../runs/format/meta.ts";
 import { type EndSignal, isGroupLeft, killMarked, signalChildGroup } from "../../signals/signals.ts";
 
 export interface PiOptions {

@@ -1,6 +1,7 @@
 /** Commands to pi: prompts, steers, model changes. pi may refuse, or an extension may take a prompt. */
+
+import type { ThinkingLevel } from "@pi-subagents/progress";
 import { type Clock, sleep } from "../../base/clock.ts";
-import type { ThinkingLevel } from "../../model/runner.ts";
 import { splitModelName } from "../../resolve/models.ts";
 import type { Rpc } from "./rpc.ts";
 import { RESTART_COMMAND } from "./tunnel.ts";

@@ -5,7 +5,8 @@ import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
 import { GrowingFile } from "../../files/growing-file.ts";
 import type { ExtensionNotice } from "../../model/dialog.ts";
-import { type EventLine, type LifeCycleLine, RUN_FILES, type WrapperEvent } from "../../runs/format/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { EventLine, LifeCycleLine, WrapperEvent } from "../../runs/format/lines.ts";
 
 /** pi's output is for debugging; it must not fill the disk. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;

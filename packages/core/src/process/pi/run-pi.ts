@@ -5,7 +5,7 @@ import { bestEffort } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { quoted } from "../../base/error.ts";
 import { requireOwnBuild } from "../../files/own-build.ts";
-import type { Meta, PiLaunch } from "../../runs/format/layout.ts";
+import type { Meta, PiLaunch } from "../../runs/format/meta.ts";
 import { identityOf } from "../../signals/identity.ts";
 import { type RunPlace, RunProcesses } from "../../signals/run-processes.ts";
 import { withModel } from "./arguments.ts";

@@ -4,7 +4,7 @@
  * loop. The wrapper makes all decisions.
  */
 import { defined } from "../../base/values.ts";
-import { type Answer, type Question, WHY_UNANSWERED } from "../../model/question.ts";
+import { type Answer, type Question, WHY_UNANSWERED } from "../../model/schema/question.ts";
 
 export type TunnelRequest =
 	/** A prompt is about to begin; its tools can still be removed. */

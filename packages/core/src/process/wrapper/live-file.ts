@@ -8,7 +8,8 @@ import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { LiveText } from "../../conversation/live-text.ts";
 import { openPlainSync } from "../../files/plain-file.ts";
 import type { LivePiece } from "../../model/live-piece.ts";
-import { type LiveLine, RUN_FILES } from "../../runs/format/layout.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { LiveLine } from "../../runs/format/lines.ts";
 
 export interface LiveFileOptions {
 	dir: string;

@@ -6,9 +6,10 @@
 import { beginningOf, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
 import { answerTo, type Dialog, type DialogAnswer } from "../../model/dialog.ts";
-import type { AgentAnswered } from "../../model/event.ts";
-import { type Answer, type Question, unanswered } from "../../model/question.ts";
-import type { ControlLine, WrapperEvent } from "../../runs/format/layout.ts";
+import { unanswered } from "../../model/question.ts";
+import type { AgentAnswered } from "../../model/schema/events.ts";
+import type { Answer, Question } from "../../model/schema/question.ts";
+import type { ControlLine, WrapperEvent } from "../../runs/format/lines.ts";
 
 type AnswerLine = Extract<ControlLine, { type: "answer" }>;
 type DialogLine = Extract<ControlLine, { type: "dialog" }>;

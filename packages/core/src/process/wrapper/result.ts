@@ -2,7 +2,8 @@
 import type { AssistantText, Outcome } from "@pi-subagents/progress";
 import { defined } from "../../base/values.ts";
 import type { AgentRecord } from "../../model/record.ts";
-import type { Meta, ResultFile } from "../../runs/format/layout.ts";
+import type { Meta } from "../../runs/format/meta.ts";
+import type { ResultFile } from "../../runs/format/result.ts";
 import { timesOf } from "../../runs/run-totals.ts";
 import type { PiExit } from "../pi/pi-process.ts";
 

@@ -6,7 +6,8 @@
 import { spawn } from "node:child_process";
 import { endText, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../../base/clock.ts";
-import type { Meta, ResultFile } from "../../runs/format/layout.ts";
+import type { Meta } from "../../runs/format/meta.ts";
+import type { ResultFile } from "../../runs/format/result.ts";
 
 export interface Terminal {
 	begin(): void;

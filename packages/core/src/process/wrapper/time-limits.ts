@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../model/event.ts";
 import { type AgentRecord, newRecord } from "../../model/record.ts";
 import { reduce } from "../../model/reduce.ts";
 import type { Stop } from "../../model/runner.ts";
-import type { Meta } from "../../runs/format/layout.ts";
+import type { Meta } from "../../runs/format/meta.ts";
 
 export class TimeLimits {
 	readonly #meta: Meta;

@@ -1,6 +1,6 @@
 /** Closes a run's checkout: its result says where the changes are, even if no one watches. */
 import type { RunSpec } from "../../model/runner.ts";
-import type { ResultFile } from "../../runs/format/layout.ts";
+import type { ResultFile } from "../../runs/format/result.ts";
 import { closeWorktree } from "../../worktree/close.ts";
 import { readWorktreeRecord } from "../../worktree/worktree-record.ts";
 

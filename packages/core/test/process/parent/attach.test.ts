@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { isFullRun } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventLine } from "../../../src/runs/format/layout.ts";
+import type { EventLine } from "../../../src/runs/format/lines.ts";
 import { claimRun, identityOf, isAlive, isWatched } from "../../../src/runs/index.ts";
 import { handClock } from "../../../src/testing/index.ts";
 import { attach, deadProcess, lines, liveProcess, resultOf, runDir, runSpec } from "../../fixtures/process.ts";

@@ -3,7 +3,7 @@ import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
 import { processRunner } from "../../../src/process/index.ts";
-import type { ControlLine, EventLine } from "../../../src/runs/format/layout.ts";
+import type { ControlLine, EventLine } from "../../../src/runs/format/lines.ts";
 import { handClock } from "../../../src/testing/index.ts";
 import { attach, lines, liveProcess, type RunDir, runDir, runSpec } from "../../fixtures/process.ts";
 

@@ -8,14 +8,10 @@ import { createTempDir } from "@pi-subagents-dev/testkit";
 import { systemClock } from "../../../src/base/clock.ts";
 import { followLines } from "../../../src/files/tail.ts";
 import type { RunSpec } from "../../../src/index.ts";
-import {
-	type ControlLine,
-	type EventLine,
-	type Meta,
-	type PiLaunch,
-	type ResultFile,
-	RUN_FILES,
-} from "../../../src/runs/format/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
+import type { ControlLine, EventLine } from "../../../src/runs/format/lines.ts";
+import type { Meta, PiLaunch } from "../../../src/runs/format/meta.ts";
+import type { ResultFile } from "../../../src/runs/format/result.ts";
 import { claimRun } from "../../../src/runs/owner.ts";
 import { parseEvent, parseResult } from "../../../src/runs/read.ts";
 import { isAlive } from "../../../src/signals/identity.ts";

@@ -3,7 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type LiveLine, RUN_FILES } from "../../../src/runs/format/layout.ts";
+import { RUN_FILES } from "../../../src/runs/format/layout.ts";
+import type { LiveLine } from "../../../src/runs/format/lines.ts";
 import { parseLive } from "../../../src/runs/read.ts";
 import { fakeWorld, type WrapperWorld } from "./fixture.ts";
 

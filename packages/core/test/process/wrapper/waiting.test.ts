@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { Limits, Stop } from "../../../src/index.ts";
-import type { AgentAnswered } from "../../../src/model/event.ts";
+import type { AgentAnswered } from "../../../src/model/schema/events.ts";
 import { PendingRequests } from "../../../src/process/wrapper/pending-requests.ts";
 import { TimeLimits } from "../../../src/process/wrapper/time-limits.ts";
-import type { Meta, WrapperEvent } from "../../../src/runs/format/layout.ts";
+import type { WrapperEvent } from "../../../src/runs/format/lines.ts";
+import type { Meta } from "../../../src/runs/format/meta.ts";
 import { type HandClock, handClock } from "../../../src/testing/index.ts";
 import { spec } from "../../fixtures/events.ts";
 

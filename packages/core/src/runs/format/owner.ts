@@ -1,0 +1,13 @@
+/** `owner-<n>.json`, in pi's own directory: who watches a run. The highest n counts; taking over means creating the next. */
+import { maybeText, type Of, schema, time } from "@pi-subagents/progress/schema";
+import { Type } from "typebox";
+import { identitySchema } from "../../signals/identity.ts";
+
+export type OwnerFile = Of<typeof ownerSchema>;
+
+export const ownerSchema = schema(() =>
+	Type.Union([
+		Type.Object({ type: Type.Literal("owned"), at: time, sessionId: maybeText, ...identitySchema() }),
+		Type.Object({ type: Type.Literal("released"), at: time }),
+	]),
+);

@@ -1,0 +1,31 @@
+/** The schemas of events, outcomes and usage, for code that reads them from outside. Needs `typebox`. */
+export { childEventSchemas, event } from "./events.ts";
+export {
+	amount,
+	anyObject,
+	count,
+	id,
+	listOf,
+	maybeAmount,
+	maybeFlag,
+	maybeText,
+	maybeTexts,
+	maybeTrue,
+	type Of,
+	oneOf,
+	runNumber,
+	schema,
+	text,
+	texts,
+	time,
+} from "./kinds.ts";
+export {
+	abortedSchema,
+	completedSchema,
+	failedSchema,
+	outcomeSchema,
+	structuredSchema,
+	usageSchema,
+	verificationSchema,
+	worktreeReportSchema,
+} from "./outcome.ts";
