@@ -18,7 +18,11 @@ interface Said {
 function program(root: string, ...args: string[]): Promise<Said> {
 	return new Promise((resolve) => {
 		const env = { ...process.env, HOME: root, PI_CODING_AGENT_DIR: join(root, "home") };
-		const child = spawn(process.execPath, [bin, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+		const child = spawn(process.execPath, ["--conditions=@pi-subagents/source", bin, ...args], {
+			cwd: root,
+			env,
+			stdio: ["ignore", "pipe", "pipe"],
+		});
 		const text = { out: "", err: "" };
 		child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text.out += chunk));
 		child.stderr.setEncoding("utf8").on("data", (chunk: string) => (text.err += chunk));
