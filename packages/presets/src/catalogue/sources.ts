@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { builtinFiles } from "../builtins/index.ts";
+import { builtinFiles } from "../builtins/texts.ts";
 import type { Flavour, KnownFile, ParseResult, PresetSource, SourceKind } from "../model/preset.ts";
 
 /** A place to search. Created by the functions of this file. */

@@ -145,7 +145,12 @@ test("an unreadable file and an unreadable directory are problems", async () => 
 			const { presets, problems } = await discoverPresets({ cwd: "/", agentDir });
 			console.log(JSON.stringify([presets.map((p) => p.name), problems.map((p) => p.message)]));
 		}`;
-	const { stdout } = await run(process.execPath, ["--conditions=@pi-subagents/source", "--input-type=module", "-e", script]);
+	const { stdout } = await run(process.execPath, [
+		"--conditions=@pi-subagents/source",
+		"--input-type=module",
+		"-e",
+		script,
+	]);
 	expect(
 		stdout
 			.trim()
