@@ -48,11 +48,21 @@ function parsed() {
 	return parseArgs({
 		allowPositionals: true,
 		options: {
-			...{ stdio: flag, nats: text, version: flag, "agent-dir": text, "trust-projects": flag },
+			stdio: flag,
+			nats: text,
+			version: flag,
+			"agent-dir": text,
+			"trust-projects": flag,
 			pi: { ...text, multiple: true, default: ["pi"] },
 			lease: { ...text, default: "60" },
-			...{ "token-file": text, "nkey-file": text, "key-file": text, "ca-file": text, fleet: text },
-			...{ name: { ...text, default: hostname() }, labels: { ...text, default: "" }, slots: { ...text, default: "4" } },
+			"token-file": text,
+			"nkey-file": text,
+			"key-file": text,
+			"ca-file": text,
+			fleet: text,
+			name: { ...text, default: hostname() },
+			labels: { ...text, default: "" },
+			slots: { ...text, default: "4" },
 		},
 	});
 }
@@ -128,7 +138,13 @@ async function serveFleet(values: Values, agentDir: string, leaseMs: number): Pr
 	};
 	const paths = Object.entries(files).map(([key, path]) => [key, path === undefined ? undefined : resolve(path)]);
 	const fleetWorker = await FleetWorker.start({
-		...{ worker, home, name, slots, version: VERSION, clock: systemClock, report: options.report },
+		worker,
+		home,
+		name,
+		slots,
+		version: VERSION,
+		clock: systemClock,
+		report: options.report,
 		access: { nats, ...defined({ fleet, ...(Object.fromEntries(paths) as typeof files) }) },
 		labels: values.labels.split(",").flatMap((label) => (label.trim() === "" ? [] : [label.trim()])),
 		models: createModelList(options),

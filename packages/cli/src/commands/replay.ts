@@ -81,7 +81,13 @@ async function playInTerminal(
 }
 
 const CODES: Partial<Record<Parameters<PiTheme["fg"]>[0], number>> = {
-	...{ accent: 36, success: 32, error: 31, warning: 33, muted: 90, dim: 2, customMessageLabel: 35 },
+	accent: 36,
+	success: 32,
+	error: 31,
+	warning: 33,
+	muted: 90,
+	dim: 2,
+	customMessageLabel: 35,
 };
 
 /** The terminal's own colours, in place of those of a theme of pi. */

@@ -98,18 +98,22 @@ function paramsOf({ type, prompt, options }: CheckedSpawn): LaunchParams {
 	if (cwd !== undefined && !isAbsolute(cwd))
 		throw new AgentError("bad_request", `cwd must be an absolute path, not ${quoted(cwd)}.`);
 	return {
-		...{ preset: type, fallbackPreset, task: prompt, description, model, maxTurns, thinking: thinkingOf(options) },
-		...{
-			isolated,
-			isolation,
-			machine,
-			retry,
-			inheritContext,
-			outputSchema,
-			verify,
-			verifyBy: "extension" as const,
-			cwd,
-		},
+		preset: type,
+		fallbackPreset,
+		task: prompt,
+		description,
+		model,
+		maxTurns,
+		thinking: thinkingOf(options),
+		isolated,
+		isolation,
+		machine,
+		retry,
+		inheritContext,
+		outputSchema,
+		verify,
+		verifyBy: "extension" as const,
+		cwd,
 	};
 }
 

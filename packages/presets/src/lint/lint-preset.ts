@@ -64,7 +64,10 @@ function reporter({ path, name, origins }: Draft, problems: Problem[]) {
 		const line = typeof origin === "object" ? origin.line : 1;
 		const field = fields.find((each) => each.key === key)?.name;
 		problems.push({
-			...{ path, line, column: 1, severity },
+			path,
+			line,
+			column: 1,
+			severity,
 			...(field === undefined ? {} : { field }),
 			...(name === undefined ? {} : { preset: name }),
 			message,

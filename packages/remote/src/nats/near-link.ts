@@ -70,7 +70,9 @@ export class NatsLink implements Link {
 		this.#options = options;
 		this.#clock = steadyClock(options.clock);
 		this.#shared = new SharedConnection({
-			...{ clock: this.#clock, report: options.report, idleMs: IDLE_MS },
+			clock: this.#clock,
+			report: options.report,
+			idleMs: IDLE_MS,
 			current: () => this.#near,
 			connect: () => this.#connect(),
 			close: () => this.#drop(),

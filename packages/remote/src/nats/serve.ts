@@ -151,8 +151,14 @@ export class FleetWorker {
 	#beat(isWhole = false): void {
 		const { name, slots, version } = this.#options;
 		const beat: Beat = {
-			...{ worker: this.#id, name, life: this.#life, protocol: FLEET_PROTOCOL, version },
-			...{ pool: poolOf(this.#offer), slots, free: this.#free },
+			worker: this.#id,
+			name,
+			life: this.#life,
+			protocol: FLEET_PROTOCOL,
+			version,
+			pool: poolOf(this.#offer),
+			slots,
+			free: this.#free,
 			...(isWhole && { offer: this.#offer }),
 		};
 		if (this.#engine.isUp) this.#engine.publish(this.#engine.names.beat(this.#id), beat);
@@ -305,7 +311,12 @@ export class FleetWorker {
 	#hold(key: string, near: string | undefined): HeldRun {
 		const { worker, report } = this.#options;
 		const run = new HeldRun({
-			...{ key, near, worker, report, clock: this.#clock, engine: this.#engine },
+			key,
+			near,
+			worker,
+			report,
+			clock: this.#clock,
+			engine: this.#engine,
 			writer: { worker: this.#id, life: this.#life },
 			onFree: () => {
 				this.#wake();

@@ -89,7 +89,9 @@ export class StdioLink implements Link {
 		this.#options = options;
 		this.#clock = steadyClock(options.clock);
 		this.#shared = new SharedConnection({
-			...{ clock: this.#clock, report: options.report, idleMs: IDLE_MS },
+			clock: this.#clock,
+			report: options.report,
+			idleMs: IDLE_MS,
 			current: () => this.#connection,
 			connect: () => this.#connect(),
 			close: () => this.#drop(),

@@ -129,7 +129,11 @@ function changed(job: StoredJob, entry: Exclude<JobEntry, { type: "job" | "remov
 }
 
 const openRun = ({ runKey, dueAt }: { runKey: string; dueAt: number }, owner: string, at: number): OpenRun => ({
-	...{ runKey, dueAt, owner, token: 1, until: at + LEASE_MS },
+	runKey,
+	dueAt,
+	owner,
+	token: 1,
+	until: at + LEASE_MS,
 });
 
 /** Entries about one run, from its owner or from a process that reclaims it. */

@@ -53,7 +53,12 @@ function timeText(at: number, timeZone: string): string {
 	const format = new Intl.DateTimeFormat("en-CA", {
 		timeZone,
 		hourCycle: "h23",
-		...{ year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+		year: "numeric",
+		month: "2-digit",
+		day: "2-digit",
+		hour: "2-digit",
+		minute: "2-digit",
+		second: "2-digit",
 	});
 	const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
 	const seconds = part.second === "00" ? "" : `:${part.second}`;

@@ -76,13 +76,21 @@ export class Scheduler<Payload = unknown> {
 			if (given[field] === undefined) throw new JobError(`A job needs a "${field}".`);
 		}
 		const job: StoredJob = {
-			...{ overlap: "skip", missed: "latest", jitterMs: 0, enabled: true, tags: [] },
+			overlap: "skip",
+			missed: "latest",
+			jitterMs: 0,
+			enabled: true,
+			tags: [],
 			...given,
 			payload: JSON.parse(JSON.stringify(given.payload)),
 			id: this.#options.newId?.() ?? randomUUID().replaceAll("-", "").slice(0, 12),
 			createdAt: now,
 			when: this.#parse(given.schedule, given.timeZone),
-			...{ runs: 0, cursor: now, epoch: 0, open: [], history: [] },
+			runs: 0,
+			cursor: now,
+			epoch: 0,
+			open: [],
+			history: [],
 		};
 		if (job.enabled && this.#pollLoop.next(job) === undefined)
 			throw new JobError(`"${job.name}" ends before its first run.`);

@@ -65,7 +65,11 @@ export function toPiUsage({ cost, costFromProvider, ...tokens }: Usage): Reporte
 		...tokens,
 		totalTokens: billedTokens({ ...tokens, cost }),
 		cost: {
-			...{ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost },
+			input: 0,
+			output: 0,
+			cacheRead: 0,
+			cacheWrite: 0,
+			total: cost,
 			...(costFromProvider && { totalFromProvider: true }),
 		},
 	};

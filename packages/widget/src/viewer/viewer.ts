@@ -153,7 +153,13 @@ export class ConversationViewer implements Component, Focusable {
 		const isHelping = this.#helpTop !== undefined;
 		const hasScrolling = length > 0 || isHelping;
 		return {
-			...{ theme, keys, length, isFollowing, unseen, search, unfolded },
+			theme,
+			keys,
+			length,
+			isFollowing,
+			unseen,
+			search,
+			unfolded,
 			from: hasScrolling ? from : 0,
 			to: hasScrolling ? to : 1,
 			isLive: isLive(),
