@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { copiesOfLists, fieldsOfRun, filesThatSpellOut, namesWithSeveralMeanings } from "./run-shape.mjs";
 import { folderGraph, importsIn, importsOf, typescriptIn } from "./source-graph.mjs";
 
 const UNUSED = "exports nobody outside uses";
@@ -17,7 +18,8 @@ const DECLARED = /^(?:export )?(?:default )?(?:declare )?(?:abstract )?(interfac
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
 const [given] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const root = given ?? dirname(dirname(fileURLToPath(import.meta.url)));
+const here = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = given ?? here;
 const packages = readdirSync(join(root, "packages")).sort();
 const sources = new Map(packages.map((name) => [name, typescriptIn(join(root, "packages", name, "src"))]));
 
@@ -36,6 +38,20 @@ function measure() {
 		listed(`source files under ${SMALL_FILE} lines with one importer`, smallFiles()),
 		listed(`folders with more than ${MANY_FILES} files`, crowdedFolders()),
 		{ ...listed(UNUSED, unusedOf(exported)), of: exported.length },
+		listed(
+			"files that spell out seven or more fields of a run",
+			filesThatSpellOut(fieldsOfRun(here), all).map(({ file, most }) => `${shown(file)} (${most})`),
+		),
+		listed(
+			"lines that repeat a closed list",
+			copiesOfLists(all).map(({ file, line, name }) => `${shown(file)}:${line} (${name})`),
+		),
+		listed(
+			"exported names with several meanings",
+			namesWithSeveralMeanings(packages.map((name) => join(root, "packages", name, "src"))).map(
+				([name, files]) => `${name}: ${files.map(shown).join(", ")}`,
+			),
+		),
 		figure("source lines in all", linesIn(all)),
 		figure("source files in all", all.length),
 	];

@@ -1,7 +1,6 @@
 /** The schemas of events, outcomes and usage, for code that reads them from outside. Needs `typebox`. */
 export { childEventSchemas, event } from "./events.ts";
 export {
-	amount,
 	anyObject,
 	count,
 	id,
@@ -20,9 +19,6 @@ export {
 	time,
 } from "./kinds.ts";
 export {
-	abortedSchema,
-	completedSchema,
-	failedSchema,
 	outcomeSchema,
 	structuredSchema,
 	usageSchema,

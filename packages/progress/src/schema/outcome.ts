@@ -24,7 +24,7 @@ export type Outcome = Completed | Failed | Aborted;
 
 export interface Completed extends Of<typeof completedSchema> {}
 
-export const completedSchema = schema(() =>
+const completedSchema = schema(() =>
 	Type.Object({
 		status: Type.Literal("completed"),
 		/** The child's last message. */
@@ -46,7 +46,7 @@ export const completedSchema = schema(() =>
 
 export interface Failed extends Of<typeof failedSchema> {}
 
-export const failedSchema = schema(() =>
+const failedSchema = schema(() =>
 	Type.Object({
 		status: Type.Literal("failed"),
 		error: text,
@@ -67,7 +67,7 @@ export const failedSchema = schema(() =>
 
 export interface Aborted extends Of<typeof abortedSchema> {}
 
-export const abortedSchema = schema(() =>
+const abortedSchema = schema(() =>
 	Type.Object({
 		status: Type.Literal("aborted"),
 		by: oneOf(ABORTERS),
