@@ -4,7 +4,7 @@
  */
 
 /** The six states an agent can be in. The last three are settled: nothing changes them but a new run. */
-export const STATUSES = ["queued", "running", "waiting", "completed", "failed", "aborted"] as const;
+const STATUSES = ["queued", "running", "waiting", "completed", "failed", "aborted"] as const;
 export type Status = (typeof STATUSES)[number];
 
 export const SETTLED_STATUSES = ["completed", "failed", "aborted"] as const satisfies readonly Status[];

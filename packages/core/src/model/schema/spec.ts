@@ -216,7 +216,7 @@ export const limitsSchema = schema(() =>
 /** Parts of a call, as it gave them. Other parts, such as the directory, are fields of the record. */
 export interface GivenByCall extends Of<typeof givenSchema> {}
 
-export const givenSchema = schema(() =>
+const givenSchema = schema(() =>
 	Type.Object({
 		thinking: maybeText,
 		maxTurns: maybeAmount,
