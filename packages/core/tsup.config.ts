@@ -17,6 +17,7 @@ export default defineConfig([
 				"detached/",
 				"files/",
 				"memory/",
+				"model/schema/",
 				"output/",
 				"process/",
 				"report/",

@@ -13,9 +13,8 @@ export type Travel =
 	/** Not at all. */
 	| { how: "stays"; why: string };
 
-const TRAVEL = Symbol("travel");
-
-type Marked<Schema extends TSchema> = Schema & { readonly [TRAVEL]: Travel };
+/** The schema of a field that says how it goes. */
+export type Marked<Schema extends TSchema> = Schema & { readonly travel: Travel };
 
 export function travels<Schema extends TSchema>(schema: Schema): Marked<Schema> {
 	return marked(schema, { how: "travels" });
@@ -30,18 +29,18 @@ export function stays<Schema extends TSchema>(why: string, schema: Schema): Mark
 }
 
 /** Fields that are all marked. */
-export function markedFields<Fields extends TProperties & Record<string, { readonly [TRAVEL]: Travel }>>(
+export function markedFields<Fields extends TProperties & Record<string, { readonly travel: Travel }>>(
 	fields: Fields,
 ): Fields {
 	return fields;
 }
 
 export function travelOf(schema: object): Travel | undefined {
-	return (schema as Partial<Marked<TSchema>>)[TRAVEL];
+	return (schema as Partial<Marked<TSchema>>).travel;
 }
 
 /** A copy: kinds such as `text` are shared by many fields. Descriptors, because typebox hides what makes a field optional. */
 function marked<Schema extends TSchema>(schema: Schema, travel: Travel): Marked<Schema> {
 	const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
-	return Object.defineProperty(copy, TRAVEL, { value: travel });
+	return Object.defineProperty(copy, "travel", { value: travel });
 }
