@@ -78,7 +78,7 @@ const lazyYaml: Plugin = {
 const parsedBuiltins: Plugin = {
 	name: "parsed-builtins",
 	setup(build) {
-		build.onLoad({ filter: /[\\/]builtins[\\/]index\.ts$/ }, () => {
+		build.onLoad({ filter: /[\\/]builtins[\\/]texts\.ts$/ }, () => {
 			const files = builtins().flatMap((each) =>
 				each.type === "texts"
 					? each.files.map((file) => ({

@@ -138,9 +138,9 @@ test("the commands of progress and presets work", async () => {
 	expect(await run(join(dir, "node_modules/.bin/pi-presets"), ["list"], { cwd: dir })).toContain("mapper");
 });
 
-test("progress and the extension bring no dependency, and core only progress; the extension works in pi on every Node", async () => {
+test("the extension brings no dependency, and core only progress and typebox; the extension works in pi on every Node", async () => {
 	const dir = await installed(join(temp.path, "few"), ["core", "extension"], { tarballs });
-	expect(await visible(join(dir, "node_modules"))).toEqual(["@pi-subagents"]);
+	expect(await visible(join(dir, "node_modules"))).toEqual(["@pi-subagents", "typebox"]);
 	expect(await visible(join(dir, "node_modules/@pi-subagents"))).toEqual(["core", "extension", "progress"]);
 	for (const node of nodes) {
 		await using it = await scene([parentDelegates, scoutReadsNotes], {

@@ -1,13 +1,12 @@
-export type { AbortedBy, ChildEvent, LaunchedBy, Outcome, RunnerName, Usage } from "@pi-subagents/progress";
-export {
-	isSettled,
-	isThinkingLevel,
-	LAUNCHERS,
-	RUNNER_NAMES,
-	type SettledStatus,
-	type Status,
-	THINKING_LEVELS,
-	type ThinkingLevel,
+export type {
+	AbortedBy,
+	ChildEvent,
+	LaunchedBy,
+	Outcome,
+	RunnerName,
+	Status,
+	ThinkingLevel,
+	Usage,
 } from "@pi-subagents/progress";
 export { type Alert, type AlertPorts, type AlertRules, alertSequence, followAlerts } from "./alert/alert.ts";
 export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
@@ -65,7 +64,6 @@ export type {
 	Confinement,
 	GivenByCall,
 	Limits,
-	McpSpec,
 	MemoryScope,
 	OutputSpec,
 	ResolvedField,

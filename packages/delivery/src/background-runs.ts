@@ -1,5 +1,6 @@
 /** The runs that outlive the session, and how many there are in each state. */
-import { type AgentRecord, isSettled, runIdOf, type Store } from "@pi-subagents/core";
+import { type AgentRecord, runIdOf, type Store } from "@pi-subagents/core";
+import { isSettled } from "@pi-subagents/progress";
 import type { Journal } from "./journal/journal.ts";
 
 /** Runs that wait, in the queue or for an answer, count as running. */

@@ -3,11 +3,11 @@ import {
 	type AgentRecord,
 	defined,
 	type GivenByCall,
-	isThinkingLevel,
 	type OutputSpec,
 	type RunnerName,
 	type ThinkingLevel,
 } from "@pi-subagents/core";
+import { isThinkingLevel } from "@pi-subagents/progress";
 
 /** The preset of a launch that names none. */
 export const DEFAULT_PRESET = "general-purpose";

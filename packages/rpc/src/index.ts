@@ -1,4 +1,3 @@
-export type { WorktreeReport as Worktree } from "@pi-subagents/progress";
 export { RpcError } from "./ask.ts";
 export type { Bus } from "./bus.ts";
 export type { SpawnRequest, Subagents } from "./client.ts";

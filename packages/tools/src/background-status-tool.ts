@@ -5,7 +5,6 @@ import {
 	AgentError,
 	type AgentRecord,
 	defined,
-	isSettled,
 	type Outcome,
 	quoted,
 	runIdOf,
@@ -22,7 +21,7 @@ import {
 } from "@pi-subagents/core/report";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
-import { beginningOf, fence, formatDuration, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { beginningOf, fence, formatDuration, isSettled, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import type { BackgroundRuns } from "./ports.ts";
 import { renderToldResult } from "./render/result.ts";

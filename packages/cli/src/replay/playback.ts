@@ -1,6 +1,6 @@
 /** Recorded runs → the events that a store saw when they ran, on one time axis. Pure. */
 import type { AgentEvent, ChildEvent, LaunchedBy, LifeCycleEvent } from "@pi-subagents/core";
-import { LAUNCHERS, RUNNER_NAMES } from "@pi-subagents/core";
+import { LAUNCHERS, RUNNER_NAMES } from "@pi-subagents/progress";
 import type { RunInput } from "@pi-subagents/report";
 
 /** Pauses in which nothing ran are shortened to this. */

@@ -3,9 +3,9 @@
  * Names with a slash or a dot, and names of existing files, are left to pi, which attaches files that way.
  */
 import type { AutocompleteItem } from "@earendil-works/pi-tui";
-import { type AgentRecord, isSettled, nameKey } from "@pi-subagents/core";
+import { type AgentRecord, nameKey } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
-import { lookOf, sanitize } from "@pi-subagents/progress";
+import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
 import { clip } from "@pi-subagents/widget/dialogs";
 import { agentLabel, isActive, sortByActivity } from "../text/agent-text.ts";
 import { typedName } from "./register.ts";

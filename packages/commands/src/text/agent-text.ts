@@ -1,6 +1,6 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
-import { type AgentRecord, isSettled, type Manager, type Status, treeUsage, wholeMs } from "@pi-subagents/core";
-import { endText, formatCost, lookOf, type StatusView } from "@pi-subagents/progress";
+import { type AgentRecord, type Manager, type Status, treeUsage, wholeMs } from "@pi-subagents/core";
+import { endText, formatCost, isSettled, lookOf, type StatusView } from "@pi-subagents/progress";
 import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 
 /** The status in its one word and colour. */

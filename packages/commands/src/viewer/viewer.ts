@@ -8,11 +8,10 @@ import {
 	type Clock,
 	defined,
 	findAgent,
-	isSettled,
 	type Manager,
 } from "@pi-subagents/core";
 import { attemptsText } from "@pi-subagents/core/report";
-import { lookOf, sanitize } from "@pi-subagents/progress";
+import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
 import {
 	ConversationViewer,
 	piTheme,

@@ -16,7 +16,7 @@ export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { identityOf, isAlive } from "../signals/identity.ts";
 export { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 export type { EventLine } from "./format/lines.ts";
-export type { Meta, RunLauncher } from "./format/meta.ts";
+export type { Meta } from "./format/meta.ts";
 export type { ResultFile } from "./format/result.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";

@@ -1,13 +1,7 @@
+import { isSettled } from "@pi-subagents/progress";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-	type AgentEvent,
-	type AgentRecord,
-	type ChildEvent,
-	isSettled,
-	type LifeCycleEvent,
-	reduce,
-} from "../../src/index.ts";
+import { type AgentEvent, type AgentRecord, type ChildEvent, type LifeCycleEvent, reduce } from "../../src/index.ts";
 import { log, queued, reading, replay, said, settled, started } from "../fixtures/events.ts";
 
 describe("a record", () => {

@@ -3,7 +3,6 @@ import {
 	type AgentIdentity,
 	type AgentRecord,
 	defined,
-	LAUNCHERS,
 	type LaunchedBy,
 	type Outcome,
 	runIdOf,
@@ -11,7 +10,7 @@ import {
 import { durationOf } from "@pi-subagents/core/report";
 import { agentIdentitySchema } from "@pi-subagents/core/schema";
 import { reportOfEntry } from "@pi-subagents/core/worktree";
-import { ABORTERS, beginningOf, CUTTERS } from "@pi-subagents/progress";
+import { ABORTERS, beginningOf, CUTTERS, LAUNCHERS } from "@pi-subagents/progress";
 import type { LaunchEntry, SettledEntry } from "./entries.ts";
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */

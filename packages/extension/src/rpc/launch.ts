@@ -2,18 +2,10 @@
 
 import { isAbsolute } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import {
-	AgentError,
-	type AgentRecord,
-	defined,
-	isThinkingLevel,
-	type Manager,
-	quoted,
-	type RunSpec,
-	THINKING_LEVELS,
-} from "@pi-subagents/core";
+import { AgentError, type AgentRecord, defined, type Manager, quoted, type RunSpec } from "@pi-subagents/core";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, LaunchParams, RuntimePresets } from "@pi-subagents/launch";
+import { isThinkingLevel, THINKING_LEVELS } from "@pi-subagents/progress";
 import type { CheckedOptions, CheckedSpawn, CheckedWorkflow } from "@pi-subagents/rpc";
 import type { Host } from "../host/host.ts";
 import type { LazyWorkflows } from "../workflow/workflows.ts";

@@ -4,8 +4,9 @@
  * session gives way to one that does.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, bestEffort, defined, isSettled, systemClock } from "@pi-subagents/core";
+import { type AgentRecord, bestEffort, defined, systemClock } from "@pi-subagents/core";
 import { wholeOutcome } from "@pi-subagents/core/report";
+import { isSettled } from "@pi-subagents/progress";
 import {
 	createRegistry,
 	type ManagerRegistry,

@@ -1,6 +1,6 @@
 /** What a job launches, as it is kept on disk: a call with everything but its time. Checked when it is read back. */
-import { AgentError, isThinkingLevel, normalName, visibleName } from "@pi-subagents/core";
-import { sanitize } from "@pi-subagents/progress";
+import { AgentError, normalName, visibleName } from "@pi-subagents/core";
+import { isThinkingLevel, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
 import type { LaunchParams } from "../launch-params.ts";

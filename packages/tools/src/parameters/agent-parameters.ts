@@ -1,7 +1,8 @@
 /** What a call of `Agent` can say, and the launch that it asks for. */
-import { AgentError, type AgentRecord, defined, isThinkingLevel, quoted, THINKING_LEVELS } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, defined, quoted } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
+import { isThinkingLevel, THINKING_LEVELS } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { type ModelParameter, machinesListed, verifyOffered } from "./model-parameter.ts";
 

@@ -5,13 +5,13 @@
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { isSettled } from "@pi-subagents/core";
 import type { AgentDetails } from "@pi-subagents/core/report";
 import {
 	formatCost,
 	formatCount,
 	formatDuration,
 	formatTokens,
+	isSettled,
 	lookOf,
 	readableError,
 	sanitize,

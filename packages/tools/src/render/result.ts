@@ -1,7 +1,6 @@
 /** The body of a tool row: what the agent is doing, then what it answered. */
 import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
-import { isSettled } from "@pi-subagents/core";
 import type { AgentDetails } from "@pi-subagents/core/report";
 import { forPeople } from "@pi-subagents/core/report";
 import {
@@ -9,6 +8,7 @@ import {
 	formatCount,
 	formatDuration,
 	formatTokens,
+	isSettled,
 	lookOf,
 	readableError,
 	sanitize,

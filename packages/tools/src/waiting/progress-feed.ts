@@ -4,7 +4,8 @@
  * others in one frame. Agents in a batch report their news at whole seconds, too, and leave the clocks to the tree.
  * The batch lasts until all its feeds are closed.
  */
-import { type AgentRecord, type Clock, isSettled, type Store, steadyClock, systemClock } from "@pi-subagents/core";
+import { type AgentRecord, type Clock, type Store, steadyClock, systemClock } from "@pi-subagents/core";
+import { isSettled } from "@pi-subagents/progress";
 import { isBatched, joinBatch, untilNextSecond } from "./batch-row-updates.ts";
 
 const SHORTEST_PAUSE_MS = 100;

@@ -1,6 +1,6 @@
 /** What the events of a journal add up to. Pure: the same events give the same state. */
-import { defined, LAUNCHERS, type LaunchedBy } from "@pi-subagents/core";
-import type { PhaseProgress } from "@pi-subagents/progress";
+import { defined, type LaunchedBy } from "@pi-subagents/core";
+import { LAUNCHERS, type PhaseProgress } from "@pi-subagents/progress";
 import type { CallKind } from "../thread/messages.ts";
 import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";
 

@@ -3,17 +3,15 @@ import {
 	AgentError,
 	type AgentRecord,
 	defined,
-	isThinkingLevel,
 	type Manager,
 	type Outcome,
 	quoted,
 	type RunSpec,
-	THINKING_LEVELS,
 	workTokens,
 } from "@pi-subagents/core";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
-import { outcomeText } from "@pi-subagents/progress";
+import { isThinkingLevel, outcomeText, THINKING_LEVELS } from "@pi-subagents/progress";
 import type { AgentRequest } from "../engine/options.ts";
 import type { AgentCall, AgentResult, WorkflowPorts } from "../engine/ports.ts";
 import { type EarlierPlaces, fateOf, type Placing, rejoin, remember } from "./earlier.ts";

@@ -1,6 +1,6 @@
 /** Agents as menu items, and the actions of each. Pure. */
-import { type AgentRecord, isSettled } from "@pi-subagents/core";
-import { endText, formatCost, formatCount, formatDuration, lookOf } from "@pi-subagents/progress";
+import type { AgentRecord } from "@pi-subagents/core";
+import { endText, formatCost, formatCount, formatDuration, isSettled, lookOf } from "@pi-subagents/progress";
 import { treeOrder } from "@pi-subagents/widget";
 import type { Item, ItemKey } from "@pi-subagents/widget/dialogs";
 import { activityText, costText, durationOf, toneOf } from "../../text/agent-text.ts";

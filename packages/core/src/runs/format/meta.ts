@@ -53,8 +53,6 @@ const launchFields = schema(() => {
 });
 
 /** Who asked for a run: one of `LAUNCHERS`, or what a newer version knows. */
-export interface RunLauncher extends Of<typeof runLauncherSchema> {}
-
 const runLauncherSchema = schema(() =>
 	Type.Object({
 		who: text,
