@@ -25,7 +25,7 @@ const RULES = {
 			"commands/index.ts",
 			"memory/index.ts",
 			"output/index.ts",
-			"report/index.ts",
+			"outcome-text/index.ts",
 			"runs/index.ts",
 			"worktree/index.ts",
 		],

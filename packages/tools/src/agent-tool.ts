@@ -14,7 +14,7 @@ import {
 	NO_USAGE,
 	type Store,
 } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { type AgentCall, type AgentParams, agentCallOf, agentParameters } from "./parameters/agent-parameters.ts";

@@ -18,7 +18,7 @@ import {
 	type StructuredDetails,
 	structuredDetails,
 	wholeOutcome,
-} from "@pi-subagents/core/report";
+} from "@pi-subagents/core/outcome-text";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { beginningOf, fence, formatDuration, isSettled, sanitize, sanitizeBlock } from "@pi-subagents/progress";

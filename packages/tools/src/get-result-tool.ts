@@ -1,7 +1,7 @@
 /** `get_subagent_result`: what an agent found, or what it is doing. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Agents, findAgent, runIdOf, type Store } from "@pi-subagents/core";
-import { cachedPercentOf, detailsOf, reportFor, wholeOutcome } from "@pi-subagents/core/report";
+import { cachedPercentOf, detailsOf, reportFor, wholeOutcome } from "@pi-subagents/core/outcome-text";
 import { fence, formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { formatPeek, peek, peekParameter } from "./peek/peek.ts";

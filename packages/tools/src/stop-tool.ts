@@ -1,7 +1,7 @@
 /** `stop_subagent`: end an agent now, or let it finish with what it has. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { type Agents, defined, findAgent, findCandidate } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/report";
+import { reportFor } from "@pi-subagents/core/outcome-text";
 import { Type } from "typebox";
 import type { ResultClaims } from "./ports.ts";
 import { renderToldResult } from "./render/result.ts";

@@ -1,7 +1,7 @@
 /** `subagent`: run a preset on a task, or several at once, and wait for the answers. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, defined, messageOf, type RunSpec, type Store, treeUsage } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
 import { outcomeText, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import {

@@ -1,7 +1,7 @@
 /** `workflow`: run a script that orchestrates agents, or continue one. How scripts are written is read on demand. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Store } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
 import { type ScheduledCall, workflowJob } from "@pi-subagents/launch";
 import { Type } from "typebox";
 import { renderAgentCall } from "./render/call.ts";

@@ -16,7 +16,7 @@ import {
 	wholeOutcome,
 	worktreeLines,
 	worktreeProblems,
-} from "@pi-subagents/core/report";
+} from "@pi-subagents/core/outcome-text";
 import { loadPresets } from "@pi-subagents/launch";
 import {
 	checkOutput,

@@ -10,7 +10,7 @@ import {
 	findAgent,
 	type Manager,
 } from "@pi-subagents/core";
-import { attemptsText } from "@pi-subagents/core/report";
+import { attemptsText } from "@pi-subagents/core/outcome-text";
 import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
 import {
 	ConversationViewer,

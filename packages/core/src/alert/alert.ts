@@ -8,7 +8,7 @@ import { clip } from "../base/error.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { AgentIdentity } from "../model/schema/launch.ts";
 import type { Store } from "../model/store.ts";
-import { durationOf } from "../report/details.ts";
+import { durationOf } from "../outcome-text/details.ts";
 
 /** What is worth an alert, and how it reaches the user. */
 export interface AlertRules {

@@ -7,7 +7,7 @@ import {
 	type Outcome,
 	runIdOf,
 } from "@pi-subagents/core";
-import { durationOf } from "@pi-subagents/core/report";
+import { durationOf } from "@pi-subagents/core/outcome-text";
 import { agentIdentitySchema } from "@pi-subagents/core/schema";
 import { reportOfEntry } from "@pi-subagents/core/worktree";
 import { ABORTERS, beginningOf, CUTTERS, LAUNCHERS } from "@pi-subagents/progress";

@@ -13,7 +13,7 @@ import {
 	worktreeLabel,
 	worktreeLines,
 	worktreeProblems,
-} from "@pi-subagents/core/report";
+} from "@pi-subagents/core/outcome-text";
 import {
 	beginningOf,
 	checkOutput,

@@ -1,6 +1,6 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
 import { type AgentEvent, type Clock, defined, type Outcome, steadyClock } from "@pi-subagents/core";
-import { filledFrom } from "@pi-subagents/core/report";
+import { filledFrom } from "@pi-subagents/core/outcome-text";
 import {
 	isRunDir,
 	isRunPath,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { wholeOutcome } from "@pi-subagents/core/report";
+import { wholeOutcome } from "@pi-subagents/core/outcome-text";
 import { recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";

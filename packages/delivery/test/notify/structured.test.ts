@@ -1,5 +1,5 @@
 import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
-import { detailsOf, forPeople, reportFor } from "@pi-subagents/core/report";
+import { detailsOf, forPeople, reportFor } from "@pi-subagents/core/outcome-text";
 import { type Failed, unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { parseEntry } from "../../src/journal/entries.ts";

@@ -1,5 +1,5 @@
 /** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
-import { reportFor } from "@pi-subagents/core/report";
+import { reportFor } from "@pi-subagents/core/outcome-text";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { parseEntry } from "../../src/journal/entries.ts";

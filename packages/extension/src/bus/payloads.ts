@@ -10,7 +10,7 @@ import {
 	treeUsage,
 	workTokens,
 } from "@pi-subagents/core";
-import { durationOf } from "@pi-subagents/core/report";
+import { durationOf } from "@pi-subagents/core/outcome-text";
 import type { Compacted } from "@pi-subagents/progress";
 import { outcomeText } from "@pi-subagents/progress";
 import {

@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Runner } from "@pi-subagents/core";
 import { isWithin } from "@pi-subagents/core/files";
-import { worktreeLines, worktreeProblems } from "@pi-subagents/core/report";
+import { worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
 import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-subagents/core/worktree";
 import type { Host } from "./host.ts";
 

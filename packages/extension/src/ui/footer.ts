@@ -2,7 +2,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { footerText } from "@pi-subagents/commands/text";
 import type { AgentRecord, Store } from "@pi-subagents/core";
-import { durationOf } from "@pi-subagents/core/report";
+import { durationOf } from "@pi-subagents/core/outcome-text";
 import { backgroundRecords, countsOf, type Journal } from "@pi-subagents/delivery";
 import { endText, lookOf, sanitize } from "@pi-subagents/progress";
 import type { Host } from "../host/host.ts";

@@ -1,7 +1,7 @@
 /** What other extensions hear: exactly what the table of events says. */
 import { createEventBus } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, Manager } from "@pi-subagents/core";
-import { detailsOf } from "@pi-subagents/core/report";
+import { detailsOf } from "@pi-subagents/core/outcome-text";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
 import { lifecycleChannels } from "@pi-subagents/rpc";
 import { busEvents, type FieldDoc } from "@pi-subagents-dev/docs";

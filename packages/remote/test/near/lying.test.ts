@@ -2,7 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentRecord, type Outcome, type RunIdentity, type RunSpec, systemClock } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/report";
+import { reportFor } from "@pi-subagents/core/outcome-text";
 import { sampleSpec } from "@pi-subagents/core/testing";
 import { outcomeText, type WorktreeReport } from "@pi-subagents/progress";
 import { createTempDir } from "@pi-subagents-dev/testkit";

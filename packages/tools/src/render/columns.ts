@@ -5,7 +5,7 @@
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { AgentDetails } from "@pi-subagents/core/report";
+import type { AgentDetails } from "@pi-subagents/core/outcome-text";
 import {
 	formatCost,
 	formatCount,

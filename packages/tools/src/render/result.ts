@@ -1,8 +1,8 @@
 /** The body of a tool row: what the agent is doing, then what it answered. */
 import { getMarkdownTheme, keyHint, type Theme, type ToolRenderResultOptions } from "@earendil-works/pi-coding-agent";
 import { type Component, Container, Markdown, Text } from "@earendil-works/pi-tui";
-import type { AgentDetails } from "@pi-subagents/core/report";
-import { forPeople } from "@pi-subagents/core/report";
+import type { AgentDetails } from "@pi-subagents/core/outcome-text";
+import { forPeople } from "@pi-subagents/core/outcome-text";
 import {
 	formatCost,
 	formatCount,

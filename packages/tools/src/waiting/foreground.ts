@@ -1,6 +1,6 @@
 /** Waits inside a tool call for the agents it has launched: one, or several at once. Aborting the call stops them. */
 import { type AgentRecord, type Agents, type Outcome, type Store, systemClock } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/report";
+import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
 import { sanitize } from "@pi-subagents/progress";
 import { beginCall } from "./batch-row-updates.ts";
 import { RunReport } from "./bounded.ts";

@@ -1,6 +1,6 @@
 import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { AgentRecord, Outcome } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/report";
+import { reportFor } from "@pi-subagents/core/outcome-text";
 import { expect, test } from "vitest";
 import { bounded, RunReport } from "../../src/waiting/bounded.ts";
 

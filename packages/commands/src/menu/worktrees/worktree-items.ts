@@ -1,6 +1,6 @@
 /** Agents' worktrees as menu items, and the actions of each. Pure. */
 
-import { statText } from "@pi-subagents/core/report";
+import { statText } from "@pi-subagents/core/outcome-text";
 import type { ListedWorktree } from "@pi-subagents/core/worktree";
 import { formatDuration } from "@pi-subagents/progress";
 import type { Block, Item } from "@pi-subagents/widget/dialogs";

@@ -1,7 +1,7 @@
 /** The worktrees level of the menu: agents' branches, and worktrees left by crashes. */
 
 import { defined } from "@pi-subagents/core";
-import { worktreeLines, worktreeProblems } from "@pi-subagents/core/report";
+import { worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
 import {
 	applyWorktree,
 	closeWorktree,

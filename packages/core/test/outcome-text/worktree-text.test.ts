@@ -1,6 +1,6 @@
 import type { WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { worktreeLines, worktreeProblems } from "../../src/report/worktree-text.ts";
+import { worktreeLines, worktreeProblems } from "../../src/outcome-text/worktree-text.ts";
 
 const report: WorktreeReport = {
 	branch: "pi-subagents/a1",

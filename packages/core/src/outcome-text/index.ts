@@ -1,5 +1,5 @@
 export { type AgentDetails, cachedPercentOf, detailsOf, durationOf } from "./details.ts";
-export { forPeople, reportFor } from "./report.ts";
+export { forPeople, reportFor } from "./for-model.ts";
 export {
 	attemptsText,
 	complaints,
