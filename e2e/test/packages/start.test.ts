@@ -57,12 +57,12 @@ const AT_START = [
 		"model",
 	].map((folder) => `core/${folder}`),
 	...[
+		"outcome-text",
 		"output",
 		"overview",
 		"process",
 		"providers",
 		"queue",
-		"report",
 		"resolve",
 		"runs",
 		"session",
