@@ -53,7 +53,7 @@ const KINDS = [
 	[/\/runs\/.*\/meta\.json$/, "meta"],
 	[/\/runs\/.*\/events\.jsonl$/, "events"],
 	[/\/runs\/.*\/result\.json$/, "result"],
-	[/\/runs\/.*\/control\.jsonl$/, "control"],
+	[/\/control\.jsonl$/, "control"],
 	[/\/runs\/.*\/wrapper\.json$/, "what a wrapper says"],
 	[/\/processes\//, "record of a process"],
 	[/\.workflow\.jsonl$/, "journal of a workflow"],

@@ -1,7 +1,7 @@
 /** The commands over run directories as pi writes them, and over broken and hostile ones. */
 import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RunProcesses } from "@pi-subagents/core/detached";
+import { controlPath, RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf, proveResult, rememberRunsDir } from "@pi-subagents/core/runs";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -58,7 +58,7 @@ async function world() {
 				warnings: [],
 				...given.spec,
 			};
-			const own = { command: "pi", args: [], env: {}, showsProgress: false };
+			const own = { command: "pi", args: [], env: { PI_CODING_AGENT_DIR: agentDir }, showsProgress: false };
 			const inPi = runner === "session" ? { holder: identity, parentSessionId: "session-7" } : { launch: own };
 			const about = { format: 1, createdBy: "pi-subagents", runId: id, agentId: id, run: 1, createdAt: Date.now() };
 			const meta = { ...about, preset: "scout", ...base, resolvedModel: "fake/one", spec, ...inPi };
@@ -130,14 +130,15 @@ test("agents of all projects are listed by what they need", async () => {
 });
 
 test("an answer and a stop reach an agent in its own process", async () => {
-	const { add, call, end } = await world();
+	const { add, call, end, agentDir } = await world();
 	const dir = await add({ id: "asks", events: [STARTED, ASKED] });
+	const control = controlPath({ agentDir, runDir: dir });
 	expect(await call("reply", "as", "the", "second")).toMatchObject({ code: 0, out: "Answered asks.\n" });
 	const stopping = call("stop", "asks");
-	await expect.poll(() => readFile(join(dir, "control.jsonl"), "utf8")).toContain('"abort"');
+	await expect.poll(() => readFile(control, "utf8")).toContain('"abort"');
 	await end(dir, "asks", { status: "aborted", by: "user" });
 	expect(await stopping).toMatchObject({ code: 0, out: "asks: Stopped by you\n" });
-	const lines = (await readFile(join(dir, "control.jsonl"), "utf8")).split("\n").filter((line) => line !== "");
+	const lines = (await readFile(control, "utf8")).split("\n").filter((line) => line !== "");
 	expect(lines.map((line) => JSON.parse(line))).toEqual([
 		{ type: "answer", id: "answer-1", answer: { by: "user", text: "the second" } },
 		{ type: "abort", stop: { by: "user", reason: "pi-subagents stop" } },

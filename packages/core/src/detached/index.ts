@@ -19,5 +19,5 @@ export {
 } from "../process/parent/launch.ts";
 export { type StartedWrapper, startDetached, type WrapperEnd } from "../process/parent/starter.ts";
 export { withCwd } from "../session/history/session-text.ts";
-export { RunProcesses, recordedRuns } from "../signals/run-processes.ts";
+export { controlPath, RunProcesses, recordedRuns } from "../signals/run-processes.ts";
 export { signalChild } from "../signals/signals.ts";

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { appendPlain } from "../files/plain-file.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import type { ControlLine } from "../runs/format/lines.ts";
+import { readMeta } from "../runs/read.ts";
+import { controlPath } from "../signals/run-processes.ts";
 
 /**
  * Answers a question. The run takes the first answer, from here or from the pi that watches it.
@@ -22,6 +24,16 @@ export function stopRun(dir: string, reason: string): Promise<void> {
 }
 
 /** Begins with a line break: another writer may have left half a line. */
-function send(dir: string, line: ControlLine): Promise<void> {
-	return appendPlain(join(dir, RUN_FILES.control), `\n${JSON.stringify(line)}\n`);
+async function send(dir: string, line: ControlLine): Promise<void> {
+	await appendPlain(await controlOf(dir), `\n${JSON.stringify(line)}\n`);
+}
+
+/** What is said to a run elsewhere is sent from the copy of its directory; a wrapper here reads beside its records. */
+async function controlOf(dir: string): Promise<string> {
+	const meta = await readMeta(dir);
+	if (typeof meta === "string") throw new Error(meta);
+	if (meta.machine !== undefined) return join(dir, RUN_FILES.control);
+	const agentDir = meta.launch?.env.PI_CODING_AGENT_DIR;
+	if (agentDir === undefined) throw new Error(`${join(dir, RUN_FILES.meta)} names no process that takes orders`);
+	return controlPath({ agentDir, runDir: dir });
 }

@@ -39,6 +39,7 @@ const namedSchema = once(() => Type.Object({ runDir: Type.String() }));
 
 const WRAPPER = "wrapper.json";
 const CHILD = "pi.json";
+const CONTROL = "control.jsonl";
 const MAX_BYTES = 64 * 1024;
 /** How long a process may take to clean up: pi ends its tools, which lead their own groups. */
 const GRACE_MS = 3_000;
@@ -47,6 +48,14 @@ const LOOK_MS = 50;
 /** Where it is written which processes run and watch a run. */
 export function processesDir({ agentDir, runDir }: RunPlace): string {
 	return join(allProcessesDir(agentDir), createHash("sha256").update(realPath(runDir)).digest("hex").slice(0, 32));
+}
+
+/**
+ * What is said to the wrapper of a run on this machine: stops, answers, larger budgets. Beside the records of its
+ * processes, because in the run's own directory its agent could say all of that to itself.
+ */
+export function controlPath(place: RunPlace): string {
+	return join(processesDir(place), CONTROL);
 }
 
 function allProcessesDir(agentDir: string): string {
@@ -142,6 +151,12 @@ export class RunProcesses {
 	}
 
 	/** Before a new run: whatever is recorded was about another one in a directory of the same name. */
+	async begin(): Promise<void> {
+		await this.clear();
+		await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+	}
+
+	/** The run is gone. */
 	clear(): Promise<void> {
 		return remove(this.#dir);
 	}
@@ -236,6 +251,7 @@ async function isAbandoned(dir: string, now: number): Promise<boolean> {
 	for (const name of (await namesIn(dir)).filter(isOurs)) {
 		const path = join(dir, name);
 		touchedAt = Math.max(touchedAt, (await lstat(path)).mtimeMs);
+		if (name === CONTROL) continue; // names no process
 		const value = parsed((await readPlain(path, MAX_BYTES))?.toString("utf8") ?? "");
 		if (Check(childSchema(), value) && (await isAlive(value))) living.push(value);
 	}
@@ -255,7 +271,7 @@ function parsed(text: string): unknown {
 
 /** Whole, or as far as there was room. */
 function isOurs(name: string): boolean {
-	return /^(?:wrapper|pi|owner-\d+)\.json(?:\..+\.tmp)?$/.test(name);
+	return name === CONTROL || /^(?:wrapper|pi|owner-\d+)\.json(?:\..+\.tmp)?$/.test(name);
 }
 
 /** Files of others stay, and so does the directory. */

@@ -65,7 +65,7 @@ describe("files of a run that name a process of the user", () => {
 		const clock = handClock(1_000);
 		const victim = await liveProcess();
 		await forge(dir, victim.identity);
-		await mkdir(dir.file("control"));
+		await mkdir(dir.file("control"), { recursive: true });
 		const { run } = attach(dir, { clock });
 		run.abort({ by: "user" });
 		expect(await hurried(clock, run.settled)).toEqual({ status: "aborted", by: "user" });

@@ -1,11 +1,11 @@
 /** Runs that a session knows to be over, and whose processes it left: it was killed after their stop, or they hung. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, type Runner } from "@pi-subagents/core";
-import { detachedRunner, RunProcesses } from "@pi-subagents/core/detached";
+import { controlPath, detachedRunner, RunProcesses } from "@pi-subagents/core/detached";
 import { claimRun, identityOf, isAlive } from "@pi-subagents/core/runs";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -51,7 +51,7 @@ async function remembered(end: object, { hasMeta = true } = {}) {
 		{ id: "e3", type: "custom", customType: "pi-subagents:bg-update", data: { type: "closed", runId: "b1" } },
 	];
 	const place = { agentDir: join(root, "agent"), runDir: artifacts };
-	return { place, entries, processes: new RunProcesses(place), control: join(artifacts, "control.jsonl") };
+	return { place, entries, processes: new RunProcesses(place), control: controlPath(place) };
 }
 
 /** Opens it. Time passes fast. */
@@ -88,9 +88,12 @@ test("a wrapper that was stopped and hangs is told again, then killed with its p
 	const [wrapper, pi] = [await started(), await started()];
 	await run.processes.recordWrapper(wrapper.identity, 1);
 	await run.processes.recordChild(pi.identity);
+	const heard = join(run.place.runDir, "heard"); // stays when the file goes with the records
+	await writeFile(run.control, "");
+	await link(run.control, heard);
 	const { manager, warnings } = await open(run);
 	await Promise.all([wrapper.exited, pi.exited]);
-	expect(await readFile(run.control, "utf8")).toContain('{"type":"abort","stop":{"by":"user","reason":"enough"}}\n');
+	expect(await readFile(heard, "utf8")).toContain('{"type":"abort","stop":{"by":"user","reason":"enough"}}\n');
 	await expect.poll(() => records(run.place)).toEqual([]);
 	expect(warnings).toEqual(["Agent b1 did not stop in 5 s and was killed."]);
 	expect(manager.store.record("b1")?.outcome).toEqual({ status: "aborted", by: "user", reason: "enough" });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
-import { RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
+import { controlPath, RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
 import { readPlain } from "@pi-subagents/core/files";
 import {
 	checkedResult,
@@ -63,7 +63,7 @@ export class FarRun {
 		// The near side alone decides which process follows, so an earlier connection counts no longer.
 		await claimRun({ agentDir, runDir: dir }, { takesOver: true });
 		const run = new FarRun(options);
-		await send({ type: "control", size: await sizeOf(join(dir, RUN_FILES.control)) });
+		await send({ type: "control", size: await sizeOf(controlPath({ agentDir, runDir: dir })) });
 		run.#begin();
 		return run;
 	}

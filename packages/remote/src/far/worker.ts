@@ -6,6 +6,7 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
 import {
+	controlPath,
 	type GuardOrder,
 	launchRun,
 	makeRunDir,
@@ -112,10 +113,9 @@ export class Worker {
 	}
 
 	async control(key: string, message: ControlMessage): Promise<void> {
-		const dir = join(this.#runsDir, key);
 		switch (message.type) {
 			case "lines":
-				return this.#append(join(dir, RUN_FILES.control), message);
+				return this.#append(controlPath(this.#place(key)), message);
 			case "kill":
 				await this.#accepting.get(key)?.catch(() => undefined);
 				this.#kept.get(key)?.started.endNow?.();

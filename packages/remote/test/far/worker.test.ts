@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { identityOf, isWatched, RUN_FILES } from "@pi-subagents/core/runs";
+import { controlPath } from "@pi-subagents/core/detached";
+import { identityOf, isWatched } from "@pi-subagents/core/runs";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { Worker } from "../../src/far/worker.ts";
@@ -42,12 +43,14 @@ test("control lines that come again, from a worker that was asleep, change nothi
 	const { home, worker } = await idle();
 	const dir = join(home, "runs", key);
 	await mkdir(dir, { recursive: true });
+	const control = controlPath({ agentDir: home, runDir: dir });
+	await mkdir(dirname(control), { recursive: true });
 	const say = (at: number, text: string) => worker.control(key, { type: "lines", at, text });
 	await say(0, "one\n");
 	await say(4, "two\n");
 	await say(0, "one\n");
 	await say(99, "too far\n");
-	expect(await readFile(join(dir, RUN_FILES.control), "utf8")).toBe("one\ntwo\n");
+	expect(await readFile(control, "utf8")).toBe("one\ntwo\n");
 });
 
 test("a run that nobody fetched is removed a day after it first looks old, and not because the clock was set", async () => {

@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
+import { controlPath } from "@pi-subagents/core/detached";
 import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
 import { callTool, createGate, isFullRun, say } from "@pi-subagents-dev/testkit";
 import { expect, test, vi } from "vitest";
@@ -127,7 +128,9 @@ if (isFullRun)
 		run.steer("Only once."); // lies in the sleeper's input
 		await expect.poll(() => worker.starts()).toBe(2);
 		await expect
-			.poll(async () => readFile(join(await farDir([world.home]), RUN_FILES.control), "utf8"))
+			.poll(async () =>
+				readFile(controlPath({ agentDir: world.env.agentDir, runDir: await farDir([world.home]) }), "utf8"),
+			)
 			.toContain("Only");
 		worker.signal("SIGCONT", 0);
 		gate.open();

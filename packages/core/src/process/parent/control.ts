@@ -1,7 +1,6 @@
 /** What a watcher sends to the wrapper of a run: lines in a file, in order. */
-import { join } from "node:path";
 import { appendPlain, appendPlainSync, readPlain } from "../../files/plain-file.ts";
-import { RUN_FILES } from "../../runs/format/layout.ts";
+import type { Limits } from "../../model/schema/spec.ts";
 import type { ControlLine } from "../../runs/format/lines.ts";
 import { parseControl } from "../../runs/read.ts";
 
@@ -10,18 +9,18 @@ const MAX_CONTROL_BYTES = 64 * 1024 * 1024;
 
 export class Control {
 	readonly #path: Promise<string>;
-	/** The path, once there is a directory. */
+	/** The path, once its directory exists. */
 	#known: string | undefined;
 	#last: Promise<void>;
 	/** Whether the last line may be incomplete: it must not corrupt the next. */
 	#isBroken: boolean;
 
-	/** Lines wait for the directory. If it is never created, they are lost. */
-	constructor(dir: Promise<string>, { isContinued }: { isContinued: boolean }) {
+	/** Lines wait until there can be a file. If that is never, they are lost. */
+	constructor(path: Promise<string>, { isContinued }: { isContinued: boolean }) {
 		this.#isBroken = isContinued;
-		this.#path = dir.then((path) => {
-			this.#known = join(path, RUN_FILES.control);
-			return this.#known;
+		this.#path = path.then((known) => {
+			this.#known = known;
+			return known;
 		});
 		this.#last = this.#path.then(ignore, ignore);
 	}
@@ -55,11 +54,20 @@ export class Control {
 	}
 }
 
-/** The ids that were replied to before. */
-export async function readReplies(dir: string): Promise<ReadonlySet<string>> {
-	const said = await readPlain(join(dir, RUN_FILES.control), MAX_CONTROL_BYTES);
+/** What earlier watchers said. */
+export interface Said {
+	/** The ids that they replied to. */
+	replied: ReadonlySet<string>;
+	/** What the user granted beyond the spec's limits. */
+	granted?: Limits;
+}
+
+export async function readSaid(path: string): Promise<Said> {
+	const said = await readPlain(path, MAX_CONTROL_BYTES);
 	const lines = (said?.toString("utf8") ?? "").split("\n").map(parseControl);
-	return new Set(lines.flatMap((line) => (line && "id" in line && line.type !== "watch" ? line.id : [])));
+	const replied = new Set(lines.flatMap((line) => (line && "id" in line && line.type !== "watch" ? line.id : [])));
+	const granted = lines.findLast((line) => line?.type === "pass" && line.limits !== undefined);
+	return { replied, ...(granted?.type === "pass" && granted.limits ? { granted: granted.limits } : {}) };
 }
 
 const ignore = (): void => undefined;

@@ -144,7 +144,6 @@ export async function describeRun(
 		systemPromptPath: join(runDir, RUN_FILES.systemPrompt),
 	};
 	await writeMeta(runDir, meta);
-	await new RunProcesses({ agentDir, runDir }).clear();
 	await claimRun({ agentDir, runDir }, { sessionId });
 }
 

@@ -9,6 +9,7 @@ import type { Checkpoint } from "../../model/runner.ts";
 import type { Answer, Question } from "../../model/schema/question.ts";
 import type { Limits } from "../../model/schema/spec.ts";
 import type { ControlLine, EventLine } from "../../runs/format/lines.ts";
+import { digestOfDialog } from "../../runs/shown-dialog.ts";
 
 /** Asks on behalf of the child. The signal fires when the answer is no longer wanted. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
@@ -96,7 +97,10 @@ export class Replies {
 
 	async #answer(line: EventLine & { type: "question" }, signal: AbortSignal): Promise<ControlLine> {
 		const { at: _at, seq: _order, type: _type, id, dialog, ...question } = line;
-		if (dialog !== undefined) return { type: "dialog", id, ...defined({ answer: await this.#show(dialog, signal) }) };
+		if (dialog !== undefined) {
+			const answer = await this.#show(dialog, signal);
+			return { type: "dialog", id, shown: digestOfDialog(dialog), ...defined({ answer }) };
+		}
 		return { type: "answer", id, answer: await this.#askFor(question, signal) };
 	}
 

@@ -1,4 +1,5 @@
 /** A run whose child lives in another process and may outlive this one: all that is known of it is in its files. */
+import { join } from "node:path";
 import type { CutBy, Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -11,15 +12,16 @@ import type { PieceListener } from "../../model/live-piece.ts";
 import { abortedOutcome } from "../../model/outcome.ts";
 import type { Checkpoint, Emit, Run, RunIdentity, RunSpec, Stop } from "../../model/runner.ts";
 import type { Limits } from "../../model/schema/spec.ts";
+import { RUN_FILES } from "../../runs/format/layout.ts";
 import { type ControlLine, type EventLine, isLifeCycleLine } from "../../runs/format/lines.ts";
 import type { ResultFile } from "../../runs/format/result.ts";
 import { releaseRun } from "../../runs/owner.ts";
 import { RunTotals } from "../../runs/run-totals.ts";
 import { writeOwnResult } from "../../runs/write.ts";
-import type { RunProcesses } from "../../signals/run-processes.ts";
+import { controlPath, RunProcesses } from "../../signals/run-processes.ts";
 import type { EndSignal, Signalled } from "../../signals/signals.ts";
 import { withWorktree } from "../wrapper/worktree.ts";
-import { Control, readReplies } from "./control.ts";
+import { Control, readSaid, type Said } from "./control.ts";
 import { LiveLines } from "./live-lines.ts";
 import { type Ask, type AskUser, Replies } from "./replies.ts";
 import { type Ending, RunWatcher } from "./run-watcher.ts";
@@ -75,6 +77,7 @@ export class DetachedRun implements Run {
 	readonly #replies: Replies;
 	readonly #live: LiveLines;
 	readonly #dirOpened = Promise.withResolvers<string>();
+	readonly #controlOpened = Promise.withResolvers<string>();
 	readonly #outcome = Promise.withResolvers<Outcome>();
 	readonly #stopping = new AbortController();
 	readonly #begun: Promise<void>;
@@ -95,7 +98,8 @@ export class DetachedRun implements Run {
 		this.#source = source;
 		this.settled = this.#outcome.promise;
 		this.#dirOpened.promise.catch(() => undefined); // awaited by those who need it
-		this.#control = new Control(this.#dirOpened.promise, { isContinued: !source.start });
+		this.#controlOpened.promise.catch(() => undefined);
+		this.#control = new Control(this.#controlOpened.promise, { isContinued: !source.start });
 		this.#replies = new Replies({
 			ask,
 			askUser: ui?.ask,
@@ -161,11 +165,14 @@ export class DetachedRun implements Run {
 		try {
 			this.#dir = await this.#source.openDir();
 			this.#processes = this.#context.processesIn(this.#dir);
+			const control = await this.#openControl(this.#dir);
+			this.#controlOpened.resolve(control);
 			this.#dirOpened.resolve(this.#dir);
 			this.#started = this.#source.start
 				? await this.#source.start(this.#dir, this.#stopping.signal)
 				: await this.#source.rejoin?.(this.#dir);
 		} catch (error) {
+			this.#controlOpened.reject(error);
 			this.#dirOpened.reject(error);
 			const failed: Outcome = { status: "failed", error: messageOf(error) };
 			return this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : failed);
@@ -176,6 +183,23 @@ export class DetachedRun implements Run {
 		if (!this.#isOver) return this.#follow(this.#dir);
 		this.#started?.letGo(); // we were detached while it was starting
 		this.#release();
+	}
+
+	/** The copy of a run elsewhere is in reach of no agent: what is said to it is sent from there. */
+	async #openControl(dir: string): Promise<string> {
+		const place = { agentDir: this.#context.agentDir, runDir: dir };
+		const path = this.#processes ? controlPath(place) : join(dir, RUN_FILES.control);
+		if (this.#source.start) await new RunProcesses(place).begin();
+		else this.granted = (await this.#readSaid(path))?.granted;
+		return path;
+	}
+
+	async #readSaid(path: string): Promise<Said | undefined> {
+		let said: Said | undefined;
+		await bestEffort("reading an agent's control file", this.#context.report, async () => {
+			said = await readSaid(path);
+		});
+		return said;
 	}
 
 	#follow(dir: string): void {
@@ -190,18 +214,15 @@ export class DetachedRun implements Run {
 			spec,
 			agentDir,
 			onLine: (line) => this.#hear(line),
-			onCaughtUp: () => void this.#goLive(dir),
+			onCaughtUp: () => void this.#goLive(),
 			onEnd: (ending) => void this.#end(ending),
 		});
 	}
 
-	async #goLive(dir: string): Promise<void> {
+	async #goLive(): Promise<void> {
 		this.#isLive = true;
-		let settled: ReadonlySet<string> = new Set();
-		await bestEffort("reading an agent's control file", this.#context.report, async () => {
-			settled = await readReplies(dir);
-		});
-		this.#replies.goLive(settled);
+		const said = await this.#readSaid(await this.#controlOpened.promise);
+		this.#replies.goLive(said?.replied ?? new Set());
 	}
 
 	#hear(line: EventLine): void {
@@ -215,10 +236,7 @@ export class DetachedRun implements Run {
 			case "question":
 			case "question_over":
 			case "checkpoint":
-				return;
-			case "granted":
-				// Once we answer its checkpoints, we know what was granted; the agent can write into its log.
-				if (!this.#isLive && !this.#source.start) this.granted = line.limits;
+			case "granted": // the agent can write into its log: only what was said to the wrapper counts
 				return;
 			case "notice":
 				if (this.#isLive) this.#notice(line);

@@ -10,6 +10,7 @@ import { unanswered } from "../../model/question.ts";
 import type { AgentAnswered } from "../../model/schema/events.ts";
 import type { Answer, Question } from "../../model/schema/question.ts";
 import type { ControlLine, WrapperEvent } from "../../runs/format/lines.ts";
+import { digestOfDialog } from "../../runs/shown-dialog.ts";
 
 type AnswerLine = Extract<ControlLine, { type: "answer" }>;
 type DialogLine = Extract<ControlLine, { type: "dialog" }>;
@@ -66,7 +67,10 @@ export class PendingRequests {
 		const timeoutMs = "timeoutMs" in dialog ? dialog.timeoutMs : undefined;
 		const line = await this.#wait({ type: "question", id, question, dialog }, { timeoutMs, signal });
 		if (line === "unheard") return undefined;
-		const answer = typeof line === "object" && line.type === "dialog" ? answerTo(dialog, line.answer) : undefined;
+		const answer =
+			typeof line === "object" && line.type === "dialog" && line.shown === digestOfDialog(dialog)
+				? answerTo(dialog, line.answer)
+				: undefined; // what was answered are other words, which the agent wrote into the log
 		this.#options.say(answer ? { type: "agent_answered", id, by: "user" } : { type: "question_over", id });
 		return answer;
 	}

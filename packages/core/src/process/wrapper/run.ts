@@ -19,7 +19,7 @@ import type { Meta, PiLaunch } from "../../runs/format/meta.ts";
 import type { ResultFile } from "../../runs/format/result.ts";
 import { isWatched } from "../../runs/owner.ts";
 import { parseControl, parseJson } from "../../runs/read.ts";
-import type { RunPlace } from "../../signals/run-processes.ts";
+import { controlPath, type RunPlace } from "../../signals/run-processes.ts";
 import { Verifier } from "../../verify/verification.ts";
 import type { PiExit, PiProcess } from "../pi/pi-process.ts";
 import { Rpc, textIn } from "../pi/rpc.ts";
@@ -128,8 +128,8 @@ export class WrappedRun {
 
 	/** Resolves when nothing of the child is left. Never rejects. */
 	async live(): Promise<ResultFile> {
-		const { runDir: dir, clock, meta } = this.#options;
-		const control = followLines(join(dir, RUN_FILES.control), (line) => this.#obey(line), {
+		const { clock, meta } = this.#options;
+		const control = followLines(controlPath(this.#options), (line) => this.#obey(line), {
 			clock,
 			report: (message) => this.#log.notice(message),
 		});

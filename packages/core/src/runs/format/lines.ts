@@ -1,7 +1,8 @@
 /**
  * The line files of a run. `events.jsonl` goes from the wrapper to the watcher, `control.jsonl` the other way; both only
- * grow, one JSON object per line. A last line without LF is not written yet, and an unknown `type` comes from a newer
- * version. `live.jsonl` exists only while an owner watches what the child writes: it starts over when it gets long, and
+ * grow, one JSON object per line. `control.jsonl` of a run on this machine lies in pi's own directory (`controlPath`),
+ * where its agent cannot write in a sandbox; that of a run elsewhere lies in the copy of its directory, and is sent from
+ * there. A last line without LF is not written yet, and an unknown `type` comes from a newer version. `live.jsonl` exists only while an owner watches what the child writes: it starts over when it gets long, and
  * losing it loses nothing.
  */
 import { ABORTERS, type ChildEvent, CUTTERS, SETTLED_STATUSES } from "@pi-subagents/progress";
@@ -116,8 +117,8 @@ export const controlSchema = schema(() =>
 		event("watch", () => ({ id: maybeText }))(),
 		event("abort", () => ({ stop: Type.Object({ by: oneOf(ABORTERS), reason: maybeText }) }))(),
 		event("answer", () => ({ id: text, answer: answerSchema() }))(),
-		/** The user's answer to a dialog; without one it was dismissed. */
-		event("dialog", () => ({ id: text, answer: Type.Optional(dialogAnswerSchema()) }))(),
+		/** The user's answer to a dialog; without one it was dismissed. `shown`: which words it answers (`digestOfDialog`). */
+		event("dialog", () => ({ id: text, shown: maybeText, answer: Type.Optional(dialogAnswerSchema()) }))(),
 		/** `limits`: more was granted than the spec's. `error`: the checkpoint itself failed, and nothing may pass. */
 		event("pass", () => ({
 			id: text,

@@ -336,7 +336,7 @@ describe("a stop", () => {
 
 	test("goes to the wrapper as a signal when it cannot be written", async () => {
 		const dir = await runDir();
-		await mkdir(dir.file("control"));
+		await mkdir(dir.file("control"), { recursive: true });
 		const wrapper = await liveProcess(
 			`import { writeFileSync } from "node:fs";
 			process.on("SIGTERM", () => { writeFileSync(process.argv[1], process.argv[2]); process.exit(); });

@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Answer, type Clock, type Limits, Manager, type Question } from "../../../src/index.ts";
 import { processRunner } from "../../../src/process/index.ts";
@@ -170,13 +171,27 @@ describe("a budget that was extended", () => {
 		await expect.poll(() => dir.control().catch(() => [])).toEqual([passed]);
 	});
 
+	const granted: EventLine = { type: "granted", at: 50, limits: passed.limits };
+
 	test("is known to whoever rejoins the run", async () => {
 		const dir = await runDir();
 		await dir.wrappedBy((await liveProcess()).identity);
-		await dir.log(usage, { type: "granted", at: 50, limits: passed.limits }, usage, checkpoint);
+		const earlier = { ...passed, id: "c0" };
+		await writeFile(dir.file("control"), `${JSON.stringify(earlier)}\n`);
+		await dir.log(usage, granted, usage, checkpoint);
 		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
-		await expect.poll(() => dir.control().catch(() => [])).toEqual([passed]);
+		await expect.poll(() => dir.control().catch(() => [])).toEqual([earlier, passed]);
 		expect(manager.store.record("a1")?.status).toBe("running");
+	});
+
+	test("only because the files that its agent can write say so is not extended", async () => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await writeFile(join(dir.path, "control.jsonl"), `${JSON.stringify({ ...passed, id: "c0" })}\n`);
+		await dir.log(usage, granted, usage, checkpoint);
+		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
+		expect(await manager.wait("a1")).toMatchObject({ status: "aborted", by: "budget" });
+		await dir.result({ status: "aborted", by: "budget" });
 	});
 });
 
@@ -185,7 +200,7 @@ describe("a reply that cannot be written", () => {
 		const dir = await runDir();
 		const clock = handClock(1_000);
 		await dir.wrappedBy((await liveProcess()).identity);
-		await mkdir(dir.file("control"));
+		await mkdir(dir.file("control"), { recursive: true });
 		await dir.log(line);
 		const { run, reports } = attach(dir, { clock });
 		const complaint = /^An agent waits for an answer that could not be written: EISDIR/;
@@ -240,7 +255,7 @@ test("steers and wishes to finish reach the wrapper in order", async () => {
 
 test("a steer that cannot be written is reported", async () => {
 	const dir = await runDir();
-	await mkdir(dir.file("control"));
+	await mkdir(dir.file("control"), { recursive: true });
 	const { run, reports } = attach(dir);
 	run.steer("mind the tests");
 	await expect

@@ -63,14 +63,18 @@ test("the first of two stops counts", async () => {
 test("broken and unknown lines of control are passed over, and half a line waits for its end", async () => {
 	await using world = await fakeWorld("hangs");
 	const line = JSON.stringify({ type: "abort", stop });
-	await writeFile(
-		join(world.runDir, "control.jsonl"),
-		`null\n{"type":"dance"}\n{"type":"abort"}\n${line.slice(0, 12)}`,
-	);
+	await world.watch();
+	await writeFile(world.control, `null\n{"type":"dance"}\n{"type":"abort"}\n${line.slice(0, 12)}`);
 	const { ended } = world.start();
 	await world.saw("child_started");
-	await writeFile(join(world.runDir, "control.jsonl"), `${line.slice(12)}\n`, { flag: "a" });
+	await writeFile(world.control, `${line.slice(12)}\n`, { flag: "a" });
 	expect((await ended).result?.outcome).toEqual(aborted);
+});
+
+test("what an agent writes into the files of its run is no order", async () => {
+	await using world = await fakeWorld("answers");
+	await writeFile(join(world.runDir, "control.jsonl"), `${JSON.stringify({ type: "abort", stop })}\n`);
+	expect((await world.run()).result?.outcome).toMatchObject({ status: "completed" });
 });
 
 test("steers that come before the child can hear are given to it together, and none is taken for a command", async () => {

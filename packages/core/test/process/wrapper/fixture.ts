@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -15,7 +15,7 @@ import type { ResultFile } from "../../../src/runs/format/result.ts";
 import { claimRun } from "../../../src/runs/owner.ts";
 import { parseEvent, parseResult } from "../../../src/runs/read.ts";
 import { isAlive } from "../../../src/signals/identity.ts";
-import type { RunPlace } from "../../../src/signals/run-processes.ts";
+import { controlPath, type RunPlace } from "../../../src/signals/run-processes.ts";
 import { buildOnce } from "../../fixtures/build-once.ts";
 import { spec as anySpec } from "../../fixtures/events.ts";
 
@@ -34,6 +34,8 @@ export interface WrapperWorld extends AsyncDisposable {
 	place: RunPlace;
 	/** Makes the test the one who watches the run. */
 	watch(): Promise<void>;
+	/** The file that the wrapper reads what it is told from. */
+	control: string;
 	tell(...lines: ControlLine[]): Promise<void>;
 	/** Starts a wrapper. */
 	start(): StartedWrapper;
@@ -97,8 +99,12 @@ export async function wrapperWorld(options: WorldOptions): Promise<WrapperWorld>
 		async watch() {
 			await claimRun(place);
 		},
-		tell: (...lines) =>
-			appendFile(join(runDir, RUN_FILES.control), lines.map((line) => `${JSON.stringify(line)}\n`).join("")),
+		control: controlPath(place),
+		async tell(...lines) {
+			const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+			await mkdir(dirname(controlPath(place)), { recursive: true });
+			await appendFile(controlPath(place), text);
+		},
 		start,
 		run: () => start().ended,
 		read,

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import type { Limits, Stop } from "../../../src/index.ts";
+import type { Dialog } from "../../../src/model/dialog.ts";
 import type { AgentAnswered } from "../../../src/model/schema/events.ts";
+import { Replies } from "../../../src/process/parent/replies.ts";
 import { PendingRequests } from "../../../src/process/wrapper/pending-requests.ts";
 import { TimeLimits } from "../../../src/process/wrapper/time-limits.ts";
-import type { WrapperEvent } from "../../../src/runs/format/lines.ts";
+import type { ControlLine, WrapperEvent } from "../../../src/runs/format/lines.ts";
 import type { Meta } from "../../../src/runs/format/meta.ts";
 import { type HandClock, handClock } from "../../../src/testing/index.ts";
 import { spec } from "../../fixtures/events.ts";
@@ -117,6 +119,31 @@ test("a question waits for its own answer", async () => {
 		0,
 		0,
 	]);
+});
+
+test.each([
+	["the dialog that the extension opened is its answer", {}, { confirmed: true }],
+	["other words, which an agent wrote into its log, dismisses it", { message: "Read README.md?" }, undefined],
+])("a yes to %s", async (_what, forged, expected) => {
+	const { desk } = atDesk();
+	const dialog: Dialog = { kind: "confirm", title: "Allow?", message: "rm -rf /", timeoutMs: 5_000 };
+	const answer = desk.dialog(dialog, new AbortController().signal);
+	const sent: ControlLine[] = [];
+	const replies = new Replies({
+		ask: undefined,
+		askUser: async () => ({ confirmed: true }),
+		checkpoint: undefined,
+		granted: () => undefined,
+		send: async (line) => void sent.push(line),
+		clock: handClock(),
+		report: () => undefined,
+	});
+	replies.goLive(new Set());
+	const read = JSON.parse(JSON.stringify({ ...dialog, ...forged })) as object;
+	replies.hear({ type: "question", at: 1, id: "dialog-1", question: "Allow?", dialog: read });
+	await settle();
+	for (const line of sent) if (line.type === "dialog") desk.deliver(line);
+	expect(await answer).toEqual(expected);
 });
 
 test("a question is over when whoever watched has left", async () => {
