@@ -21,8 +21,6 @@ export interface CheckpointsOptions {
 	store: Store;
 	tree: AgentTree;
 	budgets: BudgetTracker;
-	/** Stops the agent's clocks until the returned function is called. */
-	hold: (live: LiveAgent) => () => void;
 	/** Whether its runner enforces the time limits. */
 	keepsOwnTime: (live: LiveAgent) => boolean;
 	/** Unaffected by changes of the time of day. */
@@ -59,9 +57,9 @@ export class Checkpoints {
 
 	/** Resolves with `end` if a budget is used up and was not extended. */
 	async pass(live: LiveAgent): Promise<"go" | "end"> {
-		const { budgets, clock, hold, tree } = this.#options;
-		const turnMs = clock.now() - (live.turnBegan.at ?? live.beganAt);
-		const release = hold(live);
+		const { budgets, clock, tree } = this.#options;
+		const turnMs = clock.now() - (live.turnBegan.at ?? live.watchdog.beganAt);
+		const release = live.watchdog.hold();
 		try {
 			live.isPaused = true;
 			await this.gate.whenOpen(this.#providerOf(live), live.abort.signal);
@@ -84,7 +82,7 @@ export class Checkpoints {
 	#saveTime(live: LiveAgent, turnMs: number): void {
 		const { clock, keepsOwnTime } = this.#options;
 		if (keepsOwnTime(live)) return;
-		const near = nearTimeout(live.limits, { elapsedMs: clock.now() - live.beganAt, turnMs });
+		const near = nearTimeout(live.limits, { elapsedMs: clock.now() - live.watchdog.beganAt, turnMs });
 		if (near) live.run?.wrapUp(near.reason, near.by);
 	}
 

@@ -1,19 +1,21 @@
 /** The manager's private state of agents that have not settled: handles, waiters, open questions. */
-import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+import type { Outcome, Usage } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
-import { endsTools } from "../model/deadlines.ts";
 import type { Addressee } from "../model/question.ts";
 import type { Run, RunIdentity, RunSpec, Stop } from "../model/runner.ts";
 import type { LaunchInfo } from "../model/schema/launch.ts";
 import type { Answer, Question } from "../model/schema/question.ts";
 import type { Limits } from "../model/schema/spec.ts";
 import { NO_USAGE } from "../model/usage.ts";
+import type { Watchdog } from "../model/watchdog.ts";
 
 export interface LiveAgent {
 	readonly id: string;
 	readonly spec: RunSpec & RunIdentity;
 	/** The spec's limits, until a budget is extended. */
 	limits: Limits;
+	/** Enforces its time limits. */
+	readonly watchdog: Watchdog;
 	/** Absent while it is queued. */
 	run?: Run;
 	/** It does not start with its launch, so it is checked again whether it may. */
@@ -28,29 +30,16 @@ export interface LiveAgent {
 	readonly messages: ((run: Run) => void)[];
 	/** The child's last non-blank text, for partial output. */
 	said?: string;
-	/** Running tools, by call. */
-	readonly tools: Map<string, { tool: string; startedAt: number }>;
 	readonly waiters: Set<Waiter>;
 	question?: OpenQuestion;
 	/** Dialogs of its extensions that the user has not answered, oldest first. */
 	readonly dialogs: Set<OpenDialog>;
-	/** When it was started and last active, by the steady clock. */
-	beganAt: number;
-	movedAt: number;
-	/** How many things it waits for: a child, an answer, a provider. Its clocks stop meanwhile. */
-	holds: number;
 	/** It is between two turns, and its provider may have asked for a pause. */
 	isPaused: boolean;
-	/** When the last of these ended; its clocks restart from there. */
-	restedAt: number;
-	/** No deadline counts before this: what a rejoined run did meanwhile, perhaps its end, is still being read. */
-	sparedUntil: number;
 	/** When its last turn began, and what it had used then. */
 	turnBegan: { at?: number; usage: Usage };
 	/** It was asked for its answer because a budget is used up; `passed`: the turn for it has begun. */
 	closing?: "asked" | "passed";
-	/** The timer of its next deadline. */
-	cancelDeadline?: () => void;
 }
 
 interface Waiter {
@@ -97,33 +86,20 @@ export interface AdoptedRun extends LaunchInfo {
 /** A run that an earlier process started and stopped. */
 export type StoppedRun = Pick<AdoptedRun, "id" | "run" | "spec" | "artifacts">;
 
-export function newLiveAgent(spec: RunSpec & RunIdentity): LiveAgent {
+export function newLiveAgent(spec: RunSpec & RunIdentity, watchdog: Watchdog): LiveAgent {
 	return {
 		id: spec.agentId,
 		spec,
+		watchdog,
 		limits: spec.limits,
 		abort: new AbortController(),
 		early: [],
 		messages: [],
-		tools: new Map(),
 		waiters: new Set(),
 		dialogs: new Set(),
-		beganAt: 0,
-		movedAt: 0,
-		holds: 0,
 		isPaused: false,
-		restedAt: 0,
-		sparedUntil: 0,
 		turnBegan: { usage: NO_USAGE },
 	};
-}
-
-/** Keeps what the child last said and which of its tools run. `at` is when it happened, by the steady clock. */
-export function noteEvent(live: LiveAgent, event: ChildEvent, at: number): void {
-	if (event.type === "assistant_text" && event.text.trim() !== "") live.said = event.text;
-	if (endsTools(event)) live.tools.clear();
-	if (event.type === "tool_call") live.tools.set(event.callId ?? event.tool, { tool: event.tool, startedAt: at });
-	if (event.type === "tool_result") live.tools.delete(event.callId ?? event.tool);
 }
 
 /** Resolves when the agent settles; `takeBack` gives a waiting agent its slot back. Rejects when `signal` fires. */

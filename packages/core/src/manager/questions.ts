@@ -59,7 +59,7 @@ export class Questions {
 		const live = id === undefined ? undefined : this.#options.lifecycle.live(id);
 		if (id === undefined || !live) return () => undefined;
 		const takeBack = this.#options.lifecycle.slots.lend(id);
-		const goOn = this.#options.lifecycle.hold(live);
+		const goOn = live.watchdog.hold();
 		this.#blocked.set(id, (this.#blocked.get(id) ?? 0) + 1);
 		this.#passOn(id);
 		let isOver = false;

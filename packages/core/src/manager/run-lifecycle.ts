@@ -4,10 +4,9 @@
  */
 import type { ChildEvent, Outcome, RunnerName } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
-import { type Clock, steadyClock, wholeMs } from "../base/clock.ts";
+import { type Clock, steadyClock } from "../base/clock.ts";
 import { AgentError } from "../base/error.ts";
 import { defined } from "../base/values.ts";
-import { silentMs } from "../model/deadlines.ts";
 import type { LifeCycleEvent } from "../model/event.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -22,22 +21,14 @@ import {
 } from "../model/runner.ts";
 import { agentIdentity, type LaunchInfo } from "../model/schema/launch.ts";
 import type { Store } from "../model/store.ts";
+import { Watchdog } from "../model/watchdog.ts";
 import { type HoldReason, holdText } from "../queue/hold-reason.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import { Slots } from "../queue/slots.ts";
 import { AgentTree } from "./agent-tree.ts";
 import { BudgetTracker, type BudgetTrackerOptions, type MayExtend } from "./budget-tracker.ts";
 import { Checkpoints, providerOf } from "./checkpoints.ts";
-import {
-	type AdoptedRun,
-	Cleanups,
-	type LiveAgent,
-	LiveAgents,
-	newLiveAgent,
-	noteEvent,
-	type StoppedRun,
-} from "./live-agents.ts";
-import { Watchdog } from "./watchdog.ts";
+import { type AdoptedRun, Cleanups, type LiveAgent, LiveAgents, newLiveAgent, type StoppedRun } from "./live-agents.ts";
 
 export interface RunLifecycleOptions {
 	store: Store;
@@ -66,7 +57,6 @@ export class RunLifecycle {
 	/** Unaffected by changes of the time of day: for deadlines and pauses. */
 	readonly #steady: Clock;
 	readonly #liveAgents: LiveAgents;
-	readonly #watchdog: Watchdog;
 	readonly #checkpoints: Checkpoints;
 	/** Children of settled runs that still clean up. */
 	readonly #cleanups = new Cleanups();
@@ -80,13 +70,11 @@ export class RunLifecycle {
 		this.#steady = steady;
 		this.tree = new AgentTree(store);
 		this.#liveAgents = new LiveAgents(clock);
-		const onLate = (id: string, stop: Stop) => this.stop(id, stop);
-		const keepsOwnTime = ({ spec }: LiveAgent) => options.runners[spec.runner]?.keepsTime === true;
-		this.#watchdog = new Watchdog({ clock: steady, store, liveAgents: this.#liveAgents, keepsOwnTime, onLate });
 		const { mayExtend, canAsk, session, random } = options;
 		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend, canAsk, session });
-		const { tree, hold } = this;
-		this.#checkpoints = new Checkpoints({ store, tree, budgets, hold, keepsOwnTime, clock: steady, random });
+		const { tree } = this;
+		const keepsOwnTime = ({ spec }: LiveAgent) => this.#keepsOwnTime(spec);
+		this.#checkpoints = new Checkpoints({ store, tree, budgets, keepsOwnTime, clock: steady, random });
 		const { gate } = this.#checkpoints;
 		this.slots = new Slots({ limits: options.slots, gate, onGrant: (id) => this.#start(id) });
 	}
@@ -114,12 +102,8 @@ export class RunLifecycle {
 
 	/** For how long a live agent has given no sign of life, if it counts as stalled. It last wrote `quietMs` ago. */
 	silentMs(record: AgentRecord, quietMs: number): number | undefined {
-		const live = this.live(record.id);
-		return live && silentMs(record, live.limits, { ...live, now: this.#steady.now(), quietMs });
+		return this.live(record.id)?.watchdog.silentMs(record, quietMs);
 	}
-
-	/** Stops the agent's clocks until the returned function is called. */
-	readonly hold = (live: LiveAgent): (() => void) => this.#watchdog.hold(live);
 
 	/** A refused launch leaves no trace. Listeners hear of any other before its runner does. */
 	queue(id: string, spec: RunSpec, launch: LaunchInfo): void {
@@ -129,8 +113,7 @@ export class RunLifecycle {
 		const identity = { agentId: id, run };
 		const artifacts = spec.runsDir === undefined ? {} : { artifacts: `${spec.runsDir}/${runIdOf(identity)}` };
 		const queuedAt = Math.floor(this.#options.clock.now());
-		const live = newLiveAgent({ ...spec, ...identity, ...artifacts, launchInfo: { ...launch, queuedAt } });
-		this.#liveAgents.add(live);
+		const live = this.#add({ ...spec, ...identity, ...artifacts, launchInfo: { ...launch, queuedAt } });
 		const slot = runner.takesNoSlot
 			? "granted"
 			: this.slots.request({
@@ -155,10 +138,7 @@ export class RunLifecycle {
 	adopt({ id, run, spec, artifacts, ...adopted }: AdoptedRun): void {
 		const { queuedAt, startedAt = queuedAt, ...launch } = adopted;
 		const now = this.#options.clock.now(); // the time of day may have been set back since then
-		const live = newLiveAgent({ ...spec, agentId: id, run, artifacts });
-		live.restedAt = this.#steady.now();
-		live.sparedUntil = live.restedAt + CATCH_UP_MS;
-		this.#liveAgents.add(live);
+		const live = this.#add({ ...spec, agentId: id, run, artifacts }, { sparedMs: CATCH_UP_MS });
 		this.dispatch(
 			id,
 			{ type: "agent_queued", agent: agentIdentity(live.spec, launch) },
@@ -219,9 +199,7 @@ export class RunLifecycle {
 
 	/** How long an agent has been running, by the steady clock. Undefined if it has not started or has settled. */
 	elapsedMs(id: string): number | undefined {
-		const live = this.live(id);
-		const hasBegun = live && this.#options.store.record(id)?.startedAt !== undefined;
-		return hasBegun ? wholeMs(live.beganAt, this.#steady.now()) : undefined;
+		return this.live(id)?.watchdog.elapsedMs;
 	}
 
 	/** `at` is when it happened, if that was not now. */
@@ -230,11 +208,29 @@ export class RunLifecycle {
 		const live = this.live(id);
 		const run = live?.spec.run ?? store.record(id)?.run ?? 1;
 		const now = clock.now();
-		if (live) {
-			live.movedAt = this.#steady.now() - (now - (at ?? now));
-			if (event.type === "agent_started") live.beganAt = live.movedAt;
-		}
+		const steadyAt = this.#steady.now() - (now - (at ?? now));
+		if (event.type === "agent_started") live?.watchdog.begin(steadyAt);
+		else live?.watchdog.move(steadyAt);
 		store.dispatch({ ...event, agentId: id, run, seq: store.seq + 1, at: Math.floor(at ?? now) });
+	}
+
+	#add(spec: LiveAgent["spec"], { sparedMs }: { sparedMs?: number } = {}): LiveAgent {
+		const { agentId: id, limits } = spec;
+		const watchdog = new Watchdog({
+			clock: this.#steady,
+			limits,
+			activity: () => (this.#keepsOwnTime(spec) ? undefined : this.#options.store.record(id)),
+			onLate: (stop) => this.stop(id, stop),
+			...defined({ sparedMs }),
+		});
+		const live = newLiveAgent(spec, watchdog);
+		this.#liveAgents.add(live);
+		return live;
+	}
+
+	/** Whether its runner enforces the time limits. */
+	#keepsOwnTime({ runner }: RunSpec): boolean {
+		return this.#options.runners[runner]?.keepsTime === true;
 	}
 
 	#start(id: string): void {
@@ -273,7 +269,7 @@ export class RunLifecycle {
 		}
 		if (live.stop) this.#cleanUp(live, live.run, live.stop); // a listener stopped it on its first event
 		for (const say of live.early.splice(0)) say(live.run);
-		this.#watchdog.watch(live);
+		live.watchdog.watch();
 		const isOver = (outcome: Outcome) => {
 			if (!this.#liveAgents.has(live)) return;
 			if (live.spec.retry) void this.#startOver(live, outcome).then((isAgain) => isAgain || this.#end(live, outcome));
@@ -296,7 +292,7 @@ export class RunLifecycle {
 		const runner = this.#options.runners[spec.runner];
 		if (!runner || !(await run?.startOver?.(outcome).catch(() => false))) return false;
 		if (!this.#liveAgents.has(live)) return true; // it was stopped meanwhile
-		live.tools.clear();
+		live.watchdog.startOver();
 		live.early.push(...live.messages);
 		live.hasWaited = true;
 		const again = (emit: Emit, checkpoint: Checkpoint) => {
@@ -330,15 +326,14 @@ export class RunLifecycle {
 		const now = this.#options.clock.now();
 		const happenedAt = Math.min(at ?? now, now); // an event cannot be in the future
 		const age = now - happenedAt;
-		noteEvent(live, event, this.#steady.now() - age);
+		const steadyAt = this.#steady.now() - age;
+		if (event.type === "assistant_text" && event.text.trim() !== "") live.said = event.text;
 		if (event.type === "usage") this.#checkpoints.spend(live.id, event.usage);
 		if (event.type === "retrying" || event.type === "assistant_text")
 			this.#checkpoints.observe(live, event, happenedAt, age);
 		this.dispatch(live.id, event, { at: happenedAt });
 		if (event.type === "usage") this.#options.session.budget.notice();
-		const startsClock =
-			event.type === "verified" || (event.type === "tool_call" && live.limits.toolTimeoutMs !== undefined);
-		if (startsClock) this.#watchdog.watch(live);
+		live.watchdog.observe(event, steadyAt);
 	}
 
 	#settle(live: LiveAgent, outcome: Outcome): void {
@@ -364,7 +359,7 @@ export class RunLifecycle {
 	/** Ends everything that waits for it or on its behalf. */
 	#release(live: LiveAgent): void {
 		this.#liveAgents.remove(live);
-		live.cancelDeadline?.();
+		live.watchdog.close();
 		live.abort.abort(OVER);
 		live.question?.answer({ by: "nobody" });
 		for (const waiter of live.waiters) waiter.takeBack();

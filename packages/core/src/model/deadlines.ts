@@ -4,10 +4,14 @@ import type { AgentRecord } from "./record.ts";
 import type { Stop } from "./runner.ts";
 import type { Limits } from "./schema/spec.ts";
 
-/** What is known of a live run besides its record. */
+/** What a record says about a live run. */
+export type Activity = Pick<AgentRecord, "status" | "isVerifying">;
+
+/** What is known of a live run besides that. */
 export interface Pace {
-	/** When it was started and last active. */
-	beganAt: number;
+	/** When it was started; undefined before that. */
+	beganAt: number | undefined;
+	/** When it was last active. */
 	movedAt: number;
 	/** Running tools, by call, with when they began. */
 	tools: ReadonlyMap<string, { tool: string; startedAt: number }>;
@@ -30,19 +34,19 @@ export interface Deadline {
 
 /** When the agent must be stopped if nothing happens until then; undefined without limits. */
 export function nextDeadline(
-	record: AgentRecord,
+	{ status, isVerifying }: Activity,
 	limits: Limits,
 	{ beganAt, movedAt, tools, holds, restedAt }: Pace,
 ): Deadline | undefined {
 	const { timeoutMs, toolTimeoutMs, idleTimeoutMs } = limits;
 	const deadlines: Deadline[] = [];
-	if (timeoutMs !== undefined && record.startedAt !== undefined) {
+	if (timeoutMs !== undefined && beganAt !== undefined) {
 		const reason = `it ran longer than ${formatDuration(timeoutMs)}`;
 		deadlines.push({ at: beganAt + timeoutMs, stop: { by: "timeout", reason } });
 	}
 	// While it waits for an answer, a child or a provider, being idle is fine.
 	// So it is while a command checks its work, which has its own limit.
-	if (record.status === "running" && holds === 0 && !record.isVerifying) {
+	if (status === "running" && holds === 0 && !isVerifying) {
 		if (idleTimeoutMs !== undefined) {
 			const reason = `nothing happened for ${formatDuration(idleTimeoutMs)}`;
 			deadlines.push({ at: Math.max(movedAt, restedAt) + idleTimeoutMs, stop: { by: "idle", reason } });
@@ -96,7 +100,7 @@ interface NearLimitInput {
  * wrote something, which is no event.
  */
 export function silentMs(
-	{ status, isVerifying }: AgentRecord,
+	{ status, isVerifying }: Activity,
 	{ stalledAfterMs }: Limits,
 	{
 		movedAt,

@@ -1,11 +1,13 @@
 /** How long things take, on machines whose time of day is set while they take it. */
 import type { ChildEvent } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
-import { wholeMs } from "../../src/base/clock.ts";
+import { steadyClock, wholeMs } from "../../src/base/clock.ts";
 import { type AgentEvent, type AgentRecord, reduce } from "../../src/index.ts";
-import { TimeLimits } from "../../src/process/wrapper/time-limits.ts";
+import { Watchdog } from "../../src/model/watchdog.ts";
+import { ChildRecord } from "../../src/process/wrapper/child-record.ts";
+import { resultOf } from "../../src/process/wrapper/result.ts";
 import type { Meta } from "../../src/runs/format/meta.ts";
-import { RunTotals, timesOf } from "../../src/runs/run-totals.ts";
+import { RunTotals } from "../../src/runs/run-totals.ts";
 import { handClock } from "../../src/testing/index.ts";
 import { spec } from "../fixtures/events.ts";
 import { setUp } from "../fixtures/manager.ts";
@@ -62,14 +64,22 @@ describe.each([
 
 	test("changes nothing in the result that a wrapper writes", () => {
 		const clock = handClock(2 * DAY_40);
+		const steady = steadyClock(clock);
 		const meta = { agentId: "a1", run: 1, spec } as Meta;
-		const stopwatch = new TimeLimits(meta, clock, () => undefined);
-		const { startedAt } = stopwatch;
+		const record = new ChildRecord(meta, clock);
+		const watchdog = new Watchdog({
+			clock: steady,
+			limits: {},
+			activity: () => record.current,
+			onLate: () => undefined,
+		});
+		watchdog.begin(steady.now());
 		clock.advance(2_500.6);
 		clock.set(jumpMs);
-		const { elapsedMs: durationMs } = stopwatch;
-		stopwatch.close();
-		expect(timesOf({ startedAt, completedAt: clock.now(), durationMs })).toEqual({
+		const durationMs = watchdog.elapsedMs ?? Number.NaN;
+		const outcome = { status: "completed", text: "done" } as const;
+		const ended = { meta, outcome, last: undefined, record: record.current, exit: {}, lost: [] };
+		expect(resultOf({ ...ended, completedAt: clock.now(), durationMs })).toMatchObject({
 			startedAt: 2 * DAY_40,
 			completedAt: Math.floor(Math.max(2 * DAY_40, 2 * DAY_40 + 2_500.6 + jumpMs)),
 			durationMs: 2_501,

@@ -14,13 +14,12 @@ export interface Ended {
 	last: AssistantText | undefined;
 	record: AgentRecord;
 	exit: PiExit;
-	startedAt: number;
 	completedAt: number;
 	durationMs: number;
 	lost: readonly string[];
 }
 
-export function resultOf({ meta, outcome, last, record, exit, lost, ...times }: Ended): ResultFile {
+export function resultOf({ meta, outcome, last, record, exit, lost, completedAt, durationMs }: Ended): ResultFile {
 	const { runId, agentId, run, resolvedModel } = meta;
 	const finalText = outcome.status === "completed" ? outcome.text : outcome.partialText;
 	return {
@@ -31,7 +30,7 @@ export function resultOf({ meta, outcome, last, record, exit, lost, ...times }: 
 		writtenBy: "wrapper",
 		outcome,
 		resolvedModel: record.model ?? resolvedModel,
-		...timesOf(times),
+		...timesOf({ startedAt: record.startedAt ?? record.queuedAt, completedAt, durationMs }),
 		turns: record.turns,
 		toolUses: record.toolUses,
 		usage: record.usage,

@@ -12,6 +12,7 @@ import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
 import { FinalMessage } from "../../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
 import type { Stop } from "../../model/runner.ts";
+import { Watchdog } from "../../model/watchdog.ts";
 import { RetryAfter } from "../../providers/retry-after.ts";
 import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
@@ -27,13 +28,13 @@ import { RpcCommands } from "../pi/rpc-commands.ts";
 import { RunLog } from "../pi/run-log.ts";
 import { runPi } from "../pi/run-pi.ts";
 import type { TunnelRequest } from "../pi/tunnel.ts";
+import { ChildRecord } from "./child-record.ts";
 import { Completion } from "./completion.ts";
 import { Dialogue } from "./dialogue.ts";
 import { LiveFile } from "./live-file.ts";
 import { OpenDialogs } from "./open-dialogs.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
-import { TimeLimits } from "./time-limits.ts";
 import { type OutcomeOf, TurnControl } from "./turns.ts";
 
 export interface WrappedRunOptions extends RunPlace {
@@ -46,7 +47,8 @@ export interface WrappedRunOptions extends RunPlace {
 export class WrappedRun {
 	readonly #options: WrappedRunOptions;
 	readonly #log: RunLog;
-	readonly #timeLimits: TimeLimits;
+	readonly #record: ChildRecord;
+	readonly #watchdog: Watchdog;
 	readonly #pending: PendingRequests;
 	readonly #dialogs = new OpenDialogs();
 	readonly #rpc: Rpc;
@@ -75,7 +77,15 @@ export class WrappedRun {
 		this.#log = new RunLog({ dir, clock, onLine });
 		this.#log.say({ type: "agent_queued" }, meta.queuedAt ?? meta.createdAt);
 		this.#log.say({ type: "agent_started" });
-		this.#timeLimits = new TimeLimits(meta, clock, (stop) => this.abort(stop));
+		this.#record = new ChildRecord(meta, clock);
+		this.#watchdog = new Watchdog({
+			clock: this.#steady,
+			limits: meta.spec.limits,
+			activity: () => this.#record.current,
+			onLate: (stop) => this.abort(stop),
+		});
+		this.#watchdog.begin(this.#steady.now());
+		this.#watchdog.watch();
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
 		const { around } = meta.launch;
 		this.#verifier = new Verifier(meta.spec, { clock, around, emit: (event) => this.#observe(event) });
@@ -87,7 +97,7 @@ export class WrappedRun {
 			clock,
 			isWatched: () => isWatched(options),
 			say: (event) => this.#log.say(event),
-			hold: () => this.#timeLimits.hold(),
+			hold: () => this.#watchdog.hold(),
 		});
 		this.#rpc = new Rpc({
 			send: (line) => this.#pi?.write(line),
@@ -107,8 +117,8 @@ export class WrappedRun {
 			onGranted: (limits) => void this.#log.say({ type: "granted", limits }),
 			checkpoint: () => this.#pending.checkpoint(),
 			rest: () => this.#rest(),
-			usage: () => this.#timeLimits.record.usage,
-			elapsedMs: () => this.#timeLimits.elapsedMs,
+			usage: () => this.#record.current.usage,
+			elapsedMs: () => this.#watchdog.elapsedMs ?? 0,
 			steer: (text) => this.#steer(text),
 		});
 		this.#dialogue = new Dialogue({
@@ -144,7 +154,7 @@ export class WrappedRun {
 		control.close();
 		await this.#verifier.stop();
 		await this.#closeConversation();
-		this.#timeLimits.close();
+		this.#watchdog.close();
 		this.#liveText.close();
 		this.#liveFile.close();
 		const outcome = this.#outcome ?? this.#currentOutcome();
@@ -155,10 +165,9 @@ export class WrappedRun {
 			exit,
 			outcome,
 			last: this.#finalMessage.last,
-			record: this.#timeLimits.record,
-			startedAt: this.#timeLimits.startedAt,
+			record: this.#record.current,
 			completedAt: clock.now(),
-			durationMs: this.#timeLimits.elapsedMs,
+			durationMs: this.#watchdog.elapsedMs ?? 0,
 			lost: this.#log.lost,
 		});
 	}
@@ -250,7 +259,8 @@ export class WrappedRun {
 		const percent = this.#contextPercent;
 		const full = event.type === "turn" && percent !== undefined ? { ...event, contextPercent: percent } : event;
 		this.#log.childDid(full);
-		this.#timeLimits.observe(full);
+		this.#record.observe(full);
+		this.#watchdog.observe(full, this.#steady.now());
 		this.#completion.hear(event);
 		if (event.type === "idle") this.#guard(this.#confirmIdle());
 	}
@@ -269,7 +279,7 @@ export class WrappedRun {
 	async #rest(): Promise<void> {
 		const ms = this.#restUntil - this.#steady.now();
 		if (ms <= 0) return;
-		const goOn = this.#timeLimits.hold();
+		const goOn = this.#watchdog.hold();
 		await sleep(ms, this.#steady);
 		goOn();
 	}

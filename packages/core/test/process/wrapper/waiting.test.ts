@@ -1,74 +1,10 @@
 import { expect, test } from "vitest";
-import type { Limits, Stop } from "../../../src/index.ts";
 import type { Dialog } from "../../../src/model/dialog.ts";
 import type { AgentAnswered } from "../../../src/model/schema/events.ts";
 import { Replies } from "../../../src/process/parent/replies.ts";
 import { PendingRequests } from "../../../src/process/wrapper/pending-requests.ts";
-import { TimeLimits } from "../../../src/process/wrapper/time-limits.ts";
 import type { ControlLine, WrapperEvent } from "../../../src/runs/format/lines.ts";
-import type { Meta } from "../../../src/runs/format/meta.ts";
 import { type HandClock, handClock } from "../../../src/testing/index.ts";
-import { spec } from "../../fixtures/events.ts";
-
-function timed(limits: Limits) {
-	const clock = handClock(1_000);
-	const stops: Stop[] = [];
-	const meta = { agentId: "a1", run: 1, spec: { ...spec, limits } } as Meta;
-	return { clock, stops, stopwatch: new TimeLimits(meta, clock, (stop) => stops.push(stop)) };
-}
-
-test("a child that waits for an answer is not too slow, and then has its time anew", () => {
-	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 1_500 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ask_main_session", args: {} });
-	const goOn = stopwatch.hold();
-	clock.advance(60_000);
-	goOn();
-	clock.advance(999);
-	expect(stops).toEqual([]);
-	clock.advance(1);
-	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 1s" }]);
-});
-
-test("the whole time counts also while it waits", () => {
-	const { clock, stops, stopwatch } = timed({ timeoutMs: 5_000 });
-	stopwatch.hold();
-	clock.advance(5_000);
-	expect(stops).toEqual([{ by: "timeout", reason: "it ran longer than 5s" }]);
-});
-
-test("a sign of life moves the deadline, and a tool that ended has none", () => {
-	const { clock, stops, stopwatch } = timed({ idleTimeoutMs: 1_000, toolTimeoutMs: 100 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "ls", args: {} });
-	clock.advance(99);
-	stopwatch.observe({ type: "tool_result", callId: "1", tool: "ls", isError: false });
-	clock.advance(900);
-	stopwatch.observe({ type: "turn" });
-	clock.advance(999);
-	expect(stops).toEqual([]);
-	expect(stopwatch.record).toMatchObject({ status: "running", turns: 1, toolUses: 1, startedAt: 1_000 });
-	stopwatch.close();
-	expect(clock.waiting()).toBe(0);
-});
-
-test("a tool whose result pi never printed has ended when the model speaks again", () => {
-	const { clock, stops, stopwatch } = timed({ toolTimeoutMs: 1_000 });
-	stopwatch.observe({ type: "tool_call", callId: "1", tool: "read", args: {} });
-	stopwatch.observe({ type: "assistant_text", text: "A large file.", stopReason: "stop" });
-	clock.advance(60_000);
-	expect(stops).toEqual([]);
-});
-
-test("changing the system clock makes no agent late, and extends no limit", () => {
-	const { clock, stops, stopwatch } = timed({ timeoutMs: 60_000, idleTimeoutMs: 10_000 });
-	clock.set(7 * 3_600_000);
-	stopwatch.hold()();
-	clock.advance(9_999);
-	stopwatch.observe({ type: "turn" });
-	expect(stops).toEqual([]);
-	clock.set(-9 * 3_600_000);
-	clock.advance(10_000);
-	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 10s" }]);
-});
 
 interface AtDesk {
 	desk: PendingRequests;
