@@ -9,7 +9,7 @@ import { defined } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import type { ResultFile } from "../runs/format/result.ts";
-import { isProven } from "../runs/proof.ts";
+import { isProven, keptResult } from "../runs/proof.ts";
 import { parseResult } from "../runs/read.ts";
 import { type AskedFor, type ClaimSource, checkedOutcome } from "./checked-outcome.ts";
 import { modelName } from "./names.ts";
@@ -46,6 +46,8 @@ export async function readCheckedResult(
 export interface ResultClaim {
 	result: ResultFile;
 	isProven: boolean;
+	/** False: there was no room for `result.json`, and pi's own directory holds it. */
+	isFiled: boolean;
 }
 
 export async function readClaim(
@@ -53,11 +55,13 @@ export async function readClaim(
 	spec: AskedFor,
 	{ agentDir, clock = systemClock }: CheckOptions = {},
 ): Promise<ResultClaim | undefined> {
-	const text = (await readPlain(join(dir, RUN_FILES.result), MAX_BYTES))?.toString("utf8");
+	const kept = agentDir === undefined ? undefined : await keptResult({ agentDir, runDir: dir });
+	const text = kept ?? (await readPlain(join(dir, RUN_FILES.result), MAX_BYTES))?.toString("utf8");
 	const found = text === undefined ? undefined : parseResult(text);
 	if (text === undefined || !found) return undefined;
-	const isOurs = agentDir !== undefined && (await isProven({ agentDir, runDir: dir }, text));
-	return { result: await checkedResult(found, spec, isOurs ? "ours" : "file", clock), isProven: isOurs };
+	const isFiled = kept === undefined;
+	const isOurs = !isFiled || (agentDir !== undefined && (await isProven({ agentDir, runDir: dir }, text)));
+	return { result: await checkedResult(found, spec, isOurs ? "ours" : "file", clock), isProven: isOurs, isFiled };
 }
 
 /** Figures beyond any run become none. */

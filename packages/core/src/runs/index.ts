@@ -22,7 +22,7 @@ export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";
 export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
-export { isProven, proveResult } from "./proof.ts";
+export { isProven, keptResult, proveResult } from "./proof.ts";
 export {
 	isRunSpec,
 	parseJson,
@@ -36,4 +36,4 @@ export {
 export { type Recorder, recordRuns } from "./recorder.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";
 export { isRunDir, isRunPath, prepareRunsDir, type RunsDir } from "./runs-dir.ts";
-export { isVerified, writeResult } from "./write.ts";
+export { fileKeptResult, isVerified, writeResult } from "./write.ts";

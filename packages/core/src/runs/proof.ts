@@ -1,6 +1,7 @@
 /**
  * Proves that a process of ours wrote a run's `result.json` as it is. The agent can write into the directory of its run;
- * the digest of the file is kept in pi's own directory, which a sandbox hides from it.
+ * the digest of the file is kept in pi's own directory, which a sandbox hides from it. If the file could not be written,
+ * because the project's disk is full, the whole result is kept there instead.
  */
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
@@ -14,6 +15,7 @@ import type { RunPlace } from "../signals/run-processes.ts";
 /** Which directory of runs the proofs beside it belong to. Run ids never begin with a dot. */
 const PLACE = ".place";
 const MAX_BYTES = 8 * 1024;
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 /** Holds a directory for each directory of runs. */
 function proofsDir(agentDir: string): string {
@@ -24,11 +26,32 @@ function proofsDir(agentDir: string): string {
  * Written before the result, so that a crash in between leaves no result without it. Of several processes that end the
  * same run, the last one counts, for both files.
  */
-export async function proveResult(place: RunPlace, text: string): Promise<void> {
+export function proveResult(place: RunPlace, text: string): Promise<void> {
+	return note(place, digestOf(text));
+}
+
+/** Keeps the result itself: its file could not be written. */
+export function keepResult(place: RunPlace, text: string): Promise<void> {
+	return note(place, text);
+}
+
+/** The result that has no file, as a process of ours kept it. Undefined if there is none, or it cannot be read. */
+export async function keptResult(place: RunPlace): Promise<string | undefined> {
+	try {
+		const { path } = await proofOf(place);
+		const text = (await readPlain(path, MAX_RESULT_BYTES))?.toString("utf8");
+		return text?.startsWith("{") ? text : undefined;
+	} catch (error) {
+		if (codeOf(error) !== undefined) return undefined;
+		throw error;
+	}
+}
+
+async function note(place: RunPlace, text: string): Promise<void> {
 	const { dir, runsDir, path } = await proofOf(place);
 	await mkdir(dir, { recursive: true, mode: 0o700 });
 	if ((await readPlain(join(dir, PLACE), MAX_BYTES)) === undefined) await replaceWhole(join(dir, PLACE), runsDir);
-	await replaceWhole(path, digestOf(text));
+	await replaceWhole(path, text);
 }
 
 /** Whether a process of ours wrote this text as the result of the run. False if that cannot be read. */

@@ -1,8 +1,9 @@
 /** Writes `meta.json` before a run starts and `result.json` when it is over. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
-import { createFile, createWhole, jsonText } from "../files/create.ts";
+import { createFile, createWhole, jsonText, replaceWhole } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { RunPlace } from "../signals/run-processes.ts";
@@ -10,7 +11,7 @@ import { RUN_FILES } from "./format/layout.ts";
 import type { Meta } from "./format/meta.ts";
 import type { ResultFile } from "./format/result.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
-import { isProven, proveResult } from "./proof.ts";
+import { isProven, keepResult, keptResult, proveResult } from "./proof.ts";
 
 export function metaOf(
 	{ agentId, run, artifacts, launchInfo, ...spec }: RunSpec & RunIdentity & { artifacts: string },
@@ -73,10 +74,34 @@ export async function writeOwnResult(place: RunPlace, result: ResultFile): Promi
 	const path = join(place.runDir, RUN_FILES.result);
 	const there = await readPlain(path, MAX_RESULT_BYTES).catch(() => Buffer.alloc(0)); // no file of ours
 	if (there && (await isProven(place, there.toString("utf8")))) return false;
+	if ((await keptResult(place)) !== undefined) return false;
 	const text = jsonText(result);
 	await proveResult(place, text).catch(() => undefined); // without its proof a result is still a result
-	if (there) await rm(path, { recursive: true, force: true });
-	return createWhole(path, text);
+	try {
+		if (there) await rm(path, { recursive: true, force: true });
+		return await createWhole(path, text);
+	} catch (error) {
+		const isKept = await keepResult(place, text).then(
+			() => true,
+			() => false,
+		);
+		if (!isKept) throw error;
+		return true;
+	}
+}
+
+/** Writes the file of a result that was kept because there was no room for it. Returns whether there is one now. */
+export async function fileKeptResult(place: RunPlace): Promise<boolean> {
+	const text = await keptResult(place);
+	if (text === undefined) return true;
+	try {
+		await replaceWhole(join(place.runDir, RUN_FILES.result), text);
+		await proveResult(place, text);
+		return true;
+	} catch (error) {
+		if (codeOf(error) !== undefined) return false; // still no room: it stays where it is
+		throw error;
+	}
 }
 
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;

@@ -1,9 +1,10 @@
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readCheckedResult, readClaim } from "../../src/claims/checked-result.ts";
 import type { RunSpec } from "../../src/index.ts";
 import { proveResult, pruneProofs } from "../../src/runs/proof.ts";
+import { fileKeptResult, writeOwnResult } from "../../src/runs/write.ts";
 import { resultOf, runDir, tempDir } from "../fixtures/process.ts";
 
 const spec: Pick<RunSpec, "runner" | "verify"> = { runner: "process", verify: { command: "npm test", repairs: 0 } };
@@ -32,6 +33,26 @@ test("a result is proven by pi's own directory, and by nothing else that an agen
 		isProven: false,
 		result: { outcome: { status: "failed" } },
 	});
+});
+
+test("a result that its directory cannot take is kept in pi's own, before any that the agent writes, until it can", async () => {
+	const dir = await runDir();
+	const { agentDir } = dir.place;
+	const text = "x".repeat(100_000);
+	const ours = resultOf({ status: "completed", text });
+	const aside = `${dir.path}-aside`;
+	await rename(dir.path, aside);
+	await writeFile(dir.path, ""); // nothing can be created in it
+	expect(await writeOwnResult(dir.place, ours)).toBe(true);
+	expect(await fileKeptResult(dir.place)).toBe(false);
+	await rm(dir.path);
+	await rename(aside, dir.path);
+	await dir.forge(resultOf({ status: "completed", text: "Forged." }));
+	const read = () => readClaim(dir.path, { runner: "process" }, { agentDir });
+	expect(await read()).toMatchObject({ isProven: true, isFiled: false, result: { outcome: { text } } });
+	expect(await fileKeptResult(dir.place)).toBe(true);
+	expect(await read()).toMatchObject({ isProven: true, isFiled: true, result: { outcome: { text } } });
+	expect(await dir.readResult()).toMatchObject({ outcome: { text } });
 });
 
 test("the proof of one run proves no other, and holds however its directory is spelled", async () => {

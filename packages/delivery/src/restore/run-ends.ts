@@ -1,7 +1,8 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
-import { type AgentEvent, type Clock, defined, type Outcome, steadyClock } from "@pi-subagents/core";
+import { type AgentEvent, type Clock, defined, steadyClock } from "@pi-subagents/core";
 import { filledFrom } from "@pi-subagents/core/outcome-text";
 import {
+	fileKeptResult,
 	isRunDir,
 	isRunPath,
 	isWatched,
@@ -43,11 +44,14 @@ export async function endOf(run: LoggedRun, around: EndPlace): Promise<RunEnd | 
 	// For a delivered result the beginning of the answer is enough until the rest is asked for.
 	if (settled && !isOwed(run)) return loggedEnd(settled, launch);
 	const first = await claimOf(launch, around.agentDir);
-	if (settled) return undeliveredEnd(settled, launch, first?.result.outcome);
+	if (settled) {
+		const isFiled = first !== undefined && (first.isFiled || (await fileNow(launch, around)));
+		return undeliveredEnd(settled, launch, first && { outcome: first.result.outcome, isFiled });
+	}
 	const claim = first?.isProven || outlives ? first : ((await lastClaimOf(launch, around)) ?? first);
 	// One that the agent could have written counts when its process is gone; until then it is watched.
 	const isStillRunning = claim?.isProven === false && outlives && (await hasLivingWrapper(launch, around));
-	if (claim && !isStillRunning) return { ...claim.result, isFiled: true };
+	if (claim && !isStillRunning) return { ...claim.result, isFiled: claim.isFiled || (await fileNow(launch, around)) };
 	// A run that does not outlive its session ended with it, and its log says how far it had come.
 	return outlives ? undefined : interruptedEnd(launch).catch(() => undefined);
 }
@@ -59,7 +63,7 @@ export async function recordedEndOf(
 ): Promise<RunEnd | undefined> {
 	if (settled) return loggedEnd(settled, launch);
 	const claim = await claimOf(launch, agentDir);
-	return claim && { ...claim.result, isFiled: true };
+	return claim && { ...claim.result, isFiled: claim.isFiled };
 }
 
 /** How an archived run ended. It has ended, even if no record says how. */
@@ -86,6 +90,11 @@ async function claimOf(launch: LaunchEntry, agentDir: string | undefined): Promi
 	// The watcher of the run reports what is wrong.
 	const claim = await readClaim(artifacts, asked ?? known, { agentDir }).catch(() => undefined);
 	return claim?.result.runId === runId ? claim : undefined;
+}
+
+/** There was no room for its file when it ended; there may be now. */
+async function fileNow({ artifacts }: LaunchEntry, { agentDir }: EndPlace): Promise<boolean> {
+	return artifacts !== undefined && agentDir !== undefined && fileKeptResult({ agentDir, runDir: artifacts });
 }
 
 /** How long a session that is opened waits for a process that is just ending. */
@@ -129,11 +138,15 @@ export function hasWrapperHere({ runner }: LaunchEntry): boolean {
 }
 
 /** An undelivered answer is delivered whole: from the run's file, or from the entry that holds it instead. */
-function undeliveredEnd(settled: SettledEntry, launch: LaunchEntry, kept: Outcome | undefined): RunEnd {
+function undeliveredEnd(
+	settled: SettledEntry,
+	launch: LaunchEntry,
+	kept: Pick<RunEnd, "outcome" | "isFiled"> | undefined,
+): RunEnd {
 	const end = loggedEnd(settled, launch);
 	// Undefined after a stop that the child did not see any more, too.
-	const outcome = kept && filledFrom(kept, end.outcome);
-	return outcome ? { ...end, outcome, isFiled: true } : end;
+	const outcome = kept && filledFrom(kept.outcome, end.outcome);
+	return kept && outcome ? { ...end, outcome, isFiled: kept.isFiled } : end;
 }
 
 /** A child that had answered when its process was killed gets the result file that could not be written any more. */

@@ -11,6 +11,7 @@ import {
 	isAlive,
 	isProven,
 	isVerified,
+	keptResult,
 	parseResult,
 	RUN_FILES,
 	readMeta,
@@ -150,6 +151,8 @@ export class FarRun {
 		const isHeard = !trustsFiles();
 		if (isHeard && this.#why === undefined) return undefined;
 		if (isHeard && this.#said !== undefined && parseResult(this.#said)) return this.#said;
+		const kept = await keptResult({ agentDir, runDir: dir });
+		if (kept !== undefined && parseResult(kept)) return kept;
 		const path = join(dir, RUN_FILES.result);
 		const text = (await readPlain(path, MAX_BYTES).catch(() => undefined))?.toString("utf8");
 		const result = text === undefined ? undefined : parseResult(text);

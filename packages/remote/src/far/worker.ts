@@ -20,6 +20,7 @@ import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/fi
 import {
 	claimDir,
 	isWatched,
+	keptResult,
 	livingWrapper,
 	RUN_FILES,
 	readMeta,
@@ -349,6 +350,6 @@ function localResources({ extensions, skills }: Pick<RunSpec, "extensions" | "sk
 
 /** It has a result, or lost its process before it could write one. */
 async function isOver(place: { agentDir: string; runDir: string }): Promise<boolean> {
-	if (await readResult(place.runDir).catch(() => undefined)) return true;
+	if ((await readResult(place.runDir).catch(() => undefined)) || (await keptResult(place))) return true;
 	return (await livingWrapper(place).catch(() => undefined)) === undefined;
 }

@@ -157,7 +157,7 @@ export class WrappedRun {
 		this.#watchdog.close();
 		this.#liveText.close();
 		this.#liveFile.close();
-		const outcome = this.#outcome ?? this.#currentOutcome();
+		const outcome = withPlaceOfDisk(this.#outcome ?? this.#currentOutcome(), this.#options.runDir);
 		this.#log.say({ type: "agent_settled", status: outcome.status });
 		this.#log.close();
 		return resultOf({
@@ -349,4 +349,13 @@ export class WrappedRun {
 	#guard(work: Promise<unknown>): void {
 		work.catch((error) => this.crash(error));
 	}
+}
+
+/** pi says that it could not write, and not what: it fails when it cannot continue its conversation. */
+function withPlaceOfDisk(outcome: Outcome, dir: string): Outcome {
+	const code = outcome.status === "failed" ? /^(?:ENOSPC|EDQUOT)\b/.exec(outcome.error) : undefined;
+	if (outcome.status !== "failed" || !code) return outcome;
+	const what = `There is no room on the disk of ${dir}, so its conversation could not go on`;
+	const then = `What was written of it is in ${join(dir, RUN_FILES.session)}. Make room, then resume the agent`;
+	return { ...outcome, error: `${outcome.error}. ${what}. ${then}.` };
 }
