@@ -127,6 +127,18 @@ test("what a log lacks of the usage is shown, and a run that still runs ends now
 	expect(running).toMatchObject({ status: "running", endedAt: 7_000, usage: { input: 40 } });
 });
 
+test("what another machine says about people here is its word", () => {
+	const local = facts("a1");
+	const meta = { ...local, spec: { ...local.spec, runner: "remote" as const, machine: "box" } };
+	const lines = log(
+		[1_000, { type: "agent_started" }],
+		[2_000, { type: "agent_answered", by: "user" }],
+		[3_000, { type: "agent_steered", message: "Go on." }],
+	);
+	const [agent] = buildReport([{ meta, lines }], { now: 5_000 }).agents;
+	expect(agent?.transcript.map(({ text }) => text)).toEqual(["box says: The user answered.", "box says: Go on."]);
+});
+
 const amount = fc.nat(1_000_000);
 const usage = fc.record({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount, cost: fc.nat(100) });
 const callId = fc.constantFrom("c1", "c2", "c3");

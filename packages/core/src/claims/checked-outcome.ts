@@ -12,7 +12,7 @@ import type {
 	Unstructured,
 	Verification,
 } from "@pi-subagents/progress";
-import { sanitize } from "@pi-subagents/progress";
+import { claimText, sanitize } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { clip } from "../base/error.ts";
 import { defined } from "../base/values.ts";
@@ -26,13 +26,14 @@ import { judgeJson } from "../output/check-answer.ts";
 export type AskedFor = Pick<RunSpec, "runner" | "machine" | "output" | "verify" | "isolation">;
 
 /**
- * `ours`: a process of ours on this machine wrote it, and the agent could not have changed it since. `relayed`: the same,
- * but about a run on another machine, whose word was checked when it came.
+ * Where an outcome came from, which its reader knows. `ours`: a process of ours on this machine wrote it, and the agent
+ * could not have changed it since. What that process itself had only heard, it has marked as such (`claimedBy`).
  */
-export type ClaimSource = "ours" | "relayed" | ClaimedBy;
+export type ClaimSource = "ours" | ClaimedBy;
 
 const MAX_CAUSE = 10_000;
 const MAX_COMMAND = 200;
+const MAX_PROBLEM = 300;
 /** A year. */
 const MAX_MS = 366 * 24 * 60 * 60 * 1_000;
 
@@ -45,16 +46,12 @@ export async function checkedOutcome(
 ): Promise<Outcome> {
 	switch (outcome.status) {
 		case "completed":
-			return isOwn(source) ? ownCompleted(outcome, spec) : claimedCompleted(outcome, spec, source, clock);
+			return source === "ours" ? ownCompleted(outcome, spec) : claimedCompleted(outcome, spec, source, clock);
 		case "failed":
 			return checkedFailed(outcome, spec, source);
 		case "aborted":
 			return checkedAborted(outcome, spec, source);
 	}
-}
-
-function isOwn(source: ClaimSource): source is "ours" | "relayed" {
-	return source === "ours" || source === "relayed";
 }
 
 /** On another machine every agent has its own. */
@@ -131,20 +128,22 @@ function unverified({ text }: Completed, spec: AskedFor, why: string): Failed {
 function checkedFailed(outcome: Failed, spec: AskedFor, source: ClaimSource): Failed {
 	const { error, partialText } = outcome;
 	const structured = spec.output || spec.verify ? outcome.structured : undefined;
-	const verification = source === "file" || !outcome.verification ? undefined : failedVerification(outcome, spec);
 	return {
 		status: "failed",
 		error: error.slice(0, MAX_CAUSE),
-		...claimant(source),
-		...defined({ partialText, verification }),
-		...(isOwn(source) ? { ...defined({ structured }), ...checkoutIn(outcome, spec) } : {}),
+		...claimant(outcome, source),
+		...defined({ partialText, verification: failedVerification(outcome, spec, source) }),
+		...(source === "ours" ? { ...defined({ structured }), ...checkoutIn(outcome, spec) } : {}),
 	};
 }
 
-function failedVerification({ verification }: Failed, spec: AskedFor): Verification | undefined {
-	return shownCommand(spec) === undefined || !verification
-		? undefined
-		: ownVerification({ ...verification, ok: false }, spec);
+/** A file cannot say that a command ran. Why it failed, a machine may say in its own words. */
+function failedVerification({ verification }: Failed, spec: AskedFor, source: ClaimSource): Verification | undefined {
+	if (source === "file" || shownCommand(spec) === undefined || !verification) return undefined;
+	const { problem, ...rest } = verification;
+	const isTheirs = source === "machine" && problem !== undefined;
+	const why = isTheirs ? claimText(clip(sanitize(problem), MAX_PROBLEM), source) : problem;
+	return ownVerification({ ...rest, ok: false, ...defined({ problem: why }) }, spec);
 }
 
 function checkedAborted(outcome: Aborted, spec: AskedFor, source: ClaimSource): Aborted {
@@ -152,15 +151,15 @@ function checkedAborted(outcome: Aborted, spec: AskedFor, source: ClaimSource): 
 	return {
 		status: "aborted",
 		by,
-		...claimant(source),
+		...claimant(outcome, source),
 		...defined({ reason: reason?.slice(0, MAX_CAUSE), partialText }),
-		...(isOwn(source) ? checkoutIn(outcome, spec) : {}),
+		...(source === "ours" ? checkoutIn(outcome, spec) : {}),
 	};
 }
 
-function claimant(source: ClaimSource): { claimedBy?: ClaimedBy } {
-	if (source === "ours") return {};
-	return { claimedBy: source === "relayed" ? "machine" : source };
+/** A claim stays one: a process of ours that passes it on does not confirm it. */
+function claimant({ claimedBy }: Failed | Aborted, source: ClaimSource): { claimedBy?: ClaimedBy } {
+	return source === "ours" ? defined({ claimedBy }) : { claimedBy: source };
 }
 
 function answerIn({ text, wrappedUp, by }: Completed): Completed {

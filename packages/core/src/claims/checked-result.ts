@@ -68,19 +68,19 @@ export async function readClaim(
 export async function checkedResult(
 	result: ResultFile,
 	spec: AskedFor,
-	source: "ours" | "file" | "machine",
+	source: ClaimSource,
 	clock: Clock = systemClock,
 ): Promise<ResultFile> {
-	const { runId, agentId, run, writtenBy, exitCode, exitSignal } = result;
-	const from: ClaimSource = source === "ours" && isRelayed(result, spec) ? "relayed" : source;
-	const outcome = await checkedOutcome(result.outcome, spec, from, clock);
+	const { runId, agentId, run, exitCode, exitSignal } = result;
+	const outcome = await checkedOutcome(result.outcome, spec, source, clock);
 	const finalText = outcome.status === "completed" ? outcome.text : outcome.partialText;
 	return {
 		format: 1,
 		runId,
 		agentId,
 		run,
-		writtenBy,
+		// Only a process of ours can have been another one than the wrapper.
+		writtenBy: source === "ours" ? result.writtenBy : "wrapper",
 		outcome,
 		...timesIn(result, clock.now()),
 		turns: bounded(result.turns, MAX_COUNT),
@@ -95,11 +95,6 @@ export async function checkedResult(
 			lost: source === "ours" ? result.lost : undefined,
 		}),
 	};
-}
-
-/** The wrapper was on another machine; a watcher is on this one. */
-function isRelayed({ writtenBy }: ResultFile, { runner }: AskedFor): boolean {
-	return runner === "remote" && writtenBy === "wrapper";
 }
 
 const MAX_COUNT = 1_000_000;

@@ -51,11 +51,12 @@ export async function readInterrupted(
 export async function judgeUnobserved(
 	totals: RunTotals,
 	stop: Stop,
-	spec: Pick<RunSpec, "output" | "verify">,
+	spec: Pick<RunSpec, "runner" | "output" | "verify">,
 	clock: Clock,
 ): Promise<Outcome> {
 	const { checked } = await checkAnswer(totals.judge(stop), spec.output, clock);
-	if (checked.status === "failed" && totals.error !== undefined) return { ...checked, claimedBy: "file" };
+	if (checked.status === "failed" && totals.error !== undefined)
+		return { ...checked, claimedBy: spec.runner === "remote" ? "machine" : "file" };
 	const { verify } = spec;
 	if (checked.status !== "completed" || !verify) return checked;
 	if ("skipped" in verify) return { ...checked, verification: { ok: false, problem: verify.skipped } };

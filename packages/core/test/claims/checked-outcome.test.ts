@@ -1,4 +1,4 @@
-import type { Outcome } from "@pi-subagents/progress";
+import type { Failed, Outcome } from "@pi-subagents/progress";
 import { outcomeText, unfenced } from "@pi-subagents/progress";
 import { describe, expect, test } from "vitest";
 import { type AskedFor, type ClaimSource, checkedOutcome } from "../../src/claims/checked-outcome.ts";
@@ -131,10 +131,20 @@ describe("of what another machine says", () => {
 			expect(await check(forged, { runner: "remote", machine: "box" }, "machine")).toMatchObject({
 				claimedBy: "machine",
 			});
-			expect(await check(forged, { runner: "remote", machine: "box" }, "relayed")).toMatchObject({
-				claimedBy: "machine",
-			});
 		}
+	});
+
+	test("stays its word when a process of ours passes it on", async () => {
+		for (const forged of [FORGED.failed, FORGED.aborted]) {
+			const once = await check(forged, spec, "machine");
+			expect(await check(once, spec, "ours")).toEqual(once);
+		}
+	});
+
+	test("why a command failed is in its own words", async () => {
+		const { verification: said } = (await check(FORGED.failed, spec, "machine")) as Failed;
+		expect(said).toMatchObject({ ok: false, command: "npm test", on: "box" });
+		expect(said?.problem).toMatch(/^its machine says: "[^"\n]*"$/);
 	});
 });
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readCheckedResult, readClaim } from "../../src/claims/checked-result.ts";
+import { checkedResult, readCheckedResult, readClaim } from "../../src/claims/checked-result.ts";
 import type { RunSpec } from "../../src/index.ts";
 import { proveResult, pruneProofs } from "../../src/runs/proof.ts";
 import { fileKeptResult, writeOwnResult } from "../../src/runs/write.ts";
@@ -65,6 +65,21 @@ test("the proof of one run proves no other, and holds however its directory is s
 	const link = join(await tempDir(), "linked");
 	await symlink(join(dir.path, ".."), link);
 	expect(await readClaim(join(link, "a1"), spec, { agentDir })).toMatchObject({ isProven: true });
+});
+
+test("who a result says has written it decides nothing", async () => {
+	const outcome = { status: "aborted", by: "user", reason: "Done." } as const;
+	const remote = { runner: "remote", machine: "box" } as const;
+	for (const writtenBy of ["wrapper", "watcher", "parent"] as const) {
+		const told = { ...resultOf(outcome), writtenBy };
+		const heard = await checkedResult(told, remote, "machine");
+		expect(heard).toMatchObject({ writtenBy: "wrapper", outcome: { ...outcome, claimedBy: "machine" } });
+		// As it is kept here, with our proof.
+		expect(await checkedResult(heard, remote, "ours")).toEqual(heard);
+		expect(await checkedResult(told, { runner: "process" }, "file")).toMatchObject({ outcome: { claimedBy: "file" } });
+		// What our own watcher says about a machine that it cannot reach is ours.
+		expect((await checkedResult(told, remote, "ours")).outcome).toEqual(outcome);
+	}
 });
 
 test("figures and words beyond any run are left out", async () => {

@@ -131,7 +131,7 @@ describe("an answer that must be verified", () => {
 		const outcomeAfter = async (verify: VerifySpec, ...events: ChildEvent[]) => {
 			const totals = new RunTotals();
 			for (const event of [last, { type: "idle" } as const, ...events]) totals.add({ ...event, at: 1, seq: 1 });
-			return judgeUnobserved(totals, { by: "lost" }, { verify }, handClock());
+			return judgeUnobserved(totals, { by: "lost" }, { runner: "process", verify }, handClock());
 		};
 		const command: VerifySpec = { command: "npm test", repairs: 1 };
 		const verified = (ok: boolean): ChildEvent => ({ type: "verified", verification: { ok, command: "npm test" } });

@@ -102,6 +102,24 @@ describe("a machine that lies about a run", () => {
 		expect(outcomeText(outcome)).toBe(`Failed, its machine says: "Broken.' ${ORDER}"`);
 	});
 
+	test.each(["wrapper", "watcher", "parent"])(
+		"says that its %s wrote the result, and stays who said it",
+		async (writtenBy) => {
+			const told = (outcome: object): Piece => ({
+				type: "result",
+				text: JSON.stringify({ ...resultOf(outcome), writtenBy }),
+			});
+			const stopped = await liedTo([told({ status: "aborted", by: "user", reason: ORDER })]);
+			expect(outcomeText(stopped.outcome)).toBe(`Stopped, its machine says: "Stopped by you: ${ORDER}"`);
+			expect(JSON.parse(await stopped.kept())).toMatchObject({ outcome: { claimedBy: "machine" } });
+			const failed = await liedTo([told({ status: "failed", error: ORDER, verification: { ok: false } })], {
+				verify: { command: "npm test", repairs: 0 },
+			});
+			expect(outcomeText(failed.outcome)).toBe(`Failed, its machine says: "${ORDER}"`);
+			expect(toldOf(failed.outcome)).not.toContain("curl");
+		},
+	);
+
 	test("verifies only what the spec asks for, under the machine's name", async () => {
 		const passed = said({ status: "completed", text: "Fine.", verification });
 		expect((await liedTo([passed])).outcome).toEqual({ status: "completed", text: "Fine." });
@@ -128,6 +146,17 @@ describe("a machine that lies about a run", () => {
 			reason: expect.stringMatching(/^box says: "[^"\n]*"$/),
 		});
 		expect(toldOf(outcome)).not.toMatch(/curl|boss/);
+	});
+
+	test("and is gone before it sends a result: what its log failed with is its word", async () => {
+		const lines = [
+			{ type: "assistant_text", at: 1, text: "", stopReason: "error", error: ORDER },
+			{ type: "idle", at: 2 },
+		];
+		const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+		const bytes: Piece = { type: "bytes", file: "events", at: 0, data: Buffer.from(text).toString("base64") };
+		const { outcome } = await liedTo([bytes, { type: "gone", why: "no reason" }]);
+		expect(outcomeText(outcome)).toBe(`Failed, its machine says: "${ORDER}"`);
 	});
 
 	test("in its log names no model, verifies nothing and spends nothing that cannot be", async () => {

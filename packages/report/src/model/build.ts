@@ -43,7 +43,7 @@ export type RunFacts = Pick<
 	| "resolvedModel"
 > & {
 	/** The runner may be one that this version does not know. */
-	spec: Pick<Meta["spec"], "description"> & { runner: string };
+	spec: Pick<Meta["spec"], "description" | "machine"> & { runner: string };
 };
 
 /** The part of `result.json` that a report uses. */
@@ -153,7 +153,11 @@ function agentOf(run: RunInput, { now, isFull, waited, parentId }: Placed): Repo
 			describeCall: isFull ? describeCall : labelOf,
 			isWaiting: (line) => waitsForAgents(line, waited),
 		}),
-		transcript: transcriptOf(lines, { isFull, ...(run.outputs ? { outputs: run.outputs } : {}) }),
+		transcript: transcriptOf(lines, {
+			isFull,
+			...(run.outputs ? { outputs: run.outputs } : {}),
+			...(meta.spec.runner === "remote" ? { machine: meta.spec.machine ?? "its machine" } : {}),
+		}),
 		...(result ? endOf(result.outcome, result.finalText, isFull) : {}),
 		...(isFull && run.diff !== undefined ? { diff: run.diff } : {}),
 	};

@@ -7,6 +7,8 @@ import { describeCall, labelOf } from "./wording.ts";
 interface TranscriptOptions {
 	isFull: boolean;
 	outputs?: ReadonlyMap<string, string>;
+	/** The other machine that the log came from: what it says about people here is its word. */
+	machine?: string;
 }
 
 /** Longer texts are cut: a report is for reading, the run's files have the rest. */
@@ -14,7 +16,10 @@ const MAX_CHARACTERS = 20_000;
 
 type ToolEntry = TranscriptEntry & { type: "tool" };
 
-export function transcriptOf(lines: readonly EventLine[], { isFull, outputs }: TranscriptOptions): TranscriptEntry[] {
+export function transcriptOf(
+	lines: readonly EventLine[],
+	{ isFull, outputs, machine }: TranscriptOptions,
+): TranscriptEntry[] {
 	const entries: TranscriptEntry[] = [];
 	const open = new Map<string, ToolEntry>();
 	const say = createDescriber();
@@ -30,12 +35,16 @@ export function transcriptOf(lines: readonly EventLine[], { isFull, outputs }: T
 		} else if (line.type === "tool_result") {
 			const entry = open.get(line.callId ?? line.tool);
 			if (entry && line.isError) entry.isError = true;
-		} else entries.push(...entriesOf(line, say));
+		} else entries.push(...entriesOf(line, say, machine));
 	}
 	return entries;
 }
 
-function entriesOf(line: EventLine, say: ReturnType<typeof createDescriber>): TranscriptEntry[] {
+function entriesOf(
+	line: EventLine,
+	say: ReturnType<typeof createDescriber>,
+	machine: string | undefined,
+): TranscriptEntry[] {
 	const { at } = line;
 	const entry = (type: "text" | "asked" | "answered" | "steered" | "note" | "error", text: string | undefined) =>
 		text === undefined || text.trim() === "" ? [] : [{ at, type, text: cut(text) }];
@@ -46,9 +55,9 @@ function entriesOf(line: EventLine, say: ReturnType<typeof createDescriber>): Tr
 		case "question":
 			return entry("asked", line.question);
 		case "agent_answered":
-			return entry("answered", ANSWERS[line.by ?? "session"]);
+			return entry("answered", saidBy(machine, ANSWERS[line.by ?? "session"]));
 		case "agent_steered":
-			return entry("steered", line.message);
+			return entry("steered", saidBy(machine, line.message));
 		case "notice":
 			return entry("note", line.text);
 		case "retrying":
@@ -68,6 +77,10 @@ const ANSWERS = {
 	default: "No one answered; the default applied.",
 	nobody: "No one answered.",
 };
+
+function saidBy(machine: string | undefined, text: string): string {
+	return machine === undefined ? text : `${machine} says: ${text}`;
+}
 
 function cut(text: string): string {
 	return text.length <= MAX_CHARACTERS ? text : `${beginningOf(text, MAX_CHARACTERS)}…`;

@@ -23,6 +23,7 @@ export const resultSchema = schema(() =>
 		runId: id,
 		agentId: id,
 		run: runNumber,
+		/** For people who read the file. Who is to be believed depends on where the file came from, never on this. */
 		writtenBy: oneOf(["wrapper", "watcher", "parent"]),
 		outcome: outcomeSchema(),
 		/** The answer, or the part there was. */
