@@ -15,6 +15,8 @@ const recipe = (/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "").replace('"--tmpf
 const forwarder = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 
 export interface Sandbox {
+	/** The settings with it, as the page has them. */
+	recipe: string;
 	/** Writes the recipe, or another text, as the user's settings. */
 	settle(text?: string): void;
 	close(): void;
@@ -35,9 +37,10 @@ export async function offerSandbox({ env, server }: Scene): Promise<Sandbox> {
 		}),
 		join(home, ".pi/model.sock"),
 	);
-	const settle = (text = recipe.replace("11434", modelPort)) => writeFileSync(join(agentDir, "subagents.json"), text);
+	const own = recipe.replace("11434", modelPort);
+	const settle = (text = own) => writeFileSync(join(agentDir, "subagents.json"), text);
 	settle();
-	return { settle, close: () => void bridge.close() };
+	return { recipe: own, settle, close: () => void bridge.close() };
 }
 
 export function listening(server: Server, where: number | string): Promise<Server> {

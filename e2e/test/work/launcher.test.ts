@@ -13,30 +13,17 @@ import {
 	requireTool,
 	runPrint,
 	say,
-	systemPromptSays,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { ONE_LINE_GUARD, REFUSAL } from "../../support/env-guard.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { listening, offerSandbox } from "../../support/sandbox.ts";
-import { parentSays, type Scene, scene, unfenced } from "../../support/scene.ts";
+import { parentSays, type Scene, scene } from "../../support/scene.ts";
+import { asStranger, launchStranger, resultsOf, stranger, tellsParent } from "../../support/stranger.ts";
 
 const PIS = await gatePis();
 const SECRET = "moonstone";
-const preset = (fields: string) =>
-	`---\nname: stranger\ndescription: tries things\nmodel: fake/fake-1\ntools: read,write,bash\n${fields}\n---\nYou are the stranger.\n`;
-const asStranger = systemPromptSays("You are the stranger.");
-const launch = (more: Record<string, unknown> = {}) =>
-	callTool("Agent", {
-		prompt: "Try it.",
-		description: "try things",
-		subagent_type: "stranger",
-		run_in_background: false,
-		...more,
-	});
-const results = ({ lastToolResults }: RequestView) => lastToolResults.map(({ text }) => unfenced(text)).join("\n");
-const tellsParent = (request: RequestView) => say(`Heard: ${results(request)}`);
 
 interface Sandboxed extends Scene {
 	/** How often somebody connected to a port that is open outside. */
@@ -57,7 +44,7 @@ async function sandboxed(fields: string, rules: (port: number) => readonly Rule[
 	);
 	const address = canary.address();
 	const port = typeof address === "object" && address ? address.port : 0;
-	const it = await scene(rules(port), { agentFiles: { "agents/stranger.md": preset(fields) } });
+	const it = await scene(rules(port), { agentFiles: { "agents/stranger.md": stranger(fields) } });
 	const { home, agentDir } = it.env;
 	for (const dir of [join(home, ".ssh"), join(agentDir, "sessions")]) await mkdir(dir, { recursive: true });
 	await writeFile(join(home, ".ssh/id_ed25519"), SECRET);
@@ -92,7 +79,7 @@ try work touch made.txt
 `;
 const NAMES = ["network", "ssh", "keys", "sessions", "others", "meta", "presets", "parent"];
 const tries = (port: number) =>
-	converse(asStranger, callTool("bash", { command: attempts(port) }), (request) => say(results(request)));
+	converse(asStranger, callTool("bash", { command: attempts(port) }), (request) => say(resultsOf(request)));
 
 /** Something of another run, and of the process that must not be seen. */
 async function surround(it: Scene): Promise<void> {
@@ -104,8 +91,8 @@ async function surround(it: Scene): Promise<void> {
 describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 	test("inside the recipe the user's guards hold; one whose file it hides fails the run", async () => {
 		await using it = await sandboxed("launcher: offline", () => [
-			parentSays(launch(), tellsParent),
-			converse(asStranger, callTool("bash", { command: "cat secret.env" }), (request) => say(results(request))),
+			parentSays(launchStranger(), tellsParent),
+			converse(asStranger, callTool("bash", { command: "cat secret.env" }), (request) => say(resultsOf(request))),
 		]);
 		const { agentDir, cwd, home } = it.env;
 		await mkdir(join(agentDir, "extensions"));
@@ -124,7 +111,7 @@ describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 	test("inside the recipe, network, home and the parent's files are out of reach, also for the verify command", async () => {
 		const check = `verify: 'test -e made.txt && test ! -e "$HOME/.ssh" && touch checked.txt'`;
 		await using it = await sandboxed(`launcher: offline\nrunner: session\n${check}`, (port) => [
-			parentSays(launch(), tellsParent),
+			parentSays(launchStranger(), tellsParent),
 			tries(port),
 		]);
 		await surround(it);
@@ -139,7 +126,10 @@ describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 
 	if (isFullRun)
 		test("without the launcher, the same attempts succeed", async () => {
-			await using it = await sandboxed("runner: process", (port) => [parentSays(launch(), tellsParent), tries(port)]);
+			await using it = await sandboxed("runner: process", (port) => [
+				parentSays(launchStranger(), tellsParent),
+				tries(port),
+			]);
 			await surround(it);
 			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 			for (const name of [...NAMES, "home", "work"]) expect(stdout).toContain(`${name}: done`);
@@ -150,19 +140,19 @@ describe.skipIf(!requireTool("bwrap")).each(PIS)("pi $version", (pi) => {
 		test("a resumed agent runs inside it again, or fails if it is gone", async () => {
 			const looks = when(asStranger, (request) =>
 				request.lastToolResults.length > 0
-					? say(`It says ${results(request)}`)
+					? say(`It says ${resultsOf(request)}`)
 					: callTool("bash", { command: 'test -e "$HOME/.ssh" && echo I am outside || echo I am inside' }),
 			);
 			const heard: string[] = [];
 			const resume = (prompt: string, change: () => void) => (request: RequestView) => {
-				heard.push(results(request));
+				heard.push(resultsOf(request));
 				change();
-				return launch({ prompt, resume: /\[agent (\w+)/.exec(heard[0] ?? "")?.[1] });
+				return launchStranger({ prompt, resume: /\[agent (\w+)/.exec(heard[0] ?? "")?.[1] });
 			};
 			await using it = await sandboxed("launcher: offline", () => [
 				parentSays(
-					launch(),
-					resume("Again.", () => writeFileSync(join(it.env.agentDir, "agents/stranger.md"), preset(""))),
+					launchStranger(),
+					resume("Again.", () => writeFileSync(join(it.env.agentDir, "agents/stranger.md"), stranger(""))),
 					resume("Once more.", () => it.settle("{}")),
 					tellsParent,
 				),
@@ -189,12 +179,15 @@ describe("a launcher that cannot be used", () => {
 	test.each(isFullRun ? BROKEN : BROKEN.slice(2, 3))(
 		"because it %s fails the run",
 		async (_name, offline, expected) => {
-			await using it = await scene([parentSays(launch(), tellsParent), when(asStranger, say("I ran anyway."))], {
-				agentFiles: {
-					"agents/stranger.md": preset("launcher: offline"),
-					"subagents.json": JSON.stringify({ launchers: { offline } }),
+			await using it = await scene(
+				[parentSays(launchStranger(), tellsParent), when(asStranger, say("I ran anyway."))],
+				{
+					agentFiles: {
+						"agents/stranger.md": stranger("launcher: offline"),
+						"subagents.json": JSON.stringify({ launchers: { offline } }),
+					},
 				},
-			});
+			);
 			const { stdout } = await runPrint({ env: it.env }, "Please delegate.");
 			expect(stdout).toMatch(expected);
 			expect(stdout).not.toContain("I ran anyway.");
@@ -206,9 +199,9 @@ describe("a launcher that cannot be used", () => {
 		["that the user did not trust names one", false, /may choose one only if you trust the project/],
 		["that the user trusts defines one", true, /which your settings do not define/],
 	])("because a project %s starts nothing", async (_name, isTrusted, expected) => {
-		await using it = await scene([parentSays(launch(), tellsParent), when(asStranger, say("I ran anyway."))], {
+		await using it = await scene([parentSays(launchStranger(), tellsParent), when(asStranger, say("I ran anyway."))], {
 			files: {
-				".pi/subagents/stranger.md": preset("launcher: offline"),
+				".pi/subagents/stranger.md": stranger("launcher: offline"),
 				".pi/subagents.json": JSON.stringify({ launchers: { offline: { command: ["touch", "owned.txt"] } } }),
 			},
 		});

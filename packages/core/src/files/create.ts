@@ -1,7 +1,7 @@
 /** Creates and replaces files. Nothing that is in their place is followed: it stays, or it is replaced itself. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { link, rename, unlink, writeFile } from "node:fs/promises";
-import { codeOf } from "../base/error-code.ts";
+import { codeOf, isMissing } from "../base/error-code.ts";
 
 /** Suffix of a file that is still being written. One left behind may be deleted. */
 export const UNFINISHED = ".tmp";
@@ -51,6 +51,18 @@ export function replaceWholeSync(path: string, text: string): void {
 	} catch (error) {
 		rmSync(unfinished, { force: true });
 		throw error;
+	}
+}
+
+/**
+ * Makes a place free in which an agent may have put anything. A directory is moved aside and stays: while its content is
+ * being deleted, a link could take the place of a part of it, and what that leads to would be deleted.
+ */
+export async function makeRoom(path: string): Promise<void> {
+	try {
+		await unlink(path); // of a link, the link itself
+	} catch (error) {
+		if (!isMissing(error)) await rename(path, unfinishedOf(path));
 	}
 }
 

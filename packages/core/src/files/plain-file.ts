@@ -2,9 +2,20 @@
  * The one way to open a file that others may have replaced: by a link, a pipe, a socket, a device, a directory, or a
  * file without end. Only regular files are read or written, at most as much of them as the caller can use, and nothing
  * here waits for another process. What a path leads to is asked of the open file, never before: between a look and an
- * open it could be replaced. `scripts/file-access.mjs` keeps the other ways out of the packages.
+ * open it could be replaced; its permissions and times are changed there, too, since by a path they would be changed
+ * through a link. `scripts/file-access.mjs` keeps the other ways out of the packages.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import {
+	closeSync,
+	constants,
+	fchmodSync,
+	fstatSync,
+	lstatSync,
+	openSync,
+	readSync,
+	statSync,
+	writeSync,
+} from "node:fs";
 import { type FileHandle, lstat, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, ifMissing } from "../base/error-code.ts";
@@ -30,6 +41,7 @@ const USES = {
 	write: constants.O_WRONLY | constants.O_CREAT,
 } as const;
 const OWN_MODE = 0o600;
+const OWN_DIR_MODE = 0o700;
 const MEGABYTE = 1024 * 1024;
 
 /**
@@ -136,15 +148,53 @@ export function appendPlainSync(path: string, text: string): void {
 	}
 }
 
+/** Makes a file readable for the user alone: the file in this place, never what a link in its place leads to. */
+export async function hideFile(path: string): Promise<void> {
+	const file = await openPlain(path);
+	try {
+		await file.chmod(OWN_MODE);
+	} finally {
+		await file.close();
+	}
+}
+
+/** The same for a directory. Throws if it is a link or no directory. */
+export function hideDirectory(path: string): void {
+	const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+	if (O_DIRECTORY === undefined) return; // Windows has no such permissions, and opens no directories
+	const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	try {
+		fchmodSync(descriptor, OWN_DIR_MODE);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Sets when the file was last written to now. Rejects if it does not exist, or as `openPlain` does. */
+export async function touchPlain(path: string): Promise<void> {
+	const file = await openPlain(path);
+	try {
+		const now = new Date();
+		await file.utimes(now, now);
+	} finally {
+		await file.close();
+	}
+}
+
+interface CopyOptions extends Pick<PlainOptions, "followsLinks"> {
+	maxBytes: number;
+	/** The copy says that it was written when the original was, in whole seconds rounded down. Otherwise now. */
+	keepsTime?: boolean;
+}
+
 /**
- * Copies a regular file to a path that must be free, with its permissions. Returns how it was found. Rejects, and leaves
- * nothing, if it is larger.
+ * Copies a regular file to a path that must be free, with its permissions. Rejects, and leaves nothing, if it is larger.
  */
 export async function copyPlain(
 	from: string,
 	to: string,
-	{ maxBytes, ...options }: Pick<PlainOptions, "followsLinks"> & { maxBytes: number },
-): Promise<{ size: number; mtimeMs: number }> {
+	{ maxBytes, keepsTime = false, ...options }: CopyOptions,
+): Promise<{ size: number }> {
 	const source = await openPlain(from, options);
 	try {
 		const { size, mode, mtimeMs } = await source.stat();
@@ -159,13 +209,15 @@ export async function copyPlain(
 					written += (await target.write(chunk, written, bytesRead - written, at + written)).bytesWritten;
 				at += bytesRead;
 			}
+			const writtenAt = Math.floor(mtimeMs / 1_000);
+			if (keepsTime) await target.utimes(writtenAt, writtenAt);
 		} catch (error) {
 			await rm(to, { force: true });
 			throw error;
 		} finally {
 			await target.close();
 		}
-		return { size, mtimeMs };
+		return { size };
 	} finally {
 		await source.close();
 	}

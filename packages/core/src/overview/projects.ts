@@ -5,14 +5,14 @@
  */
 
 import { createHash } from "node:crypto";
-import { lstat, mkdir, realpath, rm, stat, utimes } from "node:fs/promises";
+import { lstat, mkdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
 import { codeOf, ifMissing, isMissing } from "../base/error-code.ts";
 import { isFallbackName, RUNS_PATH } from "../file-guards/runs-path.ts";
 import { createWhole } from "../files/create.ts";
-import { openPlain, readPlain } from "../files/plain-file.ts";
+import { openPlain, readPlain, touchPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
 import { isWithin } from "../files/within.ts";
 import { parseJson } from "../runs/read.ts";
@@ -39,8 +39,7 @@ export async function rememberRunsDir(agentDir: string, dir: string): Promise<vo
 	const index = projectsDir(agentDir);
 	const path = join(index, createHash("sha256").update(dir).digest("hex").slice(0, 16));
 	try {
-		const now = new Date();
-		return await utimes(path, now, now);
+		return await touchPlain(path);
 	} catch (error) {
 		if (!isMissing(error)) throw error;
 	}

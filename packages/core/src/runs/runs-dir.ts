@@ -1,17 +1,7 @@
 /** The parent directory of all runs' files: in the project, or elsewhere if that is not possible. */
 
 import { createHash } from "node:crypto";
-import {
-	accessSync,
-	chmodSync,
-	constants,
-	lstatSync,
-	mkdirSync,
-	mkdtempSync,
-	realpathSync,
-	statfsSync,
-	statSync,
-} from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync, mkdtempSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
@@ -20,6 +10,7 @@ import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { fallbackName, isFallbackName, RUNS_PATH } from "../file-guards/runs-path.ts";
 import { createFileSync } from "../files/create.ts";
+import { hideDirectory } from "../files/plain-file.ts";
 import { isWithin } from "../files/within.ts";
 import { RUN_FILES } from "./format/layout.ts";
 import { IGNORE_ALL } from "./git-ignore.ts";
@@ -114,7 +105,7 @@ function withinProject(root: string): string {
 	const found = lstatSync(dir);
 	if (!found.isDirectory()) throw new Error(`${dir} is not a directory`);
 	if (isStrangers(found.uid)) throw new Error(`${dir} belongs to another user`);
-	if (found.mode & 0o077) chmodSync(dir, 0o700);
+	if (found.mode & 0o077) hideDirectory(dir);
 	// A file system without permissions reports this for everything.
 	if (open.length > 0 && (lstatSync(dir).mode & 0o077) === 0)
 		throw new Error(`everyone can write in ${open[0]} and replace it: chmod o-w ${open[0]}`);

@@ -1,9 +1,8 @@
 /** Writes `meta.json` before a run starts and `result.json` when it is over. */
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
-import { createFile, createWhole, jsonText, replaceWhole } from "../files/create.ts";
+import { createFile, createWhole, jsonText, makeRoom, replaceWhole } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
 import type { RunPlace } from "../signals/run-processes.ts";
@@ -78,7 +77,7 @@ export async function writeOwnResult(place: RunPlace, result: ResultFile): Promi
 	const text = jsonText(result);
 	await proveResult(place, text).catch(() => undefined); // without its proof a result is still a result
 	try {
-		if (there) await rm(path, { recursive: true, force: true });
+		if (there) await makeRoom(path);
 		return await createWhole(path, text);
 	} catch (error) {
 		const isKept = await keepResult(place, text).then(

@@ -2,7 +2,7 @@
  * A checkout's content as a tree and a commit: changed, staged and new files, but no ignored ones. Its index,
  * branches and stash stay as they are.
  */
-import { readdir, utimes } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { sanitize } from "@pi-subagents/progress";
 import { codeOf } from "../base/error-code.ts";
@@ -203,10 +203,8 @@ const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
 
 async function copied(from: string, to: string): Promise<boolean> {
 	try {
-		const { mtimeMs } = await copyPlain(from, to, { maxBytes: MAX_INDEX_BYTES, followsLinks: true });
 		// A file written at the same time as the index may have changed since: git compares it with the index's age.
-		const writtenAt = Math.floor(mtimeMs / 1_000);
-		await utimes(to, writtenAt, writtenAt);
+		await copyPlain(from, to, { maxBytes: MAX_INDEX_BYTES, followsLinks: true, keepsTime: true });
 		return true;
 	} catch (error) {
 		if (codeOf(error) === "ENOENT") return false;

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { createWhole } from "../../src/files/create.ts";
+import { createWhole, makeRoom } from "../../src/files/create.ts";
 
 test("a file is created by one of many, whole, and stays as that one made it", async () => {
 	await using temp = await createTempDir();
@@ -32,4 +32,20 @@ test("a place that cannot be written is an error, and nothing is left there", as
 	await using temp = await createTempDir();
 	await expect(createWhole(join(temp.path, "missing", "result.json"), "")).rejects.toThrow("ENOENT");
 	expect(await readdir(temp.path)).toEqual([]);
+});
+
+test("whatever is in a place, it is free afterwards, and nothing elsewhere is deleted", async () => {
+	await using temp = await createTempDir();
+	const at = (name: string) => join(temp.path, name);
+	await mkdir(at("kept"));
+	await writeFile(at("kept/file"), "theirs");
+	await mkdir(at("directory"));
+	await symlink(at("kept"), at("directory/inside"));
+	await writeFile(at("file"), "");
+	await symlink(at("kept"), at("link"));
+	for (const name of ["directory", "file", "link", "nothing"]) {
+		await makeRoom(at(name));
+		expect(await createWhole(at(name), "ours")).toBe(true);
+	}
+	expect(await readFile(at("kept/file"), "utf8")).toBe("theirs");
 });

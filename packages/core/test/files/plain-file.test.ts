@@ -1,13 +1,22 @@
 /** Every way to open a file that an agent may have replaced, against everything that it can put there. */
 import { closeSync, writeSync } from "node:fs";
-import { appendFile, mkdir, readFile, rename, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readFile, rename, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTempDir, putStrange, STRANGE_KINDS } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { replaceWhole } from "../../src/files/create.ts";
 import { takeSteps } from "../../src/files/file-steps.ts";
 import { GrowingFile } from "../../src/files/growing-file.ts";
-import { appendPlain, copyPlain, openPlainSync, readPlain, readPlainSync } from "../../src/files/plain-file.ts";
+import {
+	appendPlain,
+	copyPlain,
+	hideDirectory,
+	hideFile,
+	openPlainSync,
+	readPlain,
+	readPlainSync,
+	touchPlain,
+} from "../../src/files/plain-file.ts";
 import { editSmallFile, readSmallFile, readSmallFileSync } from "../../src/files/small-file.ts";
 import { followLines } from "../../src/files/tail.ts";
 import { handClock } from "../../src/testing/index.ts";
@@ -58,6 +67,12 @@ const APPENDERS: [string, (path: string) => unknown][] = [
 	],
 ];
 
+/** They change what is said about a file, not its content. */
+const MARKERS: [string, (path: string) => unknown][] = [
+	["hideFile", hideFile],
+	["touchPlain", touchPlain],
+];
+
 const result = async (work: () => unknown) => await work();
 
 describe.skipIf(process.platform === "win32").each(STRANGE)("where %s is", (kind) => {
@@ -74,6 +89,14 @@ describe.skipIf(process.platform === "win32").each(STRANGE)("where %s is", (kind
 		const path = join(dir.path, "file");
 		await using strange = await putStrange(kind, path, "append");
 		await expect(result(() => append(path))).rejects.toThrow(/link|regular|directory/);
+		await strange.assertUntouched();
+	});
+
+	test.each(MARKERS)("%s refuses to change it", async (_name, mark) => {
+		await using dir = await createTempDir();
+		const path = join(dir.path, "file");
+		await using strange = await putStrange(kind, path, "read");
+		await expect(result(() => mark(path))).rejects.toThrow(/link|regular|directory/);
 		await strange.assertUntouched();
 	});
 
@@ -114,16 +137,43 @@ test("a link that the user made to a settings file is followed, also when it is 
 	expect(await readFile(join(dir.path, "real"), "utf8")).toBe("new");
 });
 
-test.each([...READERS, ...APPENDERS])("%s refuses a file in a directory that is a link", async (_name, use) => {
-	await using dir = await createTempDir();
-	await mkdir(join(dir.path, "elsewhere"));
-	await writeFile(join(dir.path, "elsewhere", "file"), "kept\n");
-	await symlink("elsewhere", join(dir.path, "run"));
-	await expect(result(() => use(join(dir.path, "run", "file")))).rejects.toThrow("is a link");
-	expect(await readFile(join(dir.path, "elsewhere", "file"), "utf8")).toBe("kept\n");
-	await result(() => use(join(dir.path, "run", "new"))).catch(() => undefined);
-	await expect(stat(join(dir.path, "elsewhere", "new"))).rejects.toThrow("ENOENT");
-});
+test.skipIf(process.platform === "win32")(
+	"permissions are those of the file in its place, not of what a link leads to",
+	async () => {
+		await using dir = await createTempDir();
+		const at = (name: string) => join(dir.path, name);
+		await mkdir(at("directory"));
+		await writeFile(at("file"), "text\n");
+		await symlink("file", at("link to a file"));
+		await symlink("directory", at("link to a directory"));
+		for (const name of ["file", "directory"]) await chmod(at(name), 0o755);
+		const modes = async () =>
+			Promise.all(["file", "directory"].map(async (name) => (await stat(at(name))).mode & 0o777));
+		for (const name of ["link to a file", "link to a directory"]) {
+			await expect(hideFile(at(name))).rejects.toThrow("it is a link");
+			expect(() => hideDirectory(at(name))).toThrow(/ENOTDIR|ELOOP/);
+		}
+		expect(() => hideDirectory(at("file"))).toThrow("ENOTDIR");
+		expect(await modes()).toEqual([0o755, 0o755]);
+		await hideFile(at("file"));
+		hideDirectory(at("directory"));
+		expect(await modes()).toEqual([0o600, 0o700]);
+	},
+);
+
+test.each([...READERS, ...APPENDERS, ...MARKERS])(
+	"%s refuses a file in a directory that is a link",
+	async (_name, use) => {
+		await using dir = await createTempDir();
+		await mkdir(join(dir.path, "elsewhere"));
+		await writeFile(join(dir.path, "elsewhere", "file"), "kept\n");
+		await symlink("elsewhere", join(dir.path, "run"));
+		await expect(result(() => use(join(dir.path, "run", "file")))).rejects.toThrow("is a link");
+		expect(await readFile(join(dir.path, "elsewhere", "file"), "utf8")).toBe("kept\n");
+		await result(() => use(join(dir.path, "run", "new"))).catch(() => undefined);
+		await expect(stat(join(dir.path, "elsewhere", "new"))).rejects.toThrow("ENOENT");
+	},
+);
 
 test.each(READERS)("%s reads a regular file, and refuses one that is too large", async (_name, read) => {
 	await using dir = await createTempDir();

@@ -1,8 +1,8 @@
 /** The directories that hold jobs, of a project or of a session. Does not load the scheduler. */
-import { chmod, mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError } from "@pi-subagents/core";
-import { isMissing, replaceWhole } from "@pi-subagents/core/files";
+import { hideDirectory, isMissing, replaceWhole } from "@pi-subagents/core/files";
 import { hideFromGit } from "@pi-subagents/core/runs";
 
 /** Whether the scheduler needs to be loaded. */
@@ -39,5 +39,5 @@ export async function noteSession(dir: string, sessionFile: string | undefined):
 /** Private: other users must not read the user's jobs. */
 async function makeOwnDir(dir: string): Promise<void> {
 	await mkdir(dir, { recursive: true, mode: 0o700 });
-	await chmod(dir, 0o700);
+	hideDirectory(dir);
 }

@@ -3,11 +3,11 @@
  * that are written here, and puts the result there last. The usual watcher reads the copy like any run's directory.
  */
 import { createHash } from "node:crypto";
-import { rm, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bestEffort, type Clock, clip, messageOf, type Report } from "@pi-subagents/core";
 import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
-import { createWhole, readPlain } from "@pi-subagents/core/files";
+import { createWhole, makeRoom, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 import { ByteTail } from "../link/byte-tail.ts";
@@ -220,7 +220,7 @@ export class Mirror implements StartedWrapper {
 		if (this.#isOver) return;
 		const { text, isAllHere } = finished;
 		const path = join(dir, RUN_FILES.result);
-		await rm(path, { recursive: true, force: true }); // an agent on this machine could have written one
+		await makeRoom(path); // an agent on this machine could have written one
 		if (text !== undefined) await createWhole(path, text);
 		this.#finish({
 			how: `the result from ${machine} cannot be used`,

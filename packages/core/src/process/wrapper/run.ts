@@ -1,5 +1,4 @@
 /** One run from task to result: starts pi, handles its events, obeys control lines, and judges how it ended. */
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
 import { messageOf } from "../../base/best-effort.ts";
@@ -7,6 +6,7 @@ import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
 import { codeOf } from "../../base/error-code.ts";
 import { AnswerCheck } from "../../conversation/answer-check.ts";
 import { LiveText } from "../../conversation/live-text.ts";
+import { hideFile } from "../../files/plain-file.ts";
 import { followLines } from "../../files/tail.ts";
 import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
 import { FinalMessage } from "../../model/final-message.ts";
@@ -175,7 +175,7 @@ export class WrappedRun {
 	/** pi's files have the user's default permissions. This one is for the user alone. */
 	async #closeConversation(): Promise<void> {
 		try {
-			await chmod(join(this.#options.runDir, RUN_FILES.session), 0o600);
+			await hideFile(join(this.#options.runDir, RUN_FILES.session));
 		} catch (error) {
 			if (codeOf(error) !== "ENOENT") this.#log.notice(`${RUN_FILES.session}: ${messageOf(error)}`);
 		}

@@ -1,4 +1,4 @@
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -53,6 +53,23 @@ test("files that were replaced by links are reported once each, and what they le
 	expect(await world.read("other")).toBe("theirs");
 	expect(await world.survivors()).toEqual([]);
 });
+
+test.skipIf(process.platform === "win32")(
+	"a link in place of the conversation gives no permissions to what it leads to",
+	async () => {
+		await using world = await fakeWorld("answers");
+		const other = join(world.runDir, "other");
+		await mkdir(other);
+		await chmod(other, 0o755);
+		await symlink(other, join(world.runDir, RUN_FILES.session));
+		const { result } = await world.run();
+		expect(result?.outcome).toEqual({ status: "completed", text: "Done." });
+		expect((await stat(other)).mode & 0o777).toBe(0o755);
+		expect(await world.events()).toContainEqual(
+			expect.objectContaining({ type: "notice", text: `${RUN_FILES.session}: it is a link` }),
+		);
+	},
+);
 
 test("a result that cannot be written is still told to whoever reads the output", async () => {
 	await using world = await fakeWorld("answers");
