@@ -1,8 +1,11 @@
 /** The disk of the project is full when a detached agent ends. Bubblewrap gives the files of runs a small disk. */
-import { mkdir } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	callTool,
+	createGate,
 	gatePis,
 	lastUserSays,
 	offersTool,
@@ -10,9 +13,12 @@ import {
 	requireTool,
 	runPrint,
 	say,
+	startRpc,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { jsonOf } from "../../support/detached.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { mender, place } from "../../support/mender.ts";
 import { parentSays, unfenced } from "../../support/scene.ts";
@@ -68,6 +74,55 @@ describe.skipIf(!requireTool("bwrap"))("on a full disk", async () => {
 			const text = await told(pi, "", mender(callTool("bash", { command: long }), say("Mended.")));
 			expect(text).toMatch(/Failed after \S+: ENOSPC[^\n]*no room on the disk of \S+, so its conversation/);
 			expect(text).toMatch(/is in \S+child-session\.jsonl\. Make room, then resume the agent\./);
+		});
+	});
+});
+
+/** A small disk that lives as long as a process which does nothing; others reach it through that. */
+async function smallDisk(bytes: number): Promise<{ path: string; close: () => void }> {
+	const words = ["--die-with-parent", "--dev-bind", "/", "/", "--size", String(bytes), "--tmpfs", "/mnt"];
+	const holder = spawn("bwrap", [...words, "sh", "-c", "echo $$; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
+	const [pid] = await once(holder.stdout.setEncoding("utf8"), "data");
+	return { path: `/proc/${String(pid).trim()}/root/mnt`, close: () => void holder.stdin.end() };
+}
+
+describe.skipIf(!requireTool("bwrap"))("on a full disk of sessions", async () => {
+	describe.each(await gatePis())("pi $version", (pi) => {
+		test("a result that pi could not write is told when the session is opened again", async () => {
+			const gate = createGate();
+			const inBackground = {
+				prompt: "Mend it.",
+				description: "mend",
+				subagent_type: "mender",
+				run_in_background: true,
+			};
+			await using it = await place("", [
+				parentSays(callTool("Agent", inBackground), say("Started.")),
+				mender({ ...say(`Mended: it was the door. ${"It creaked. ".repeat(500)}`), gate }), // more than the last block has room for
+				when(offersTool("Agent"), say("Noted.")),
+			]);
+			await trust(it.env);
+			const disk = await smallDisk(2_000_000);
+			onTestFinished(disk.close);
+			await symlink(disk.path, join(it.env.agentDir, "sessions"));
+			const fill = join(disk.path, "fill");
+			await using first = startRpc({ env: it.env, pi });
+			await first.prompt("Please delegate.");
+			await writeFile(fill, Buffer.alloc(3_000_000)).catch(() => undefined); // as much as it takes
+			gate.open();
+			const runs = join(it.env.cwd, ".pi", "subagents", "runs");
+			await until("it has answered", async () => {
+				const ids = (await readdir(runs)).filter((name) => !name.startsWith("."));
+				return jsonOf(join(runs, ids[0] ?? "none", "result.json"));
+			});
+			await rm(fill);
+			await until("it is idle, and takes a prompt", () => first.prompt("Hello.").catch(() => undefined));
+			process.kill(first.pid ?? 0, "SIGKILL");
+			await first.close();
+			const before = it.server.requests.length;
+			await runPrint({ env: it.env, pi, args: ["--continue"] }, "Anything new?");
+			const read = it.server.requests.slice(before).flatMap(({ messages }) => messages.map(({ text }) => text));
+			expect(read.join("\n")).toContain("Mended: it was the door.");
 		});
 	});
 });

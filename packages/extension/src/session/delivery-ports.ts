@@ -1,5 +1,6 @@
 /** The ports of delivery over pi: its session file, its messages and its session events. */
-import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statfsSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
 import { codeOf, openPlainSync, readPlain } from "@pi-subagents/core/files";
@@ -14,7 +15,7 @@ import type { Host } from "../host/host.ts";
 import type { Arrivals } from "./arrivals.ts";
 
 interface PiSessionLog extends SessionLog {
-	/** pi could not write the last entry. It would lose a message, too. */
+	/** pi could not write the last entry. It would lose a message, too, at the latest when its process ends. */
 	isFull(): boolean;
 }
 
@@ -26,35 +27,67 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 		return known;
 	};
 	const leafId = () => manager()?.getLeafId() ?? undefined;
-	let isFull = false;
-	/** A write has failed, perhaps in the middle of a line. */
-	let mayBeTorn = false;
+	/** Why the last write failed, perhaps in the middle of a line. */
+	let refused: unknown;
+	/** pi has what it could not write in its memory: each attempt would add another. */
+	let isHeld = false;
 	return {
-		isFull: () => isFull,
+		isFull: () => refused !== undefined,
 		append(customType, data) {
 			const before = leafId();
+			const file = manager()?.getSessionFile();
+			if (refused !== undefined && isHeld && !hasRoom(file)) throw refused;
 			try {
-				if (mayBeTorn) endLine(manager()?.getSessionFile());
+				if (refused !== undefined) endLine(file);
 				pi.appendEntry(customType, data);
-				isFull = false;
-				mayBeTorn = false;
+				refused = undefined;
 			} catch (error) {
-				const isHeld = leafId() !== before; // pi 0.x holds an entry that it could not write; 1.x does not
-				mayBeTorn = codeOf(error) !== undefined;
-				isFull = mayBeTorn && !isHeld;
-				if (!isHeld) throw error;
+				refused = codeOf(error) === undefined ? undefined : error;
+				isHeld = leafId() !== before; // pi 0.x holds an entry that it could not write; 1.x does not
+				if (!isHeld || refused !== undefined) throw error; // what is only in memory is lost with the process
 				host.warn(`recording an agent in the session: ${messageOf(error)}`);
 			}
 			return leafId();
 		},
 		entries: () => manager()?.getEntries() ?? [],
-		branchIds: () => (manager()?.getBranch() ?? []).map(({ id }) => id),
+		branchIds: () => branchIdsOf(manager()),
 		async reread() {
 			const file = manager()?.getSessionFile();
 			const bytes = file === undefined ? undefined : await readPlain(file, MAX_SESSION_BYTES, SESSION);
 			return bytes === undefined ? [] : parseSessionLines(bytes.toString("utf8"));
 		},
 	};
+}
+
+/**
+ * The current branch. If pi 0.x lost entries that a full disk did not take, those that follow have a parent that does not
+ * exist, and pi's branch begins there. What the file has before it came before it.
+ */
+function branchIdsOf(manager: ExtensionContext["sessionManager"] | undefined): Set<string> {
+	const ids = new Set<string>();
+	for (let branch = manager?.getBranch() ?? []; branch.length > 0; ) {
+		for (const { id } of branch) ids.add(id);
+		const [first] = branch;
+		if (!manager || !first || typeof first.parentId !== "string") break;
+		const entries = manager.getEntries();
+		const before = entries[entries.findIndex(({ id }) => id === first.id) - 1];
+		branch = before && !ids.has(before.id) ? manager.getBranch(before.id) : [];
+	}
+	return ids;
+}
+
+/** More than an entry of ours takes. */
+const ROOM_BYTES = 256 * 1024;
+
+/** True if that cannot be told: then only an attempt can tell. */
+function hasRoom(file: string | undefined): boolean {
+	try {
+		const { blocks, bavail, bsize } = statfsSync(file === undefined ? "" : dirname(file));
+		return blocks === 0 || bavail * bsize >= ROOM_BYTES; // a file system that reports no blocks does not count them
+	} catch (error) {
+		if (codeOf(error) !== undefined) return true;
+		throw error;
+	}
 }
 
 /** A text cannot be much longer; pi reads it whole, too. */

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { open, type SessionFile } from "../fixtures/fake-session.ts";
 
-const kindsIn = ({ entries }: SessionFile) =>
-	entries.map(({ type, data }) => (type === "custom" ? (data as { type: string }).type : type));
+const written = ({ entries }: SessionFile) => entries.filter(({ isOnlyInMemory }) => !isOnlyInMemory);
+
+const kindsIn = (file: SessionFile) =>
+	written(file).map(({ type, data }) => (type === "custom" ? (data as { type: string }).type : type));
 
 const DELIVERED = ["launched", "settled", "custom_message"];
 
@@ -46,6 +48,22 @@ describe.each(["in pi 0.x", "in pi 1.x"] as const)("%s", (isFull) => {
 		expect(kindsIn(file)).toEqual(DELIVERED);
 		expect(again.manager.store.record(id)).toMatchObject({ outcome: { status: "aborted", by: "shutdown" } });
 	});
+});
+
+test("a result whose message pi 0.x had only in its memory is told when the session is opened again", async () => {
+	const { file, ...it } = await open();
+	const { id } = it.launch();
+	await it.turn(async () => {
+		await it.answer(id, "Two doors."); // the end is written
+		file.isFull = "in pi 0.x";
+	});
+	expect(it.sent).toHaveLength(1);
+	delete file.isFull;
+	it.append({ type: "message", customType: "" }); // its parent is not in the file
+	await it.shutdown();
+	const again = await open({ ...file, entries: written(file) }, { firstId: 2 });
+	again.clock.advance(60_000);
+	expect(again.sent).toEqual([{ content: expect.stringContaining("Two doors."), startsTurn: false }]);
 });
 
 test("what pi 1.x could not write is on the branch that its launch was written to", async () => {
