@@ -1,5 +1,7 @@
 /** A machine that lies about an agent, in real pi: its words stay its own, and it costs this machine nothing. */
-import { availablePis, runPrint } from "@pi-subagents-dev/testkit";
+import { readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { availablePis, runPrint, startRpc, until } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { lyingMachine, outside } from "../../support/hostile/lying-machine.ts";
 
@@ -27,4 +29,26 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		expect(outside(it.heard())).toMatch(/Failed after \S+, its machine says: "…"/);
 		expect(outside(it.heard())).not.toContain("curl");
 	});
+
+	test("that asks without end what the agent was told keeps no file open here, and is cut off", async () => {
+		const flood = { type: "control", size: 0 };
+		await using it = await lyingMachine({ flood, isSilent: true });
+		await using rpc = startRpc({ env: it.env, pi });
+		let most = 0;
+		await rpc.send({ type: "prompt", message: "Please delegate." });
+		await until("the model reads how it ended", async () => {
+			most = Math.max(most, await openFiles(rpc.pid, "control.jsonl"));
+			return it.heard() || undefined;
+		});
+		expect(it.heard()).toContain("on box, it said more than 10000 times how much it knows of what the agent was told");
+		expect(most).toBeLessThan(5);
+	});
 });
+
+/** How many files of this name a process has open. */
+async function openFiles(pid: number | undefined, name: string): Promise<number> {
+	const dir = `/proc/${pid}/fd`;
+	const open = await readdir(dir);
+	const paths = await Promise.all(open.map((each) => readlink(join(dir, each)).catch(() => "")));
+	return paths.filter((path) => path.endsWith(name)).length;
+}

@@ -25,6 +25,10 @@ function follow() {
 		piece({ type: "result", text: JSON.stringify({ ...result, ...times, ...lie.result }) });
 	}
 	if (lie.flood) {
+		// So that there is something that the agent is told.
+		const lines = [{ type: "agent_started" }, { type: "checkpoint", id: "pass-1" }];
+		const text = lines.map((each) => `${JSON.stringify({ at: Date.now(), ...each })}\n`).join("");
+		piece({ type: "bytes", file: "events", at: 0, data: Buffer.from(text).toString("base64") });
 		const timer = setInterval(() => {
 			for (let count = 0; count < 20; count++) piece(lie.flood);
 		}, 5);

@@ -61,6 +61,11 @@ export class ByteTail {
 		return this.#looking;
 	}
 
+	/** Resolves when nothing is being delivered. Never rejects. */
+	get rested(): Promise<void> {
+		return this.#looking ?? Promise.resolve();
+	}
+
 	close(): void {
 		this.#isClosed = true;
 		this.#watcher?.close();
@@ -87,25 +92,32 @@ export class ByteTail {
 		}
 	}
 
+	/** No file is open while a part of it is delivered: its reader may never be done with it. */
 	async #readOn(name: string, place: Place): Promise<void> {
-		const file = await opened(join(this.#options.dir, name));
-		if (!file) return;
-		try {
-			const { size: length, ino } = await file.stat();
-			const size = Math.min(length, MAX_BYTES);
-			if (size < place.position || (place.inode !== undefined && place.inode !== ino)) place.position = 0;
-			place.inode = ino;
-			while (!this.#isClosed && place.position < size) {
-				const bytes = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - place.position));
-				const { bytesRead } = await file.read(bytes, 0, bytes.length, place.position);
-				if (bytesRead === 0) return;
-				const at = place.position;
-				await this.#options.onBytes(name, at, bytes.subarray(0, bytesRead));
-				place.position = at + bytesRead;
-			}
-		} finally {
-			await file.close();
+		while (!this.#isClosed) {
+			const bytes = await readNext(join(this.#options.dir, name), place);
+			if (!bytes) return;
+			await this.#options.onBytes(name, place.position, bytes);
+			place.position += bytes.length;
 		}
+	}
+}
+
+/** The next part of the file. Undefined if there is none. */
+async function readNext(path: string, place: Place): Promise<Buffer | undefined> {
+	const file = await opened(path);
+	if (!file) return undefined;
+	try {
+		const { size: length, ino } = await file.stat();
+		const size = Math.min(length, MAX_BYTES);
+		if (size < place.position || (place.inode !== undefined && place.inode !== ino)) place.position = 0;
+		place.inode = ino;
+		if (place.position >= size) return undefined;
+		const bytes = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - place.position));
+		const { bytesRead } = await file.read(bytes, 0, bytes.length, place.position);
+		return bytesRead === 0 ? undefined : bytes.subarray(0, bytesRead);
+	} finally {
+		await file.close();
 	}
 }
 

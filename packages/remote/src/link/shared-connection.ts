@@ -7,6 +7,9 @@ import { type Clock, messageOf, type Report } from "@pi-subagents/core";
 /** Between two attempts to connect: the first at once, then later and later. */
 export const RETRY_MS: readonly number[] = [250, 1_000, 2_000, 5_000, 10_000];
 
+/** A connection that ends before is none that helps. */
+const SHORT_MS = 10_000;
+
 export interface SharedConnectionOptions<Connection> {
 	clock: Clock;
 	report: Report;
@@ -26,6 +29,9 @@ export class SharedConnection<Connection> {
 	/** Work that needs the connection besides the runs that are followed. */
 	#busy = 0;
 	#cancelTimer = (): void => undefined;
+	/** When the last connection was made, and how many in a row ended soon. */
+	#madeAt: number | undefined;
+	#short = 0;
 
 	constructor(options: SharedConnectionOptions<Connection>) {
 		this.#options = options;
@@ -36,9 +42,14 @@ export class SharedConnection<Connection> {
 		const { current, connect } = this.#options;
 		const connection = current();
 		if (connection) return Promise.resolve(connection);
-		this.#connecting ??= connect().finally(() => {
-			this.#connecting = undefined;
-		});
+		this.#connecting ??= connect()
+			.then((made) => {
+				this.#madeAt = this.#options.clock.now();
+				return made;
+			})
+			.finally(() => {
+				this.#connecting = undefined;
+			});
 		return this.#connecting;
 	}
 
@@ -52,16 +63,28 @@ export class SharedConnection<Connection> {
 		}
 	}
 
-	/** For the runs that are followed, until it succeeds or none is left. */
-	connectLater(failures = 0): void {
+	/**
+	 * For the runs that are followed, until it succeeds or none is left. A machine that ends every connection soon is not
+	 * connected to without a pause.
+	 */
+	connectLater(): void {
+		if (this.#madeAt !== undefined) {
+			const isShort = this.#options.clock.now() - this.#madeAt < SHORT_MS;
+			this.#short = isShort ? this.#short + 1 : 0;
+			this.#madeAt = undefined;
+		}
+		this.#tryLater(Math.max(0, this.#short - 1), 0);
+	}
+
+	#tryLater(step: number, failures: number): void {
 		const { clock, report, isFollowed } = this.#options;
-		const delay = failures === 0 ? 0 : (RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0);
+		const delay = step === 0 ? 0 : (RETRY_MS[Math.min(step, RETRY_MS.length) - 1] ?? 0);
 		this.cancel();
 		this.#cancelTimer = clock.after(delay, () => {
 			if (!isFollowed()) return;
 			this.connected().catch((error) => {
 				if (failures === 1) report(`${messageOf(error)} Trying again until it can.`);
-				this.connectLater(failures + 1);
+				this.#tryLater(step + 1, failures + 1);
 			});
 		});
 	}

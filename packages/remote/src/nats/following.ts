@@ -127,7 +127,7 @@ export class Following {
 		if (this.#epoch !== epoch || this.#hasEnded(entry) || entry.kind !== "piece") return;
 		if (!Check(envelopeSchema, entry.body) || entry.body.epoch !== epoch) return; // of an earlier epoch
 		if (entry.body.number === ++this.#number) await this.#pass(entry.body);
-		else if (this.#near) void this.#begin(this.#near);
+		else if (this.#near) this.#again(this.#near, epoch); // one was lost, or the worker counts as it likes
 	}
 
 	#pass({ piece: given }: Envelope): void | Promise<void> {

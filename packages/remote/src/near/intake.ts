@@ -16,6 +16,8 @@ export interface IntakeLimits {
 	/** What the wrapper says of itself, and the result. */
 	wrapper: number;
 	result: number;
+	/** How often it may say what it says once for each connection. */
+	repeats: number;
 }
 
 export const INTAKE_LIMITS: IntakeLimits = {
@@ -30,10 +32,14 @@ export const INTAKE_LIMITS: IntakeLimits = {
 	total: 2 * KILOBYTE * MEGABYTE,
 	wrapper: 64 * KILOBYTE,
 	result: 16 * MEGABYTE,
+	repeats: 10_000,
 };
 
 /** The agent's commits, as a bundle. */
 export const MAX_WORK_BYTES = KILOBYTE * MEGABYTE;
+
+/** What even an empty piece counts as: it takes time, too. */
+const LEAST_BYTES = 64;
 
 /** Without these a run is not understood. Of the others, only what is too much is left out. */
 const NEEDED: ReadonlySet<GrowingName> = new Set(["events", "session"]);
@@ -44,6 +50,7 @@ export type Intaken = { do: "keep" } | { do: "skip"; isNews: boolean } | { do: "
 export class Intake {
 	readonly #limits: IntakeLimits;
 	readonly #skipped = new Set<GrowingName>();
+	readonly #counts = new Map<Piece["type"], number>();
 	#total = 0;
 
 	constructor(limits: IntakeLimits = INTAKE_LIMITS) {
@@ -51,9 +58,11 @@ export class Intake {
 	}
 
 	take(piece: Piece): Intaken {
-		this.#total += sizeOf(piece);
-		const { files, total, wrapper, result } = this.#limits;
+		this.#total += Math.max(sizeOf(piece), LEAST_BYTES);
+		const { files, total, wrapper, result, repeats } = this.#limits;
 		if (this.#total > total) return { do: "end", why: `it sent more than ${inWords(total)} about one agent` };
+		if (piece.type !== "bytes" && this.#count(piece) > repeats)
+			return { do: "end", why: `it said more than ${repeats} times ${REPEATED[piece.type]}` };
 		if (piece.type === "wrapper" && piece.text.length > wrapper)
 			return { do: "end", why: `its record of the agent's process is larger than ${inWords(wrapper)}` };
 		if (piece.type === "result" && piece.text.length > result)
@@ -65,7 +74,20 @@ export class Intake {
 		this.#skipped.add(piece.file);
 		return { do: "skip", isNews };
 	}
+
+	#count({ type }: Piece): number {
+		const count = (this.#counts.get(type) ?? 0) + 1;
+		this.#counts.set(type, count);
+		return count;
+	}
 }
+
+const REPEATED: Record<Exclude<Piece["type"], "bytes">, string> = {
+	wrapper: "which process the agent has",
+	control: "how much it knows of what the agent was told",
+	result: "how the agent ended",
+	gone: "that the agent is gone",
+};
 
 function sizeOf(piece: Piece): number {
 	if (piece.type === "bytes") return Math.floor((piece.data.length * 3) / 4);

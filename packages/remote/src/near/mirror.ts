@@ -5,14 +5,14 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bestEffort, type Clock, clip, messageOf, type Report } from "@pi-subagents/core";
+import { bestEffort, type Clock, clip, type Report } from "@pi-subagents/core";
 import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
 import { createWhole, makeRoom, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
-import { ByteTail } from "../link/byte-tail.ts";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
 import { writeAt } from "../link/write-at.ts";
+import { ControlFeed } from "./control-feed.ts";
 import { Intake, type IntakeLimits } from "./intake.ts";
 
 export interface MirrorOptions {
@@ -60,7 +60,7 @@ export class Mirror implements StartedWrapper {
 	#cancelForce = (): void => undefined;
 	/** Its result is being taken over: what follows it counts only if it is asked for again. */
 	#isConcluding = false;
-	#control: ByteTail | undefined;
+	readonly #control: ControlFeed;
 	#isUp = false;
 	#isOver = false;
 	#wasSentAgain = false;
@@ -68,6 +68,7 @@ export class Mirror implements StartedWrapper {
 	constructor(options: MirrorOptions) {
 		this.#options = options;
 		this.#intake = new Intake(options.limits);
+		this.#control = new ControlFeed(options);
 		this.ended = this.#end.promise;
 		this.#unbeat = options.link.onBeat((isUp) => {
 			this.#isUp = isUp;
@@ -92,7 +93,7 @@ export class Mirror implements StartedWrapper {
 		this.#cancelForce();
 		this.#unfollow();
 		this.#unbeat();
-		this.#control?.close();
+		this.#control.close();
 	}
 
 	/** Reads nothing more from there: it is broken, or lies. */
@@ -161,7 +162,7 @@ export class Mirror implements StartedWrapper {
 				await createWhole(join(dir, RUN_FILES.wrapper), piece.text);
 				return;
 			case "control":
-				return this.#sendControl(piece.size);
+				return this.#control.sendFrom(piece.size);
 			case "gone":
 				if (piece.isOver) this.#options.onOver();
 				return this.#finish({ how: `${machine} says: "${quotable(piece.why)}"` });
@@ -176,32 +177,6 @@ export class Mirror implements StartedWrapper {
 		if (at !== size && !startsOver) return; // a piece was lost: the next connection sends from our marks
 		await writeAt(this.#path(name), at, bytes, { isEnd: true });
 		this.#sizes.set(name, at + bytes.length);
-	}
-
-	/** The far side says what it has. All that is written here later follows. */
-	#sendControl(from: number): void {
-		const { dir, key, link, clock, report } = this.#options;
-		this.#control?.close();
-		/** The beginning of a line whose end was not read yet: a part of a character cannot be sent as text. */
-		let begun = Buffer.alloc(0);
-		this.#control = new ByteTail({
-			dir,
-			clock,
-			report: () => undefined, // the next connection sends it
-			from: new Map([[RUN_FILES.control, from]]),
-			onBytes: async (_name, at, bytes) => {
-				const all = Buffer.concat([begun, bytes]);
-				const end = all.lastIndexOf("\n") + 1;
-				try {
-					const lines = { type: "lines", at: at - begun.length, text: all.toString("utf8", 0, end) } as const;
-					if (end > 0) await link.control(key, lines);
-					begun = all.subarray(end);
-				} catch (error) {
-					if (!(error instanceof Disconnected)) report(`A message to an agent could not be sent: ${messageOf(error)}`);
-					throw error;
-				}
-			},
-		});
 	}
 
 	async #conclude(piece: Piece & { type: "result" }): Promise<void> {

@@ -7,6 +7,7 @@ const LIMITS = {
 	total: 1_000,
 	wrapper: 20,
 	result: 30,
+	repeats: 3,
 };
 const bytes = (file: GrowingName, at: number, length: number): Piece => ({
 	type: "bytes",
@@ -41,10 +42,29 @@ test("what is left out is said once for each file, and never for live text", () 
 });
 
 test("what replaces itself again and again counts, too", () => {
-	const intake = new Intake(LIMITS);
-	const taken = Array.from({ length: 400 }, () => intake.take(bytes("live", 0, 9)).do);
-	expect(taken.filter((each) => each === "keep")).toHaveLength(111);
+	const intake = new Intake({ ...LIMITS, files: { ...LIMITS.files, live: 100 } });
+	const taken = Array.from({ length: 400 }, () => intake.take(bytes("live", 0, 90)).do);
+	expect(taken.filter((each) => each === "keep")).toHaveLength(11);
 	expect(taken.at(-1)).toBe("end");
+});
+
+test("what is empty counts, too", () => {
+	const intake = new Intake(LIMITS);
+	const taken = Array.from({ length: 400 }, () => intake.take(bytes("events", 0, 0)).do);
+	expect(taken.filter((each) => each === "keep")).toHaveLength(15);
+	expect(taken.at(-1)).toBe("end");
+});
+
+test.each<Piece>([
+	{ type: "control", size: 0 },
+	{ type: "wrapper", text: "" },
+	{ type: "result", text: "" },
+	{ type: "gone", why: "" },
+])("$type is said a few times, and not again and again", (piece) => {
+	const intake = new Intake(LIMITS);
+	const taken = Array.from({ length: 4 }, () => intake.take(piece));
+	expect(taken.map((each) => each.do)).toEqual(["keep", "keep", "keep", "end"]);
+	expect(taken[3]).toMatchObject({ why: expect.stringMatching(/^it said more than 3 times \w/) });
 });
 
 test("the limits are above what an honest worker sends", () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@pi-subagents/core";
@@ -16,6 +16,7 @@ async function mirrored({
 	finishing = async (_signal: AbortSignal) => undefined as unknown,
 	clock = systemClock as Clock,
 	limits = INTAKE_LIMITS,
+	answers = (_message: ControlMessage) => Promise.resolve(),
 } = {}) {
 	const dir = await mkdtemp(join(tmpdir(), "mirror-"));
 	let follower: Hear | undefined;
@@ -36,6 +37,7 @@ async function mirrored({
 			heard.push(message);
 			if (message.type === "lines" && message.at === control.length)
 				control = Buffer.concat([control, Buffer.from(message.text)]);
+			await answers(message);
 		},
 		blobs: { offer: () => () => undefined, fetch: async () => undefined },
 		onBeat(listener) {
@@ -66,6 +68,13 @@ async function mirrored({
 	const say = (piece: Piece) => follower?.(piece);
 	const state = () => ({ follows, isFollowed: follower !== undefined });
 	return { dir, mirror, say, state, heard, reports, control: () => control.toString("utf8") };
+}
+
+/** How often this process has the file open. */
+async function openFiles(path: string): Promise<number> {
+	const open = await readdir("/proc/self/fd");
+	const paths = await Promise.all(open.map((each) => readlink(`/proc/self/fd/${each}`).catch(() => undefined)));
+	return paths.filter((each) => each === path).length;
 }
 
 test("a long message in any script arrives whole, and so does what follows", async () => {
@@ -141,6 +150,24 @@ describe("a machine that sends without end", () => {
 		expect((await mirror.ended).how).toMatch(/^on box, it sent more than .* about one agent/);
 		expect(await sizeOf(dir, RUN_FILES.stdout)).toBe(900);
 	});
+
+	test.runIf(process.platform === "linux")(
+		"that it wants to know what the agent was told has one message on its way, and no file open",
+		async () => {
+			const gate = Promise.withResolvers<void>();
+			const { dir, mirror, say, heard, control } = await mirrored({ answers: () => gate.promise });
+			const path = join(dir, RUN_FILES.control);
+			await appendFile(path, '{"type":"steer"}\n');
+			for (let count = 0; count < 100; count++) await say({ type: "control", size: 0 });
+			await expect.poll(() => heard.length).toBe(1);
+			expect(await openFiles(path)).toBe(0);
+			gate.resolve(); // then it gets what it asked for last
+			await expect.poll(() => heard.length).toBe(2);
+			expect(control()).toBe('{"type":"steer"}\n');
+			for (let count = 0; count < INTAKE_LIMITS.repeats; count++) say({ type: "control", size: 0 });
+			expect((await mirror.ended).how).toMatch(/^on box, it said more than 10000 times how much it knows/);
+		},
+	);
 
 	test("says how it went wrong in few words", async () => {
 		const { mirror, say } = await mirrored();
