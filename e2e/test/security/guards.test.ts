@@ -126,16 +126,20 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		expect(explain.stdout + explain.stderr).toMatch(/guards +env-guard \(.*env-guard\.ts\)/);
 	});
 
-	test.each(runners)("one that cannot be loaded again refuses the launch (%s)", async (runner) => {
-		const once = `globalThis.count = (globalThis.count ?? 0) + 1;\nif (globalThis.count > 1) throw new Error("only once");\n`;
-		const text = await secretReadBy({
-			pi,
-			agentFiles: { "extensions/env-guard.ts": once + ONE_LINE_GUARD },
-			subagents: { runner },
-		});
-		expect(text).toMatch(/env-guard\.ts could not be loaded for an agent \(.*only once.*\).*"guards": \{ "exempt"/);
-		expect(text).not.toContain(SECRET);
-	});
+	test.each(runners)(
+		"one that cannot be loaded twice refuses a launch inside pi, and holds elsewhere (%s)",
+		async (runner) => {
+			const once = `globalThis.count = (globalThis.count ?? 0) + 1;\nif (globalThis.count > 1) throw new Error("only once");\n`;
+			const text = await secretReadBy({
+				pi,
+				agentFiles: { "extensions/env-guard.ts": once + ONE_LINE_GUARD },
+				subagents: { runner },
+			});
+			if (runner === "process") return expectRefused(text);
+			expect(text).toMatch(/env-guard guards agents and could not be loaded \(.*only once\).*`guards: \{ exempt \}`/);
+			expect(text).not.toContain(SECRET);
+		},
+	);
 
 	test("one that the user names holds without a handler for tool calls; one that does not exist refuses", async () => {
 		const redactor = `export default (pi) => { pi.on("tool_result", ({ content }) => ({ content: content.map((part) => part.type === "text" ? { ...part, text: part.text.replaceAll("${SECRET}", "[redacted]") } : part) })); };\n`;

@@ -1,9 +1,11 @@
 /** The extensions of one child in this process: its guards, those that its preset asks for, and ours. */
 import type { ExtensionAPI, ExtensionContext, LoadExtensionsResult } from "@earendil-works/pi-coding-agent";
-import { AgentError } from "../base/error.ts";
+import { AgentError, quoted } from "../base/error.ts";
+import { contained } from "./contained.ts";
 import { guardedApi, withoutProviders } from "./guarded-api.ts";
 import type { Guard } from "./guards.ts";
 import { ExtensionModules, type InlineExtension, runFactories } from "./modules.ts";
+import { rootOf } from "./root.ts";
 
 export interface ChildExtensionsOptions {
 	guards: readonly Guard[];
@@ -44,7 +46,8 @@ export async function loadChildExtensions(options: ChildExtensionsOptions): Prom
 			try {
 				const run = await lease.load(path);
 				const own = guard && { name: guard.names[0] ?? path, offersTools: chosen.includes(path) };
-				const factory = (pi: ExtensionAPI) => run(own ? guardedApi(pi, own, site) : withoutProviders(pi));
+				const factory = (pi: ExtensionAPI) =>
+					contained(rootOf(path), () => run(own ? guardedApi(pi, own, site) : withoutProviders(pi)));
 				extensions.push({ name: path, factory });
 			} catch (error) {
 				const why = error instanceof Error ? error.message : String(error);
@@ -74,5 +77,5 @@ export async function loadChildExtensions(options: ChildExtensionsOptions): Prom
 }
 
 function notLoaded({ names, path }: Guard, why: string): string {
-	return `${names[0]} guards agents and could not be loaded (${path}: ${why}), so the agent was not launched. Fix it, or exempt it in your own settings (\`guards\`).`;
+	return `${names[0]} guards agents and could not be loaded (${path}: ${why}), so the agent was not launched. Fix it, or exempt it: name ${quoted(names[0] ?? path)} in \`guards: { exempt }\` of your own settings.`;
 }

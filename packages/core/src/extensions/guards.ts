@@ -10,9 +10,10 @@ import { type Args, type ExtensionContext, parseArgs } from "@earendil-works/pi-
 import { AgentError, quoted } from "../base/error.ts";
 import type { RunSpec } from "../model/runner.ts";
 import type { ReplacedTools } from "../resolve/input.ts";
-import { type LoadedExtension, loadedExtensions } from "./loaded.ts";
+import { filesOf, type LoadedExtension, loadedExtensions } from "./loaded.ts";
 import { ExtensionModules } from "./modules.ts";
-import { loadFailure, type Role, Roles } from "./roles.ts";
+import { loadFailure, type Role, Roles, roleOf } from "./roles.ts";
+import { runningExtensions } from "./running.ts";
 
 /** What the user decides about guards. `exempt`: never guards. `also`: guards, too. Names or paths of extensions. */
 export type GuardRule = "on" | "off" | { exempt?: readonly string[]; also?: readonly string[] };
@@ -62,10 +63,12 @@ export interface Guards {
 	forget(): void;
 }
 
+type GuardedSession = Pick<ExtensionContext, "cwd" | "sessionManager"> & Partial<Pick<ExtensionContext, "hasUI">>;
+
 interface GuardsOptions {
 	agentDir: string;
 	/** The session whose extensions count. */
-	session: () => Pick<ExtensionContext, "cwd" | "sessionManager"> | undefined;
+	session: () => GuardedSession | undefined;
 	/** Whether the user trusts the project in this directory. */
 	isProjectTrusted: (cwd: string) => boolean;
 	/** The user's own setting, as it is now. */
@@ -100,7 +103,7 @@ export function createGuards(options: GuardsOptions): Guards {
 	let loaded: Promise<LoadedExtension[]> | undefined;
 	const cwd = () => session()?.cwd ?? process.cwd();
 	const worksIn = () => realpathSync.native(options.worksIn ?? process.cwd());
-	const list = () => {
+	const listed = () => {
 		loaded ??= loadedExtensions(
 			{ cwd: cwd(), agentDir, isTrusted: isProjectTrusted(cwd()), isOwnExtension },
 			{ given: args.extensions ?? [], onlyGiven: args.noExtensions === true },
@@ -110,17 +113,29 @@ export function createGuards(options: GuardsOptions): Guards {
 		});
 		return loaded;
 	};
+	/** What pi has loaded, and how to learn what each does. Nothing is run for it if pi can be asked. */
+	const list = async (): Promise<[LoadedExtension, () => Promise<Role>][]> => {
+		const current = session();
+		const running = current && runningExtensions(current);
+		if (running)
+			return filesOf(running, isOwnExtension).map(([each, registered]) => [
+				each,
+				async () => roleOf(each.names, registered),
+			]);
+		return (await listed()).map((each) => [each, () => roles.of(each, cwd())]);
+	};
 	const withRoles = async (): Promise<[Guard, Role][]> => {
 		const current = rule();
 		if (current === "off") return [];
 		const { exempt = [], also = [] } = current === "on" ? {} : current;
 		const all = await list();
-		const named = also.map((name) => wanted(name, all));
+		const extensions = all.map(([extension]) => extension);
+		const named = also.map((name) => wanted(name, extensions));
 		const found: [Guard, Role][] = [];
-		for (const extension of all) {
+		for (const [extension, learnRole] of all) {
 			const isNamed = named.includes(extension);
 			if (!isNamed && exempt.some((name) => isCalled(extension, name))) continue;
-			const role = await roles.of(extension, cwd()).catch((error: unknown) => {
+			const role = await learnRole().catch((error: unknown) => {
 				throw new AgentError("refused", loadFailure(extension, error));
 			});
 			if (isNamed && role.launchesAgents) throw new AgentError("refused", notAGuard(extension));
@@ -135,7 +150,7 @@ export function createGuards(options: GuardsOptions): Guards {
 		find: async () => (await withRoles()).map(([guard]) => guard),
 		async report() {
 			const current = rule();
-			const all = await list();
+			const all = (await list()).map(([extension]) => extension);
 			const guards = (await withRoles()).map(([guard]) => guard);
 			const names = typeof current === "string" ? [] : (current.exempt ?? []);
 			const isGuard = new Set(guards.map(({ path }) => path));

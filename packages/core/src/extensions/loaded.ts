@@ -1,9 +1,10 @@
 /** The user's extensions that the running pi loads: those of its directories, packages and command line. */
 import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, extname, isAbsolute, resolve } from "node:path";
 import { DefaultPackageManager, SettingsManager } from "@earendil-works/pi-coding-agent";
 import { AgentError } from "../base/error.ts";
 import { extensionNames, isOurs } from "./names.ts";
+import type { RunningExtension } from "./running.ts";
 
 /** An extension that the user's pi loads. */
 export interface LoadedExtension {
@@ -53,6 +54,22 @@ export async function loadedExtensions(
 			seen.add(real);
 			return isNew && !isOurs(names);
 		});
+}
+
+/** Those that pi runs, with what they registered. Ours, and those that are no files, are not among them. */
+export function filesOf(
+	running: readonly RunningExtension[],
+	isOwnExtension: Place["isOwnExtension"],
+): [LoadedExtension, RunningExtension][] {
+	return running
+		.filter(({ resolvedPath }) => isAbsolute(resolvedPath) && !isOwnExtension?.(resolvedPath))
+		.map((each): [LoadedExtension, RunningExtension] => {
+			const { resolvedPath: path, sourceInfo } = each;
+			// One whose file is gone may still guard.
+			const names = existsSync(path) ? extensionNames(path, sourceInfo) : [basename(path, extname(path))];
+			return [{ path, names }, each];
+		})
+		.filter(([{ names }]) => !isOurs(names));
 }
 
 /** pi did not start without it, so it was there. It may guard, so it must not be missing now. */

@@ -1,14 +1,17 @@
 /**
- * What an extension does for agents, learned by running its factory once. Only handlers and tools that it registers
- * there are seen: what it registers later is not.
+ * What an extension does for agents. The pi that runs it knows; where there is none to ask, its factory is run once
+ * more, and what it would register later is not seen.
  */
 import { messageOf } from "../base/best-effort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { within } from "../base/timeouts.ts";
+import { contained } from "./contained.ts";
 import { BUILTIN_TOOLS } from "./guarded-api.ts";
 import type { LoadedExtension } from "./loaded.ts";
 import { type ExtensionModules, runFactories, versionOf } from "./modules.ts";
 import { launchesAgents } from "./names.ts";
+import { rootOf } from "./root.ts";
+import type { Registered } from "./running.ts";
 
 export interface Role {
 	/** It decides about tool calls. */
@@ -46,7 +49,8 @@ export class Roles {
 	async #learn({ path, names }: LoadedExtension, cwd: string): Promise<Role> {
 		const lease = this.#modules.lease();
 		const loading = (async () => {
-			const factory = await lease.load(path);
+			const run = await lease.load(path);
+			const factory: typeof run = (pi) => contained(rootOf(path), () => run(pi));
 			return runFactories([{ name: path, factory }], { cwd, workDir: cwd });
 		})();
 		if (!(await within(LOAD_MS, loading, this.#clock))) throw new Error(`it did not load within ${LOAD_MS / 1_000} s`);
@@ -55,14 +59,18 @@ export class Roles {
 		runtime.invalidate();
 		lease.release(extension !== undefined);
 		if (!extension) throw new Error(errors[0]?.error ?? "pi did not load it");
-		const { handlers, tools, flags } = extension;
-		return {
-			judgesCalls: handlers.has("tool_call"),
-			replaces: [...tools.keys()].filter((name) => BUILTIN_TOOLS.has(name)),
-			launchesAgents: launchesAgents(names, tools.keys()),
-			flags: new Map([...flags.values()].map(({ name, type }) => [name, type])),
-		};
+		return roleOf(names, extension);
 	}
+}
+
+/** From what it has registered. */
+export function roleOf(names: readonly string[], { handlers, tools, flags }: Registered): Role {
+	return {
+		judgesCalls: handlers.has("tool_call"),
+		replaces: [...tools.keys()].filter((name) => BUILTIN_TOOLS.has(name)),
+		launchesAgents: launchesAgents(names, tools.keys()),
+		flags: new Map([...flags.values()].map(({ name, type }) => [name, type])),
+	};
 }
 
 /** For people: why it is not known what an extension does. */
