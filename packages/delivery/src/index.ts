@@ -12,6 +12,6 @@ export {
 	type NotifiedAgent,
 	runIdsIn,
 } from "./session/notification.ts";
-export { createOwnership, type OwnershipDeps } from "./session/ownership.ts";
+export { createOwnership, type OwnershipDeps, pruneOwners } from "./session/ownership.ts";
 export type { Messenger, Ownership, SessionLog, SessionStates } from "./session/ports.ts";
 export { parseSessionLines, type SessionEntry } from "./session/session-entry.ts";

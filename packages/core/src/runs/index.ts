@@ -20,7 +20,7 @@ export type { Meta } from "./format/meta.ts";
 export type { ResultFile } from "./format/result.ts";
 export { hideFromGit } from "./git-ignore.ts";
 export { livingWrapper } from "./living-wrapper.ts";
-export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun } from "./owner.ts";
+export { type Claim, claimDir, claimRun, isWatched, releaseDir, releaseRun, removeDeadOwners } from "./owner.ts";
 export { type LineRange, readLineRange } from "./peek-file.ts";
 export { isProven, keptResult, proveResult } from "./proof.ts";
 export {

@@ -6,7 +6,7 @@
  * process, and its run would be left to that for ever.
  */
 import { readdirSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, isMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
@@ -17,6 +17,7 @@ import { processesDir, type RunPlace } from "../signals/run-processes.ts";
 import type { OwnerFile } from "./format/owner.ts";
 import { parseOwner } from "./read.ts";
 
+const OWNER = /^owner-([1-9]\d{0,8})\.json$/;
 const MAX_OWNER_BYTES = 64 * 1024;
 /** Each attempt lost to another process; this many mean a different problem. */
 const MAX_ATTEMPTS = 50;
@@ -93,6 +94,22 @@ export function releaseDir(dir: string, { sessionId }: Claimant = {}): void {
 	}
 }
 
+/**
+ * Deletes what a dead owner left in a directory, and the directory if that was all. An owner that comes meanwhile has a
+ * higher number, or makes the directory again.
+ */
+export async function removeDeadOwners(dir: string): Promise<void> {
+	const { last, owner } = await newestOwner(dir);
+	if (owner?.type === "owned" && (await isAlive(owner))) return;
+	const left = (await readdir(dir)).filter((name) => OWNER.test(name) && newest([name]) <= last);
+	for (const name of left) await rm(join(dir, name), { force: true });
+	try {
+		await rmdir(dir);
+	} catch (error) {
+		if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(codeOf(error) ?? "")) throw error;
+	}
+}
+
 async function isOwned(dir: string): Promise<boolean> {
 	try {
 		const { owner } = await newestOwner(dir);
@@ -116,7 +133,7 @@ async function newestOwner(dir: string): Promise<{ last: number; owner: OwnerFil
 
 /** The highest number; 0 if there was never an owner. */
 function newest(names: readonly string[]): number {
-	return Math.max(0, ...names.map((name) => Number(/^owner-([1-9]\d{0,8})\.json$/.exec(name)?.[1] ?? 0)));
+	return Math.max(0, ...names.map((name) => Number(OWNER.exec(name)?.[1] ?? 0)));
 }
 
 function ownerPath(dir: string, number: number): string {

@@ -7,7 +7,9 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { type Claim, claimDir } from "@pi-subagents/core/runs";
+import { bestEffort } from "@pi-subagents/core";
+import { namesIn } from "@pi-subagents/core/files";
+import { type Claim, claimDir, removeDeadOwners } from "@pi-subagents/core/runs";
 import type { Ownership } from "./ports.ts";
 
 export interface OwnershipDeps {
@@ -50,6 +52,12 @@ export function createOwnership({ dir: current, warn }: OwnershipDeps): Ownershi
 			return taking;
 		},
 	};
+}
+
+/** Forgets pis that were killed while they had a session open. `dir` holds a directory for each session. */
+export async function pruneOwners(dir: string, warn: (notice: string) => void): Promise<void> {
+	for (const name of await namesIn(dir))
+		await bestEffort("forgetting a pi that is gone", warn, () => removeDeadOwners(join(dir, name)));
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { identityOf } from "@pi-subagents/core/runs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createOwnership } from "../../src/index.ts";
+import { createOwnership, pruneOwners } from "../../src/index.ts";
 
 let agentDir: string;
 beforeEach(async () => {
@@ -34,6 +34,20 @@ test("the first pi speaks for a session, and leaves nothing behind", async () =>
 	release();
 	expect(await readdir(openDir())).toEqual([]);
 	expect(told).toEqual([]);
+});
+
+test("a pi that was killed is forgotten, and one that lives is not", async () => {
+	await ownedBy({ born: "long ago", boot: "another start" });
+	const living = pi("s2");
+	await living.take();
+	await mkdir(join(openDir(), "s3"));
+	await writeFile(join(openDir(), "s3", "mine"), "");
+	const told: string[] = [];
+	await pruneOwners(openDir(), (text) => told.push(text));
+	expect([(await readdir(openDir())).toSorted(), told]).toEqual([["s2", "s3"], []]);
+	expect(await readdir(join(openDir(), "s2"))).toEqual(["owner-1.json"]);
+	expect(await readdir(join(openDir(), "s3"))).toEqual(["mine"]);
+	living.release();
 });
 
 test("what a full disk has left half done is cleared away, too", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
 import { pruneConversations, pruneRuns } from "@pi-subagents/core/runs";
-import type { Journal } from "@pi-subagents/delivery";
+import { type Journal, pruneOwners } from "@pi-subagents/delivery";
 import { type Launcher, pruneSchedules } from "@pi-subagents/launch";
 import type { Host } from "../host/host.ts";
 import { warnOfLeftWorktrees } from "../host/worktrees.ts";
@@ -44,6 +44,7 @@ export function cleanUp(pi: ExtensionAPI, { store, journal, launcher, host, cloc
 		const isLive = (sessionId: string) => sessionId === host.parentSessionId?.();
 		await pruneConversations({ ...limits, dir: join(state, "sessions"), isLive });
 		await pruneSchedules({ ...limits, dir: join(state, "schedules"), isLive });
+		await pruneOwners(join(state, "open"), host.warn);
 		await warnOfLeftWorktrees(host, ctx);
 	};
 }
