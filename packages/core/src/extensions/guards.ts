@@ -38,6 +38,8 @@ export interface GuardReport {
 
 /** What guards keep of the user's session, such as a mode that the user switched on. */
 export interface GuardState {
+	/** Whether any guard holds. */
+	isGuarded: boolean;
 	/** Options on pi's command line, by name, as the guards declare them. */
 	flags: Readonly<Record<string, string | true>>;
 	/** The session's entries of extensions, oldest first. */
@@ -170,8 +172,9 @@ export function createGuards(options: GuardsOptions): Guards {
 		},
 		async state() {
 			const found = await withRoles();
-			if (found.length === 0) return { flags: {}, entries: [] };
+			if (found.length === 0) return { isGuarded: false, flags: {}, entries: [] };
 			return {
+				isGuarded: true,
 				flags: Object.assign({}, ...found.map(([, { flags }]) => flagsOf(flags, args))),
 				entries: entriesOf(session(), isOwnEntry),
 			};

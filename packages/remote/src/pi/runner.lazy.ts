@@ -8,6 +8,7 @@ import {
 	piCommand,
 	startingConversation,
 	withGuardEntries,
+	withoutExtensionEntries,
 } from "@pi-subagents/core/process";
 import type { Guards } from "@pi-subagents/core/session";
 import type { Allows } from "@pi-subagents/core/worktree";
@@ -47,8 +48,9 @@ export function lazyRemoteRunner(options: LazyRemoteOptions): Runner {
 		const conversation = async (dir: string, spec: RunSpec & RunIdentity) => {
 			const found = await startingConversation(dir, spec, systemClock);
 			const begun = { cwd: spec.cwd, id: crypto.randomUUID(), at: systemClock.now() };
-			// What guards keep of the session stays on this machine.
-			return guards && isHere(spec, machines()) ? withGuardEntries(found, await guards.state(), begun) : found;
+			// What guards keep of the session stays on this machine, and those of another do not read what its agents wrote.
+			if (!isHere(spec, machines())) return withoutExtensionEntries(found);
+			return guards ? withGuardEntries(found, await guards.state(), begun) : found;
 		};
 		return remoteRunner({ ...options, linkTo, conversation, sessionCwd: () => session()?.cwd });
 	});
