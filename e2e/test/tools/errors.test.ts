@@ -1,8 +1,8 @@
 /** What the model reads when a call cannot be done or a run goes wrong: always an error, always with a way on. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callTool, cutOff, fail, runJson, say } from "@pi-subagents-dev/testkit";
-import { expect, test } from "vitest";
+import { availablePis, callTool, cutOff, fail, runJson, say } from "@pi-subagents-dev/testkit";
+import { describe, expect, test } from "vitest";
 import { delegate, parentSays, scene, scoutSays } from "../../support/scene.ts";
 
 /** The tool results that went back to the parent's model, and whether pi flagged them. */
@@ -129,4 +129,30 @@ test("an empty answer is a failure too", async () => {
 test("a broken preset file harms nothing else", async () => {
 	const files = { ".pi/subagents/broken.md": "---\nname: [unclosed\n---\n" };
 	expect(await resultOf(delegate(), undefined, files)).toMatchObject({ isError: false });
+});
+
+interface KeptResult {
+	content: { text: string }[];
+	details: {
+		agents: { status: string; outcome?: { status: string }; said?: { parts: { from: number; to: number }[] } }[];
+	};
+}
+
+describe.each(await availablePis())("pi $version", (pi) => {
+	test("of a call whose agents failed, the session keeps how each ended, and where its text has what they said", async () => {
+		await using it = await scene([
+			parentSays(delegate(), callTool("subagent", { preset: "nobody", task: "two" }), say("I see.")),
+			scoutSays(cutOff(say("The launch code is helio, or so it seems to me"), { afterChunks: 2 })),
+		]);
+		const { events } = await runJson({ env: it.env, pi }, "Please delegate.");
+		const [failed, refused] = events.filter((event) => event.type === "tool_execution_end");
+		if (failed?.type !== "tool_execution_end") throw new Error("the tool was not run");
+		const { content, details } = failed.result as KeptResult;
+		const [agent] = details.agents;
+		expect([failed.isError, agent?.status, agent?.outcome?.status]).toEqual([true, "failed", "failed"]);
+		expect(agent?.outcome).not.toHaveProperty("partialText");
+		const [{ from, to } = { from: 0, to: 0 }] = agent?.said?.parts ?? [];
+		expect(content[0]?.text.slice(from, to)).toMatch(/^The launch code is helio[^\n]*$/);
+		expect(refused).toMatchObject({ isError: true, result: { details: { agents: [] } } });
+	});
 });

@@ -36,10 +36,31 @@ export interface FenceOptions {
  * ```
  */
 export function fence(kind: FenceKind, text: string, options: FenceOptions = {}): string {
+	const { open, text: clean, close } = fenceParts(kind, text, options);
+	return open + clean + close;
+}
+
+/** Text between tags, in its three parts. */
+export interface Fenced {
+	readonly open: string;
+	readonly text: string;
+	readonly close: string;
+}
+
+/**
+ * What {@link fence} joins, for callers that must know where the text lies.
+ *
+ * @example
+ * ```ts
+ * fenceParts("answer", "Two doors.").text; // "Two doors."
+ * ```
+ */
+export function fenceParts(kind: FenceKind, text: string, options: FenceOptions = {}): Fenced {
 	const { isLine = false, maxLength = Number.POSITIVE_INFINITY, mark = newMark() } = options;
 	const name = `${kind}-${mark}`;
 	const clean = clip((isLine ? sanitize(text) : sanitizeBlock(text)).replace(LOOKALIKE, "&lt;"), maxLength);
-	return isLine ? `<${name}>${clean}</${name}>` : `<${name}>\n${clean}\n</${name}>`;
+	const line = isLine ? "" : "\n";
+	return { open: `<${name}>${line}`, text: clean, close: `${line}</${name}>` };
 }
 
 /**

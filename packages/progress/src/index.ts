@@ -2,10 +2,22 @@
 export { checkArguments } from "./arguments/check-arguments.ts";
 export { beginningOf } from "./clip.ts";
 export { createDescriber, type Description, describe, describeAll, type Memory, type PendingCall } from "./describe.ts";
-export { type FenceKind, type FenceOptions, fence, unfenced } from "./fence.ts";
+export { type Fenced, type FenceKind, type FenceOptions, fence, fenceParts, unfenced } from "./fence.ts";
 export { formatCost, formatCount, formatDuration, formatTokens } from "./format.ts";
 export { createLineSplitter, type LineSplitter, type LineSplitterOptions, MAX_LINE_BYTES } from "./lines.ts";
 export { type BlockDelta, blockDelta, normalize, textDelta } from "./normalize.ts";
+export {
+	checkOutput,
+	claimText,
+	endText,
+	isPlainSuccess,
+	type ModelTextOptions,
+	type OutcomeTextOptions,
+	outcomeText,
+	readableError,
+	verificationText,
+	whyText,
+} from "./outcome-text.ts";
 export type { Notices, Phrase } from "./phrases.ts";
 export { safeJson } from "./safe-json.ts";
 export { sanitize, sanitizeBlock } from "./sanitize.ts";
@@ -30,6 +42,7 @@ export type {
 	Completed,
 	Failed,
 	Outcome,
+	OutcomeFacts,
 	Structured,
 	Unstructured,
 	Usage,
@@ -63,20 +76,13 @@ export {
 	type ThinkingLevel,
 } from "./schema/vocabulary.ts";
 export {
-	checkOutput,
-	claimText,
-	endText,
 	isElsewhere,
 	lookOf,
-	type OutcomeTextOptions,
-	outcomeText,
-	readableError,
 	SPINNER,
 	STATUS_LOOKS,
 	type StatusLook,
 	type StatusView,
 	tallyText,
-	verificationText,
 	type WaitsFor,
 } from "./status.ts";
 export type { DescribeOptions } from "./wording.ts";

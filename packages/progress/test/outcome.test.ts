@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AbortedBy, type Outcome, outcomeText } from "../src/index.ts";
+import { type AbortedBy, type Outcome, outcomeText, whyText } from "../src/index.ts";
 
 test.each<[Outcome, string, string]>([
 	[{ status: "completed", text: "x" }, "Completed", "Completed in 1m 12s"],
@@ -70,4 +70,31 @@ test.each([
 	[{ status: "failed" }, "Failed"],
 ])("an outcome that we do not know still reads as something: %j", (outcome, expected) => {
 	expect(outcomeText(outcome as unknown as Outcome)).toBe(expected);
+});
+
+test("text of others is escaped where it stands in an element, and what is fenced is not", () => {
+	const options = { isForModel: true, escapeText: (text: string) => text.replaceAll("<", "&lt;") };
+	const verification = { ok: true, command: "test 1 <2" };
+	expect(outcomeText({ status: "completed", text: "x", verification }, options)).toBe(
+		"Completed, verified: test 1 &lt;2",
+	);
+	const unverified = { status: "failed", error: "Not verified: a <b", verification: { ok: false } } as const;
+	expect(outcomeText(unverified, options)).toBe("Failed: Not verified: a &lt;b");
+	expect(outcomeText({ status: "failed", error: "a <b" }, options)).toMatch(
+		/^Failed: <cause-\w{12}>a <b<\/cause-\w{12}>$/,
+	);
+});
+
+test.each<[Outcome, string]>([
+	[{ status: "failed", error: '429 {"error":{"message":"Slow down."}}' }, "429: Slow down."],
+	[{ status: "failed", error: "Boom.", claimedBy: "file" }, 'its file says: "Boom."'],
+	[{ status: "failed", error: "" }, "Failed after 2s"],
+	[{ status: "aborted", by: "user" }, "Stopped by you after 2s"],
+])("beside an icon and a time, %j reads %s", (outcome, expected) => {
+	expect(whyText(outcome, { durationMs: 2_000 })).toBe(expected);
+});
+
+test("a limit that we do not know is a limit", () => {
+	const cut = { status: "completed", text: "x", wrappedUp: true, by: "toString" } as unknown as Outcome;
+	expect(outcomeText(cut)).toBe("Wrapped up at its limit");
 });

@@ -1,10 +1,5 @@
 /** `Agent`: hands a task to an agent and returns; the result comes as a message. Inside an agent it waits by default. */
-import {
-	defineTool,
-	type ExtensionAPI,
-	type ExtensionContext,
-	type ToolDefinition,
-} from "@earendil-works/pi-coding-agent";
+import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import {
 	AgentError,
 	type AgentRecord,
@@ -14,7 +9,7 @@ import {
 	NO_USAGE,
 	type Store,
 } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
+import { type AgentDetails, detailsOf, outcomeForModel, saidOf } from "@pi-subagents/core/outcome-text";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";
 import { type AgentCall, type AgentParams, agentCallOf, agentParameters } from "./parameters/agent-parameters.ts";
@@ -23,6 +18,7 @@ import type { AgentFinder, AgentSpawner, ResolveSpec } from "./ports.ts";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
 import { bounded } from "./waiting/bounded.ts";
+import type { KeepDetails } from "./waiting/failed-details.ts";
 import { type AgentWaiter, finish, type Launched, type OnGivenUp } from "./waiting/foreground.ts";
 import { givesData, scriptResultOf, settledResult } from "./waiting/script-result.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
@@ -46,6 +42,8 @@ export interface AgentToolDeps {
 	machines?: readonly string[];
 	/** Absent: giving up the call stops its agent, as the user. */
 	onGivenUp?: OnGivenUp;
+	/** Keeps the details of a call that fails, as `keepFailedDetails` does. Absent: pi drops them. */
+	onFailed?: KeepDetails;
 	/** What `model` may be. Absent: any text. */
 	model?: ModelParameter;
 	/** Text listing the presets to choose from, as `presetList` of launch makes it. Absent: not listed here. */
@@ -82,15 +80,6 @@ interface AgentSummary {
 
 const NAME = "Agent";
 
-/** pi drops the details of a call that failed. With this they are kept, like those of any other. */
-export function keepFailedDetails(pi: ExtensionAPI, store: Store): void {
-	pi.on("tool_result", ({ toolName, toolCallId, isError }) => {
-		if (toolName !== NAME || !isError) return undefined;
-		const record = store.currentRecords().findLast(({ callId }) => callId === toolCallId);
-		return record && { details: callDetails(record, endOf(record)) };
-	});
-}
-
 export function createAgentTool(
 	deps: AgentToolDeps,
 ): ToolDefinition<ReturnType<typeof agentParameters>, AgentCallDetails> {
@@ -124,6 +113,7 @@ export function createAgentTool(
 					signal,
 					onGivenUp,
 					hasRow: ctx.mode === "tui",
+					detailsFor: (left) => callDetails(launched.record, "background", left),
 					onProgress: (lines, details) => {
 						const status = details[0]?.status === "queued" ? "queued" : "running";
 						const called: AgentCallDetails = {
@@ -135,10 +125,10 @@ export function createAgentTool(
 				});
 				if (!finished) throw new Error("The agent was lost.");
 				const { outcome, record, warnings } = finished;
-				const text = reportFor(outcome, record, { warnings });
+				const told = outcomeForModel({ outcome, record, warnings });
 				const result = {
-					content: [{ type: "text" as const, text }],
-					details: callDetails(record, endOf({ outcome })),
+					content: [{ type: "text" as const, text: told.text }],
+					details: callDetails(record, endOf({ outcome }), [detailsOf(record, { said: saidOf(told) })]),
 					...(usage ? { usage: usage.owed() } : {}),
 				};
 				const isFailed = outcome.status !== "completed";
@@ -148,6 +138,7 @@ export function createAgentTool(
 				renderAgentCall(NAME, { preset: subagent_type ?? DEFAULT_PRESET, task: description, model }, theme),
 			renderResult: renderAgentResult,
 		}),
+		deps,
 	);
 	return givesData(tool);
 }

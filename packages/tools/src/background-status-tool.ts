@@ -13,7 +13,7 @@ import {
 import {
 	durationOf,
 	filledFrom,
-	reportFor,
+	outcomeForModel,
 	resultFileOf,
 	type StructuredDetails,
 	structuredDetails,
@@ -124,7 +124,8 @@ function findRun(records: readonly AgentRecord[], wanted: string): AgentRecord {
 async function closeUp(record: AgentRecord): Promise<string> {
 	const { outcome, activity } = record;
 	if (!outcome) return `${lineOf(record)}\nLast: ${activity === undefined ? "nothing yet" : doingOf(activity)}`;
-	return `${lineOf(record)}\n${reportFor(await wholeOutcome(record, outcome), record)}`;
+	const { text } = outcomeForModel({ outcome: await wholeOutcome(record, outcome), record });
+	return `${lineOf(record)}\n${text}`;
 }
 
 function lineOf(record: AgentRecord): string {

@@ -1,14 +1,15 @@
 /** `get_subagent_result`: what an agent found, or what it is doing. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Agents, findAgent, runIdOf, type Store } from "@pi-subagents/core";
-import { cachedPercentOf, detailsOf, reportFor, wholeOutcome } from "@pi-subagents/core/outcome-text";
+import { cachedPercentOf, detailsOf, outcomeForModel, saidOf, wholeOutcome } from "@pi-subagents/core/outcome-text";
 import { fence, formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { formatPeek, peek, peekParameter } from "./peek/peek.ts";
 import type { ResultClaims } from "./ports.ts";
 import { renderToldResult } from "./render/result.ts";
 import { told } from "./result-text.ts";
-import { bounded, RunReport } from "./waiting/bounded.ts";
+import { bounded, RunFailure } from "./waiting/bounded.ts";
+import type { KeepDetails } from "./waiting/failed-details.ts";
 import type { UsageReport } from "./waiting/usage-report.ts";
 
 const parameters = Type.Object({
@@ -26,6 +27,8 @@ export interface GetResultToolDeps {
 	claims?: ResultClaims;
 	/** Absent: the usage of agents is not added to that of the session. */
 	usage?: UsageReport;
+	/** Keeps the details of a call that fails, as `keepFailedDetails` does. Absent: pi drops them. */
+	onFailed?: KeepDetails;
 	/** Given where the caller is the one who answers the agents: a question then ends the wait. */
 	store?: Pick<Store, "subscribe">;
 	/** Ends a wait when the user types something. */
@@ -48,16 +51,16 @@ export function createGetResultTool(deps: GetResultToolDeps): ToolDefinition<typ
 				const record = findAgent(agents.list(), id);
 				const { outcome } = record;
 				if (!outcome) return told(progressOf(record));
-				const text = [
-					reportFor(await wholeOutcome(record, outcome), record),
-					...(verbose ? [await closeUp(record)] : []),
-				].join("\n\n");
+				const { text: end, said } = outcomeForModel({ outcome: await wholeOutcome(record, outcome), record });
+				const text = [end, ...(verbose ? [await closeUp(record)] : [])].join("\n\n");
+				const details = detailsOf(record, { said: saidOf({ text, said }) });
 				claims?.claim(record, callId);
-				if (outcome.status !== "completed") throw new RunReport(text);
-				return { ...told(text), details: detailsOf(record), ...(usage ? { usage: usage.owed() } : {}) };
+				if (outcome.status !== "completed") throw new RunFailure(text, details);
+				return { ...told(text), details, ...(usage ? { usage: usage.owed() } : {}) };
 			},
 			renderResult: renderToldResult,
 		}),
+		deps,
 	);
 }
 

@@ -1,6 +1,6 @@
 /** The tools that a model calls to work with agents, each as a function of small ports. */
 
-export { type AgentCallDetails, type AgentToolDeps, createAgentTool, keepFailedDetails } from "./agent-tool.ts";
+export { type AgentCallDetails, type AgentToolDeps, createAgentTool } from "./agent-tool.ts";
 export { type BackgroundAgentToolDeps, createBackgroundAgentTool } from "./background-agent-tool.ts";
 export { createBackgroundStatusTool } from "./background-status-tool.ts";
 export { createGetResultTool, type GetResultToolDeps } from "./get-result-tool.ts";
@@ -23,6 +23,7 @@ export { createStartSubagentTool, keepLaunchesApart, type StartSubagentToolDeps 
 export { createSteerTool } from "./steer-tool.ts";
 export { createStopTool, type StopToolDeps } from "./stop-tool.ts";
 export { createSubagentTool, type SubagentDetails, type SubagentToolDeps } from "./subagent-tool.ts";
+export { type KeepDetails, keepFailedDetails } from "./waiting/failed-details.ts";
 export type { AgentWaiter, OnGivenUp } from "./waiting/foreground.ts";
 export { createUsageReport, toPiUsage, type UsageReport } from "./waiting/usage-report.ts";
 export { createUserInputSignal, type UserInputSignal } from "./waiting/user-input-signal.ts";

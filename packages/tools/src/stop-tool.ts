@@ -1,7 +1,7 @@
 /** `stop_subagent`: end an agent now, or let it finish with what it has. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { type Agents, defined, findAgent, findCandidate } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/outcome-text";
+import { outcomeForModel } from "@pi-subagents/core/outcome-text";
 import { Type } from "typebox";
 import type { ResultClaims } from "./ports.ts";
 import { renderToldResult } from "./render/result.ts";
@@ -47,7 +47,8 @@ export function createStopTool({ agents, claims }: StopToolDeps): ToolDefinition
 				agents.abort(id, { by: "parent", ...defined({ reason }) });
 				const stopped = findAgent(agents.list(), id);
 				claims?.claim(stopped, callId);
-				return told(stopped.outcome ? reportFor(stopped.outcome, stopped) : `Agent ${id} is being stopped.`);
+				const { outcome: end } = stopped;
+				return told(end ? outcomeForModel({ outcome: end, record: stopped }).text : `Agent ${id} is being stopped.`);
 			},
 			renderResult: renderToldResult,
 		}),

@@ -1,12 +1,13 @@
 /** `workflow`: run a script that orchestrates agents, or continue one. How scripts are written is read on demand. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Store } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
+import { type AgentDetails, detailsOf, outcomeForModel, saidOf } from "@pi-subagents/core/outcome-text";
 import { type ScheduledCall, workflowJob } from "@pi-subagents/launch";
 import { Type } from "typebox";
 import { renderAgentCall } from "./render/call.ts";
 import { renderAgentResult } from "./render/result.ts";
-import { bounded, RunReport } from "./waiting/bounded.ts";
+import { bounded, RunFailure } from "./waiting/bounded.ts";
+import type { KeepDetails } from "./waiting/failed-details.ts";
 import { type AgentWaiter, finish, type OnGivenUp } from "./waiting/foreground.ts";
 
 const parameters = Type.Object({
@@ -51,6 +52,8 @@ export interface WorkflowToolDeps {
 	agents: AgentWaiter;
 	store: Store;
 	onGivenUp: OnGivenUp;
+	/** Keeps the details of a call that fails, as `keepFailedDetails` does. Absent: pi drops them. */
+	onFailed?: KeepDetails;
 	/** Keeps the call as a job instead of running it; resolves with the answer. Absent: there are no schedules. */
 	schedule?: ((schedule: string, call: ScheduledCall, ctx: ExtensionContext) => Promise<string>) | undefined;
 }
@@ -95,9 +98,10 @@ export function createWorkflowTool(
 						onUpdate?.({ content: [{ type: "text", text: lines.join("\n") }], details: { agents: details } }),
 				});
 				if (!finished) throw new Error("The workflow was lost.");
-				const text = reportFor(finished.outcome, finished.record, { warnings: [] });
-				if (finished.outcome.status !== "completed") throw new RunReport(text);
-				return { content: [{ type: "text", text }], details: { agents: [detailsOf(finished.record)] } };
+				const told = outcomeForModel(finished);
+				const details = { agents: [detailsOf(finished.record, { said: saidOf(told) })] };
+				if (finished.outcome.status !== "completed") throw new RunFailure(told.text, details);
+				return { content: [{ type: "text", text: told.text }], details };
 			},
 			renderCall: ({ name, path, resume, script }, theme) =>
 				renderAgentCall(
@@ -107,5 +111,6 @@ export function createWorkflowTool(
 				),
 			renderResult: renderAgentResult,
 		}),
+		deps,
 	);
 }

@@ -1,11 +1,20 @@
 /** The details of a tool result. Small JSON only: pi writes it to the session file. */
 
 import type { Status } from "@pi-subagents/progress";
-import { beginningOf, endText, type Outcome, verificationText, type WaitsFor } from "@pi-subagents/progress";
+import {
+	beginningOf,
+	endText,
+	type Outcome,
+	type OutcomeFacts,
+	verificationText,
+	type WaitsFor,
+} from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { cachedShare, workTokens } from "../model/usage.ts";
+import { factsOf } from "./facts.ts";
+import type { Said } from "./said.ts";
 import { type StructuredDetails, structuredDetails } from "./structured.ts";
 
 export interface AgentDetails {
@@ -35,6 +44,12 @@ export interface AgentDetails {
 	structured?: StructuredDetails;
 	/** Whether its work was verified, and how. */
 	verified?: string;
+	/** How it ended, once it has. */
+	outcome?: OutcomeFacts;
+	/** Where the text of the result has what it said. */
+	said?: Said;
+	/** The one that it uses. */
+	model?: string;
 	/** The models that failed before the current one. */
 	attempts?: { model: string; error: string }[];
 }
@@ -42,17 +57,19 @@ export interface AgentDetails {
 /** More than a line of any screen. */
 const DESCRIPTION_CHARACTERS = 200;
 
-/** What is known of a running agent beside its record. */
-export interface LiveFacts {
+/** What is known of an agent beside its record. */
+export interface DetailFacts {
 	/** How long it has been running. */
 	elapsedMs?: number | undefined;
 	/** What it and its sub-agents cost together. */
 	treeCost?: number | undefined;
 	/** What it does now; by default the last line of its progress. */
 	activity?: string | undefined;
+	/** Where the text of the result has what it said. */
+	said?: Said | undefined;
 }
 
-export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetails {
+export function detailsOf(record: AgentRecord, live: DetailFacts = {}): AgentDetails {
 	const { id, type, status, toolUses, turns, usage, question, waitsFor, outcome } = record;
 	const activity = outcome ? endOf(outcome) : (live.activity ?? record.activity ?? record.queuedFor);
 	const description = beginningOf(record.description, DESCRIPTION_CHARACTERS);
@@ -71,7 +88,9 @@ export function detailsOf(record: AgentRecord, live: LiveFacts = {}): AgentDetai
 		...(usage.cost > 0 ? { cost: usage.cost } : {}),
 		...((live.treeCost ?? 0) > usage.cost ? defined({ treeCost: live.treeCost }) : {}),
 		durationMs: live.elapsedMs ?? durationOf(record),
-		...defined({ structured, verified: verifiedOf(record), attempts: record.attempts }),
+		...defined({ structured, verified: verifiedOf(record) }),
+		...defined({ outcome: outcome && factsOf(outcome), said: live.said }),
+		...defined({ model: record.model, attempts: record.attempts }),
 	};
 }
 

@@ -1,10 +1,14 @@
-export { type AgentDetails, cachedPercentOf, detailsOf, durationOf } from "./details.ts";
-export { forPeople, reportFor } from "./for-model.ts";
+export { type AgentDetails, cachedPercentOf, type DetailFacts, detailsOf, durationOf } from "./details.ts";
+export { factsIn, factsOf } from "./facts.ts";
+export { leftForModel, leftText, outcomeForModel, outcomesForModel, type SettledRun } from "./for-model.ts";
+export { outcomeForPeople, type PeopleText, pausedText } from "./for-people.ts";
+export { type MarkedText, type Said, type SaidPart, saidIn, saidOf } from "./said.ts";
 export {
 	attemptsText,
 	complaints,
 	proseIn,
 	type StructuredDetails,
+	type StructuredElement,
 	structuredDetails,
 	structuredElement,
 } from "./structured.ts";

@@ -4,10 +4,12 @@ import type { Outcome } from "@pi-subagents/progress";
 import {
 	fence,
 	formatCount,
+	type ModelTextOptions,
 	type Structured,
 	sanitize,
 	sanitizeBlock,
 	type Unstructured,
+	type Verification,
 } from "@pi-subagents/progress";
 import { clip } from "../base/error.ts";
 import type { AgentRecord } from "../model/record.ts";
@@ -27,12 +29,22 @@ export function structuredDetails({ outcome, artifacts }: AgentRecord): Structur
 	return { ok: true, preview, ...(artifacts === undefined ? {} : { dataPath: `${artifacts}/result.json` }) };
 }
 
+/** Data between our tags. */
+export interface StructuredElement {
+	open: string;
+	data: string;
+	close: string;
+	/** How many characters did not fit. */
+	beyond: number;
+}
+
 /** The data between our tags. It can neither close nor imitate them, and stays the same JSON. */
-export function structuredElement({ data }: Structured, most: number): { text: string; beyond: number } {
+export function structuredElement({ data }: Structured, most: number): StructuredElement {
 	const harmless = (char: string) => (char !== "<" && sanitizeBlock(char) === char ? char : inAscii(char));
 	const json = JSON.stringify(data).replace(/<|[^ -~]/gu, harmless);
 	const clean = sanitizeBlock(json.slice(0, most)); // the cut may split a character
-	return { text: `<structured-output>\n${clean}\n</structured-output>`, beyond: Math.max(0, json.length - most) };
+	const beyond = Math.max(0, json.length - most);
+	return { open: "<structured-output>\n", data: clean, close: "\n</structured-output>", beyond };
 }
 
 /** As a JSON escape. */
@@ -53,10 +65,14 @@ export function proseIn(text: string, outcome: Outcome): string {
 	return `${before.trimEnd()}\n${after.trimStart()}`.trim();
 }
 
+/** What the end of a failed run says about its answer. */
+interface Complained {
+	structured?: Unstructured | undefined;
+	verification?: Verification | undefined;
+}
+
 /** Why an answer was not accepted: what does not match, and what the verifying command printed. */
-export function complaints(outcome: Outcome): string[] {
-	if (outcome.status !== "failed") return [];
-	const { structured, verification } = outcome;
+export function complaints({ structured, verification }: Complained): string[] {
 	return [
 		...(structured?.validationErrors ?? []).map(
 			({ path, message }) => `- ${sanitize(path || "(root)")}: ${sanitize(message)}`,
@@ -68,14 +84,14 @@ export function complaints(outcome: Outcome): string[] {
 /** Which models failed before the current one. For a model, what they failed with is fenced: a server said it. */
 export function attemptsText(
 	{ attempts = [] }: Pick<AgentRecord, "attempts">,
-	{ isForModel = false }: { isForModel?: boolean } = {},
+	{ isForModel = false, escapeText = (text) => text }: Pick<ModelTextOptions, "isForModel" | "escapeText"> = {},
 ): string {
 	if (attempts.length === 0) return "";
 	const why = (error: string) => {
 		const text = clip(sanitize(error), MAX_ERROR);
-		return isForModel ? fence("cause", text, { isLine: true }) : text;
+		return isForModel ? fence("cause", text, { isLine: true }) : escapeText(text);
 	};
-	return `after ${attempts.map(({ model, error }) => `${sanitize(model)} failed (${why(error)})`).join(", ")}`;
+	return `after ${attempts.map(({ model, error }) => `${escapeText(sanitize(model))} failed (${why(error)})`).join(", ")}`;
 }
 
 const MAX_ERROR = 120;

@@ -7,7 +7,9 @@ import {
 	attemptsText,
 	complaints,
 	durationOf,
+	factsOf,
 	lostText,
+	pausedText,
 	proseIn,
 	structuredElement,
 	worktreeLabel,
@@ -70,8 +72,8 @@ function element({ record, form, isUnfiled }: Notice): string {
 	const said = outcome ? proseIn(saidBy(record), outcome) : "";
 	const data = outcome?.status === "completed" && outcome.structured;
 	const element = data ? structuredElement(data, RESULT_CHARACTERS) : undefined;
-	const wrong = [...(outcome ? complaints(outcome) : []), ...worktreeProblems(outcome?.worktree)];
-	const tried = attemptsText(record, { isForModel: true });
+	const wrong = [...(outcome?.status === "failed" ? complaints(outcome) : []), ...worktreeProblems(outcome?.worktree)];
+	const tried = attemptsText(record, { isForModel: true, escapeText });
 	const worktree = worktreeLines(outcome?.worktree);
 	const beyond = Math.max(0, said.length - RESULT_CHARACTERS) + (element?.beyond ?? 0);
 	const file = artifacts === undefined || isUnfiled ? "" : `, or ${artifacts}/result.json`;
@@ -86,10 +88,10 @@ function element({ record, form, isUnfiled }: Notice): string {
 		`<summary>${escaped(`${type} "${description}":`)} ${summaryForModel(record)}${tried === "" ? "" : `, ${tried}`}</summary>`,
 		...(wrong.length > 0 ? [fence("problems", wrong.join("\n"))] : []),
 		...(said === "" ? [] : [fence(kindOf(record), said.slice(0, RESULT_CHARACTERS))]),
-		...(element ? [element.text] : []),
+		...(element ? [`${element.open}${element.data}${element.close}`] : []),
 		...(worktree.length > 0 ? [`<worktree>${worktree.map(escaped).join("\n")}</worktree>`] : []),
 		...(rest === "" ? [] : [`<rest>${escaped(rest)}</rest>`]),
-		...pausedText(record),
+		...pausedElement(record),
 		`<usage><total_tokens>${workTokens(record.usage)}</total_tokens><tool_uses>${toolUses}</tool_uses><duration_ms>${durationOf(record)}</duration_ms></usage>`,
 		"</task-notification>",
 	].join("\n");
@@ -100,7 +102,7 @@ function isPaused({ runner, outcome }: AgentRecord): boolean {
 	return runner === "workflow" && outcome?.status === "aborted";
 }
 
-function pausedText(record: AgentRecord): string[] {
+function pausedElement(record: AgentRecord): string[] {
 	if (!isPaused(record)) return [];
 	const how = `the workflow tool with resume: "${record.id}", or /workflow resume ${record.id}`;
 	return [`<paused>It is paused, and its finished agents are kept. To continue it: ${escaped(how)}</paused>`];
@@ -123,16 +125,18 @@ export const LINE_BYTES = 400;
 function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 	const { id, name, type, description, status, toolUses, usage, artifacts, launchedBy } = record;
 	const output = checkOutput(record.outcome);
-	const next = isPaused(record) ? `/workflow resume ${id} continues it` : undefined;
+	const paused = isPaused(record);
 	return {
 		id,
 		...defined({ name }),
 		preset: type,
 		description,
 		status,
-		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree), next]
+		summary: [summaryOf(record), worktreeLabel(record.outcome?.worktree), paused ? pausedText(id) : undefined]
 			.filter((each) => each !== undefined)
 			.join("; "),
+		...(record.outcome ? { outcome: factsOf(record.outcome) } : {}),
+		...(paused ? { isPaused: true } : {}),
 		preview: beginningOf(saidBy(record), launchedBy === "user" ? RESULT_CHARACTERS : PREVIEW_CHARACTERS),
 		...(output === "" ? {} : { checkOutput: output }),
 		toolUses,
@@ -147,14 +151,8 @@ function notifiedAgent({ record, isUnfiled }: Notice): NotifiedAgent {
 function summaryForModel(record: AgentRecord): string {
 	const { outcome, status } = record;
 	if (!outcome) return escaped(status);
-	const text = outcomeText(outcome, { durationMs: durationOf(record), isForModel: true });
-	return text
-		.split(CAUSE_TAG)
-		.map((part) => (CAUSE_TAG.test(part) ? part : escapedPart(part)))
-		.join("");
+	return outcomeText(outcome, { durationMs: durationOf(record), isForModel: true, escapeText });
 }
-
-const CAUSE_TAG = /(<\/?cause-[0-9a-f]{12}>)/;
 
 function endWithoutCause(record: AgentRecord): string {
 	const { outcome } = record;
@@ -181,11 +179,11 @@ function kindOf({ status }: AgentRecord): "answer" | "partial" {
 }
 
 function escaped(text: string): string {
-	return escapedPart(sanitize(text));
+	return escapeText(sanitize(text));
 }
 
 /** Of a sanitized line; spaces at its ends stay. */
-function escapedPart(text: string): string {
+function escapeText(text: string): string {
 	return text.replace(/[&<>]/g, (char) => ESCAPES[char] ?? char);
 }
 

@@ -1,5 +1,6 @@
 /** The message that delivers results: its type, and the details that say which runs it delivers. A contract with session files. */
 import type { Status } from "@pi-subagents/core";
+import type { OutcomeFacts } from "@pi-subagents/progress";
 
 /** The one type of message that delivers results. */
 export const NOTIFICATION = "subagent-notification";
@@ -29,6 +30,10 @@ export interface NotifiedAgent {
 	status: Status;
 	/** How it ended, as one line. */
 	summary: string;
+	/** How it ended, as data. Messages of older versions have only the line. */
+	outcome?: OutcomeFacts;
+	/** A workflow that can be continued. */
+	isPaused?: true;
 	/** The beginning of what it said. */
 	preview: string;
 	/** The end of what the command printed that did not accept its work. */

@@ -1,5 +1,5 @@
 import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
-import { detailsOf, forPeople, reportFor } from "@pi-subagents/core/outcome-text";
+import { detailsOf, outcomeForModel, saidIn, saidOf } from "@pi-subagents/core/outcome-text";
 import { type Failed, unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { parseEntry } from "../../src/journal/entries.ts";
@@ -27,7 +27,8 @@ const failed: Failed = {
 		rawPreview: '{"files":"two"}',
 	},
 };
-const report = (outcome: Outcome, more?: Partial<AgentRecord>) => reportFor(outcome, recordOf(outcome, more));
+const report = (outcome: Outcome, more?: Partial<AgentRecord>) =>
+	outcomeForModel({ outcome, record: recordOf(outcome, more) }).text;
 const told = (outcome: Outcome, more?: Partial<AgentRecord>) =>
 	notificationFor([{ record: recordOf(outcome, more), form: "full", isUnfiled: false }]).content;
 
@@ -36,7 +37,9 @@ test("a report has the data by itself, and once", () => {
 		'Counted.\n\n<structured-output>\n{"files":2}\n</structured-output>\n\n[agent a1 (scout): Completed in 2s, 0 tool calls]',
 	);
 	expect(report(answered({ files: 2 }, '{"files":2}'))).toMatch(/^<structured-output>/);
-	expect(forPeople(report(answered({ files: 2 })))).toBe('Counted.\n\n{"files":2}');
+	const outcome = answered({ files: 2 });
+	const marked = outcomeForModel({ outcome, record: recordOf(outcome) });
+	expect(saidIn(marked.text, saidOf(marked))).toBe('Counted.\n\n{"files":2}');
 });
 
 test("data can neither close its tag nor imitate another, and stays the same data", () => {

@@ -1,5 +1,5 @@
 /** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
-import { reportFor } from "@pi-subagents/core/outcome-text";
+import { outcomeForModel } from "@pi-subagents/core/outcome-text";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { parseEntry } from "../../src/journal/entries.ts";
@@ -27,7 +27,7 @@ test("whoever reads the result or the notification is told, whatever the outcome
 	];
 	for (const outcome of outcomes) {
 		const record = recordOf(outcome);
-		expect(reportFor(outcome, record)).toContain(SAYS);
+		expect(outcomeForModel({ outcome, record }).text).toContain(SAYS);
 		const { content, details } = notificationFor([{ record, form: "full", isUnfiled: false }]);
 		expect(content).toContain(`<worktree>${SAYS}</worktree>`);
 		expect(details.agents[0]?.summary).toContain("branch pi-subagents/a1 (2 files, +10 -3)");

@@ -22,6 +22,7 @@ import {
 	createStopTool,
 	createSubagentTool,
 	createWorkflowTool,
+	type KeepDetails,
 	keepFailedDetails,
 	keepLaunchesApart,
 	keepRowsOverReload,
@@ -53,6 +54,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 	const { launcher, host, runtimePresets } = deps;
 	const gate = createRegistrationGate();
 	const keep = keepRowsOverReload(pi);
+	const onFailed = keepFailedDetails(pi);
 	const keepApart = once(() => keepLaunchesApart(pi));
 	let presets: readonly Preset[] = [];
 	let version: number | undefined;
@@ -72,7 +74,7 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		const text = ownText ?? presetList(presets);
 		const isReworded = offered.wanted !== "" && offered.text !== text;
 		if (answer !== "register" && !isTrimmed && !isReworded) return;
-		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText });
+		const tools = toolsFor(settings, models.map(modelName), presets, { ...deps, ownText, onFailed });
 		for (const tool of tools) pi.registerTool(tool);
 		// Only now: pi does extra work for every tool call while a listener is registered.
 		if (toolsets.includes("roles")) keepApart();
@@ -100,7 +102,6 @@ export function registerTools(pi: ExtensionAPI, deps: ToolDeps): void {
 		if (version !== runtimePresets.current().version) await readPresets(ctx);
 		await offer(ctx);
 	});
-	keepFailedDetails(pi, deps.manager.store);
 }
 
 /** What is wrong with the user's text is said once; the tool is offered all the same. */
@@ -136,9 +137,9 @@ function toolsFor(
 	{ toolsets, scheduling, backgroundByDefault, worktrees, machines, verifyCalls: hasVerify }: Settings,
 	models: readonly string[],
 	presets: readonly Preset[],
-	deps: ToolDeps & { ownText: string | undefined },
+	deps: ToolDeps & { ownText: string | undefined; onFailed: KeepDetails },
 ): ToolDefinition[] {
-	const { manager, launcher, journal, delivery, usage, interruptions, flushLogs, schedules } = deps;
+	const { manager, launcher, journal, delivery, usage, interruptions, flushLogs, schedules, onFailed } = deps;
 	const { store } = manager;
 	const agents = knownAgents(manager, journal);
 	const resolve: ResolveSpec = async (params, ctx) => (await launcher.resolve(params, ctx)).spec;
@@ -149,7 +150,7 @@ function toolsFor(
 	const list = presetList(presets);
 	const named = modelParameter(models, { hasList: has("agents") });
 	const unnamed = modelParameter([], { hasList: has("agents") });
-	const waiting = { agents, store, resolve, usage, onGivenUp, hasVerify, machines: Object.keys(machines) };
+	const waiting = { agents, store, resolve, usage, onGivenUp, onFailed, hasVerify, machines: Object.keys(machines) };
 	const keep = scheduling ? createScheduleCall(schedules) : undefined;
 	const tools = [
 		...(has("agents")
@@ -169,6 +170,7 @@ function toolsFor(
 						store,
 						usage,
 						flushLogs,
+						onFailed,
 						claims: delivery,
 						untilSteered: interruptions.untilSteered,
 					}),

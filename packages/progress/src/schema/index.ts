@@ -19,6 +19,7 @@ export {
 	time,
 } from "./kinds.ts";
 export {
+	outcomeFactsSchema,
 	outcomeSchema,
 	structuredSchema,
 	usageSchema,

@@ -85,6 +85,17 @@ const abortedSchema = schema(() =>
 
 export const outcomeSchema = schema(() => Type.Union([completedSchema(), failedSchema(), abortedSchema()]));
 
+/** How a run settled, without what was said: the rest is small. */
+export type OutcomeFacts = Of<typeof outcomeFactsSchema>;
+
+export const outcomeFactsSchema = schema(() =>
+	Type.Union([
+		Type.Omit(completedSchema(), ["text", "omitted", "structured"]),
+		Type.Omit(failedSchema(), ["partialText", "omitted", "structured"]),
+		Type.Omit(abortedSchema(), ["partialText", "omitted"]),
+	]),
+);
+
 /** An answer that matches its schema. */
 export interface Structured extends Of<typeof structuredSchema> {}
 

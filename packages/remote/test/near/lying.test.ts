@@ -2,7 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentRecord, type Outcome, type RunIdentity, type RunSpec, systemClock } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/outcome-text";
+import { outcomeForModel } from "@pi-subagents/core/outcome-text";
 import { sampleSpec } from "@pi-subagents/core/testing";
 import { outcomeText, type WorktreeReport } from "@pi-subagents/progress";
 import { createTempDir } from "@pi-subagents-dev/testkit";
@@ -78,7 +78,8 @@ const outside = (text: string) => text.replace(/<([a-z]+-[0-9a-f]{12})>[\s\S]*?<
 
 function toldOf(outcome: Outcome): string {
 	const record = { id: "a1", type: "scout", description: "look", status: outcome.status, toolUses: 1, turns: 1 };
-	return outside(reportFor(outcome, { ...record, lastEventAt: 2, startedAt: 1, usage: {}, outcome } as AgentRecord));
+	const settled = { ...record, lastEventAt: 2, startedAt: 1, usage: {}, outcome } as AgentRecord;
+	return outside(outcomeForModel({ outcome, record: settled }).text);
 }
 
 const verification = { ok: true, command: HOSTILE, durationMs: 1e15, problem: HOSTILE, tail: HOSTILE };

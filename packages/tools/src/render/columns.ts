@@ -13,16 +13,15 @@ import {
 	formatTokens,
 	isSettled,
 	lookOf,
-	readableError,
 	sanitize,
 	tallyText,
 } from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
 
-/** An agent, and how its run ended if that is known from the report. */
+/** An agent, and why its run ended if that is known. */
 export interface AgentLine {
 	agent: AgentDetails;
-	how?: string | undefined;
+	why?: string | undefined;
 }
 
 const GAP = "  ";
@@ -96,18 +95,13 @@ function textsOf(agents: readonly AgentLine[], room: number, hasWord: boolean): 
 }
 
 /** What it asks or does or why it ended; empty if that is said by its status. */
-function doingOf({ agent, how }: AgentLine, hasWord: boolean): string {
+function doingOf({ agent, why }: AgentLine, hasWord: boolean): string {
 	const { status, question, activity = "", description, agentId } = agent;
 	if (status === "waiting")
 		return [hasWord ? "" : lookOf(agent).word, sanitize(question ?? "")].filter(Boolean).join(": ");
 	if (status === "completed") return "";
-	if (isSettled(status)) return [reasonIn(how ?? activity), sanitize(agentId)].filter(Boolean).join(" · ");
+	if (isSettled(status)) return [why ?? sanitize(activity), sanitize(agentId)].filter(Boolean).join(" · ");
 	return activity === description ? "" : sanitize(activity);
-}
-
-/** Its icon says that it failed, and a column after how long. */
-function reasonIn(how: string): string {
-	return readableError(how).replace(/^Failed(?: after [^:]*)?: /, "");
 }
 
 function figuresOf(agents: readonly AgentDetails[], width: number): string[] {

@@ -5,18 +5,23 @@
 import { getMarkdownTheme, keyHint, type Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { isObject } from "@pi-subagents/core";
+import { factsIn, pausedText, worktreeLabel } from "@pi-subagents/core/outcome-text";
 import { runIdsIn } from "@pi-subagents/delivery";
 import {
+	endText,
 	formatCost,
 	formatCount,
 	formatDuration,
 	formatTokens,
+	isPlainSuccess,
 	lookOf,
 	sanitize,
 	sanitizeBlock,
+	verificationText,
 } from "@pi-subagents/progress";
 import { clip, within } from "@pi-subagents/widget/dialogs";
 import { firstLines } from "./fold.ts";
+import { endInSummary } from "./upgrade/summary.ts";
 
 interface Message {
 	content?: unknown;
@@ -158,14 +163,12 @@ function agentsIn(details: unknown): Told[] {
 }
 
 function toldAgent(agent: Record<string, unknown>): Told {
-	const [status, summary, cost] = [line(agent.status), line(agent.summary), number(agent.cost)];
-	const isGood = status === "completed" && summary.startsWith("Completed");
+	const [status, cost] = [line(agent.status), number(agent.cost)];
 	return {
 		status,
 		preset: line(agent.preset) || "agent",
 		description: line(agent.description),
-		reason: isGood ? "" : summary,
-		note: isGood ? summary.replace(/^Completed(?: in [^,;]*)?[,;]? ?/, "") : "",
+		...endOf(agent),
 		said: block(agent.preview).trim(),
 		output: block(agent.checkOutput).trimEnd(),
 		figures: [
@@ -176,6 +179,19 @@ function toldAgent(agent: Record<string, unknown>): Told {
 		],
 		resultPath: line(agent.resultPath),
 	};
+}
+
+/** Why it did not complete, or what there is to know of one that did. */
+function endOf(agent: Record<string, unknown>): Pick<Told, "reason" | "note"> {
+	const outcome = factsIn(agent.outcome);
+	if (!outcome) return endInSummary(line(agent.status), line(agent.summary));
+	const label = worktreeLabel(outcome.worktree);
+	const more = [label && line(label), ...(agent.isPaused === true ? [pausedText(line(agent.id))] : [])];
+	const after = (first: string | undefined) => [first, ...more].filter((each) => each !== undefined).join("; ");
+	if (!isPlainSuccess(outcome))
+		return { reason: after(endText(outcome, { durationMs: number(agent.durationMs) })), note: "" };
+	const verification = outcome.status === "completed" ? outcome.verification : undefined;
+	return { reason: "", note: after(verification && verificationText(verification)) };
 }
 
 /** Blank ones would waste the little room of a folded box. */

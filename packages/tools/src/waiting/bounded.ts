@@ -5,17 +5,26 @@
 import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { clip, messageOf } from "@pi-subagents/core";
 import type { TSchema } from "typebox";
+import type { KeepDetails } from "./failed-details.ts";
 
 const MAX_CHARACTERS = 250_000;
 
 /** A run that did not complete is a tool error, so that no model takes it for an answer. It may be as long as an answer. */
-export class RunReport extends Error {
-	override readonly name = "RunReport";
+export class RunFailure extends Error {
+	override readonly name = "RunFailure";
+	/** Those of the call: what people are shown of its agents. */
+	readonly details: object;
+
+	constructor(text: string, details: object) {
+		super(text);
+		this.details = details;
+	}
 }
 
-/** The same tool. Errors other than reports are cut as `messageOf` does: system errors repeat what they were given. */
+/** The same tool. Errors other than these are cut as `messageOf` does: system errors repeat what they were given. */
 export function bounded<Params extends TSchema, Details>(
 	tool: ToolDefinition<Params, Details>,
+	{ onFailed }: { onFailed?: KeepDetails | undefined } = {},
 ): ToolDefinition<Params, Details> {
 	return {
 		...tool,
@@ -27,7 +36,8 @@ export function bounded<Params extends TSchema, Details>(
 				);
 				return { ...result, content };
 			} catch (error) {
-				if (!(error instanceof RunReport)) throw isShort(error) ? error : new Error(messageOf(error));
+				if (!(error instanceof RunFailure)) throw isShort(error) ? error : new Error(messageOf(error));
+				onFailed?.(call[0], error.details);
 				throw error.message.length > MAX_CHARACTERS ? new Error(clip(error.message, MAX_CHARACTERS)) : error;
 			}
 		},

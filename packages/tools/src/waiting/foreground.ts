@@ -1,9 +1,9 @@
 /** Waits inside a tool call for the agents it has launched: one, or several at once. Aborting the call stops them. */
-import { type AgentRecord, type Agents, type Outcome, type Store, systemClock } from "@pi-subagents/core";
-import { type AgentDetails, detailsOf, reportFor } from "@pi-subagents/core/outcome-text";
+import { type AgentRecord, type Agents, type Store, systemClock } from "@pi-subagents/core";
+import { type AgentDetails, detailsOf, leftForModel, type SettledRun } from "@pi-subagents/core/outcome-text";
 import { sanitize } from "@pi-subagents/progress";
 import { beginCall } from "./batch-row-updates.ts";
-import { RunReport } from "./bounded.ts";
+import { RunFailure } from "./bounded.ts";
 import { followProgress } from "./progress-feed.ts";
 
 /** Waits for agents inside a tool call, and decides their fate when the call is given up. */
@@ -18,9 +18,7 @@ export interface Launched {
 	warnings: readonly string[];
 }
 
-export interface Finished extends Launched {
-	outcome: Outcome;
-}
+export type Finished = Launched & SettledRun;
 
 /** Hears what the agents do: their last lines, and how far they are. */
 type OnProgress = (lines: readonly string[], agents: AgentDetails[]) => void;
@@ -31,6 +29,8 @@ export interface ForegroundOptions {
 	signal: AbortSignal | undefined;
 	onGivenUp: OnGivenUp;
 	onProgress: OnProgress;
+	/** The details of a call that is given up while its agents go on. Absent: the agents alone. */
+	detailsFor?: (agents: AgentDetails[]) => object;
 	/** A screen shows a row for the call. */
 	hasRow: boolean;
 }
@@ -57,12 +57,7 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 			return;
 		}
 		for (const { id } of active) agents.moveToBackground(id);
-		const settled = launched.flatMap(({ record, warnings }) => {
-			const { outcome } = store.record(record.id) ?? record;
-			return outcome ? [reportFor(outcome, store.record(record.id) ?? record, { warnings, of: launched.length })] : [];
-		});
-		const goesOn = `No longer waiting for: ${active.map(({ id }) => id).join(", ")}. A message will bring the result.`;
-		leave(new RunReport([goesOn, ...settled].join("\n\n")));
+		leave(leftFailure(launched, options));
 	};
 	if (signal?.aborted) giveUp();
 	signal?.addEventListener("abort", giveUp, { once: true });
@@ -80,6 +75,20 @@ export async function finish(launched: readonly Launched[], options: ForegroundO
 		feed.close();
 		await ends;
 	}
+}
+
+/** For the model: which agents go on, and what the others said. */
+function leftFailure(launched: readonly Launched[], { store, detailsFor }: ForegroundOptions): RunFailure {
+	const current = launched.map(({ record, warnings }) => ({ record: store.record(record.id) ?? record, warnings }));
+	const settled = current.flatMap(({ record, warnings }) =>
+		record.outcome ? [{ record, warnings, outcome: record.outcome }] : [],
+	);
+	const goOn = current.filter(({ record }) => !record.outcome).map(({ record }) => record.id);
+	const { text, said } = leftForModel(goOn, settled, { of: launched.length });
+	const agents = current.map(({ record }) =>
+		detailsOf(record, { said: said[settled.findIndex((each) => each.record.id === record.id)] }),
+	);
+	return new RunFailure(text, detailsFor?.(agents) ?? { agents });
 }
 
 /** One row shows the last lines of one agent, or the last line of each of several. */

@@ -7,7 +7,7 @@ import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, addUsage, defined, NO_USAGE, type Outcome } from "@pi-subagents/core";
 import { outcomeText, verificationText } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
-import { RunReport } from "./bounded.ts";
+import { RunFailure } from "./bounded.ts";
 
 const usage = Type.Object({
 	input: Type.Number(),
@@ -80,13 +80,13 @@ export function scriptResultOfAll(results: readonly ScriptResult[]): Static<type
  * The result of a call that waited for its agents. A run that did not complete is a tool error, so that no model takes it
  * for an answer: returned with its data where pi keeps that, thrown elsewhere.
  */
-export function settledResult<Result extends { content: { type: "text"; text: string }[] }>(
+export function settledResult<Result extends { content: { type: "text"; text: string }[]; details: object }>(
 	result: Result,
 	data: Static<typeof RESULTS>,
 	{ isFailed, ctx }: { isFailed: boolean; ctx: ExtensionContext },
 ): Result {
 	const [{ text } = { text: "" }] = result.content;
-	if (isFailed && !("executeTool" in ctx)) throw new RunReport(text);
+	if (isFailed && !("executeTool" in ctx)) throw new RunFailure(text, result.details);
 	return { ...result, structuredContent: data, ...(isFailed ? { isError: true } : {}) };
 }
 

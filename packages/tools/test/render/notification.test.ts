@@ -1,5 +1,6 @@
 import { initTheme, type Theme } from "@earendil-works/pi-coding-agent";
 import { visibleWidth } from "@earendil-works/pi-tui";
+import type { NotifiedAgent } from "@pi-subagents/delivery";
 import { isFullRun } from "@pi-subagents-dev/testkit/full-run";
 import { beforeAll, expect, test } from "vitest";
 import { renderNotification } from "../../src/render/notification.ts";
@@ -24,7 +25,8 @@ const scout = {
 };
 
 const details = (
-	...agents: (Partial<typeof scout> & { resultPath?: string; cost?: number; checkOutput?: string })[]
+	...agents: (Partial<typeof scout> &
+		Partial<Pick<NotifiedAgent, "resultPath" | "cost" | "checkOutput" | "outcome" | "isPaused">>)[]
 ) => ({
 	runIds: agents.map((_, index) => `a${index}`),
 	agents: agents.map((agent) => ({ ...scout, ...agent })),
@@ -100,6 +102,30 @@ test("of a failed check, the unfolded box has the end of what the command printe
 	]);
 	for (let width = 1; width < 30; width++)
 		expect(draw(failed, { expanded: true, width }).every((line) => visibleWidth(line) <= width)).toBe(true);
+});
+
+test("the end is drawn from data: what the line beside it says does not matter", () => {
+	const verification = { ok: true, command: "npm test", durationMs: 2_000 };
+	const worktree = { branch: "pi-subagents/a1", base: "0", files: 1, insertions: 1, deletions: 1 };
+	const ends = [
+		{ outcome: { status: "completed", verification, worktree } },
+		{ status: "failed", outcome: { status: "failed", error: "No API key" }, preview: "" },
+		{ status: "failed", outcome: { status: "failed", error: "Fine.", claimedBy: "file" }, preview: "" },
+		{ status: "aborted", isPaused: true, outcome: { status: "aborted", by: "timeout" }, preview: "" },
+	] as Parameters<typeof details>;
+	const [ours, other] = ["Completed in 1m 12s", "~"].map((summary) =>
+		draw(details(...ends.map((end) => ({ ...end, summary })))),
+	);
+	expect(other).toEqual(ours);
+	expect(ours?.filter((line) => !line.includes("scout"))).toEqual([
+		"",
+		"   verified: npm test (2s); branch pi-subagents/a1 (1 file, +1 -1)",
+		"   It is heliotrope.",
+		"   Failed after 1m 12s: No API key",
+		'   Failed after 1m 12s, its file says: "Fine."',
+		"   Stopped after 1m 12s: timed out; /workflow resume a1 continues it",
+		"",
+	]);
 });
 
 test("a long result is folded, with the way to unfold it; unfolded it is all there, with the path of the rest", () => {

@@ -1,8 +1,8 @@
 import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { AgentRecord, Outcome } from "@pi-subagents/core";
-import { reportFor } from "@pi-subagents/core/outcome-text";
+import { outcomeForModel } from "@pi-subagents/core/outcome-text";
 import { expect, test } from "vitest";
-import { bounded, RunReport } from "../../src/waiting/bounded.ts";
+import { bounded, RunFailure } from "../../src/waiting/bounded.ts";
 
 const endless = "x".repeat(10_000_000);
 
@@ -21,13 +21,13 @@ test("whatever a tool says or throws is bounded", async () => {
 	expect((await read(() => ({ content: [{ type: "text", text: endless }] }))).length).toBe(250_000);
 	const thrown = [
 		new Error(endless),
-		new RunReport(endless),
+		new RunFailure(endless, {}),
 		Object.assign(new Error(endless), { code: "ENOENT" }),
 		endless,
 	];
 	for (const error of thrown)
 		expect((await read(() => Promise.reject(error))).length).toBeLessThanOrEqual(
-			error instanceof RunReport ? 250_000 : 4_000,
+			error instanceof RunFailure ? 250_000 : 4_000,
 		);
 });
 
@@ -47,6 +47,6 @@ test("several reports share the room of a result", () => {
 		status: "completed",
 	} as unknown as AgentRecord;
 	const outcome: Outcome = { status: "completed", text: endless };
-	const sizes = [1, 4, 100].map((of) => reportFor(outcome, record, { of }).length * of);
+	const sizes = [1, 4, 100].map((of) => outcomeForModel({ outcome, record }, { of }).text.length * of);
 	for (const size of sizes) expect(size).toBeLessThan(250_000);
 });

@@ -1,24 +1,22 @@
 /**
- * Reads a report for models back into its parts, so that people see the agents instead of the text around them. Old
- * sessions have only the text. What an agent said is fenced, so nothing inside it is taken for a part. Pure.
+ * Results of older versions, whose details do not say how their agents ended: reads the text for the model back into its
+ * parts, so that people see the agents instead of the text around them. What an agent said is fenced, so nothing inside it
+ * is taken for a part. Pure.
  */
-import { unfenced } from "@pi-subagents/progress";
+import { readableError, unfenced } from "@pi-subagents/progress";
 
-/** One agent's part of a report. */
-export interface ReportPart {
+/** How an agent ended, as far as the text tells. */
+export interface EndInText {
 	agentId: string;
-	preset: string;
-	/** As far as the text tells. */
 	status: "completed" | "failed" | "aborted";
-	/** How it ended, such as `Failed after 2s: Too many requests`. */
 	how: string;
-	/** What it said, and what became of its worktree. */
+	why: string;
 	said: string;
 }
 
-/** One for each agent; empty if this is no report. */
-export function readReport(text: string): ReportPart[] {
-	return sectionsOf(text).flatMap((lines) => partOf(lines) ?? []);
+/** One for each agent that the text is about; empty if it is about none. */
+export function endsInText(text: string): EndInText[] {
+	return sectionsOf(text).flatMap((lines) => endIn(lines) ?? []);
 }
 
 /** With several agents, each has a numbered heading. Text before the first is for the model only. */
@@ -39,14 +37,16 @@ const TRAILER = /^\[agent (\S+) \(([^)]*)\): (.*)\]$/;
 const FIGURES = /^(.*), [\d,]+ tool calls?(?:[,.] .*)?$/;
 const PARTIAL = "What it had said until then (partial):";
 
-function partOf(lines: readonly string[]): ReportPart | undefined {
+function endIn(lines: readonly string[]): EndInText | undefined {
 	const at = trailerIn(lines);
 	const [, agentId, preset, told] = TRAILER.exec(lines[at] ?? "") ?? [];
 	if (agentId === undefined || preset === undefined || told === undefined) return undefined;
 	const how = FIGURES.exec(told)?.[1] ?? told;
 	const rest = lines.filter((line, index) => index !== at && line !== PARTIAL).join("\n");
 	const said = unfenced(rest).replace(/^<\/?structured-output>\n?/gm, "");
-	return { agentId, preset, status: statusIn(how), how: unfenced(how), said: said.trim() };
+	const readable = readableError(unfenced(how));
+	const why = readable.replace(/^Failed(?: after [^:]*)?: /, "");
+	return { agentId, status: statusIn(how), how: readable, why, said: said.trim() };
 }
 
 /** Outside of what the agent said; its own lines may look like one. */
@@ -61,7 +61,7 @@ function trailerIn(lines: readonly string[]): number {
 	});
 }
 
-function statusIn(how: string): ReportPart["status"] {
+function statusIn(how: string): EndInText["status"] {
 	if (/^(?:Completed|Wrapped up)\b/.test(how)) return "completed";
 	return how.startsWith("Failed") ? "failed" : "aborted";
 }
