@@ -1,12 +1,35 @@
 /** Extensions of other people beside ours, in real pi: none of them ends pi, and pi is asked what they do. */
-import { availablePis } from "@pi-subagents-dev/testkit";
+import { availablePis, callTool, converse, lastUserSays, offersTool, runPrint, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/env-guard.ts";
+import { extensionDir, scene } from "../../support/scene.ts";
 
 /** Bears one evaluation in a process; a second one throws where nobody waits for it. */
 const ONCE = `const hasRun = globalThis.onceHasRun;
 globalThis.onceHasRun = true;
 if (hasRun) setTimeout(() => { throw new Error("I am here already."); }, 0);
+`;
+
+/** Runs sessions of its own, with all of the user's extensions, as other sub-agent extensions do. */
+const NESTS = `import { createAgentSession, SessionManager } from "@earendil-works/pi-coding-agent";
+export default (pi) => {
+	pi.registerTool({
+		name: "nest", label: "nest", description: "Nests.", parameters: { type: "object", properties: {} },
+		async execute(_id, _params, _signal, _update, ctx) {
+			const { session } = await createAgentSession({
+				cwd: ctx.cwd,
+				model: ctx.model,
+				modelRuntime: ctx.modelRegistry.runtime,
+				sessionManager: SessionManager.inMemory(ctx.cwd),
+			});
+			await session.bindExtensions({});
+			session.subscribe((event) => { if (event.type === "agent_settled") process.nextTick(() => session.dispose()); });
+			await session.prompt("Say hello.");
+			session.dispose();
+			return { content: [{ type: "text", text: "nested" }], details: {} };
+		},
+	});
+};
 `;
 
 describe.each(await availablePis())("pi $version", (pi) => {
@@ -30,5 +53,19 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		const text = await secretReadBy({ pi, agentFiles: { "extensions/late.ts": code } });
 		expect(text).toContain(REFUSAL);
 		expect(text).not.toContain(SECRET);
+	});
+
+	test("a session that another extension makes and throws away, with ours in it, does not end pi", async () => {
+		const rules = [
+			converse(lastUserSays("Say hello."), say("Hello.")),
+			converse(offersTool("nest"), ...Array(3).fill(callTool("nest", {})), say("All nested.")),
+		];
+		await using it = await scene(rules, {
+			extensions: [],
+			settings: { packages: [extensionDir] },
+			agentFiles: { "extensions/nest.ts": NESTS },
+		});
+		const { stdout, stderr, code } = await runPrint({ env: it.env, pi }, "Please nest.");
+		expect({ stdout, stderr, code }).toEqual({ stdout: "All nested.\n", stderr: "", code: 0 });
 	});
 });

@@ -29,7 +29,7 @@ import { sanitize } from "@pi-subagents/progress";
 export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
 	/** Which extension provides a model, if one does. */
 	extensionOfModel: NonNullable<ProcessHost["extensionOfModel"]>;
-	/** The session that is open now. */
+	/** The session that is open now, whose context can be used until the next await. */
 	session(): ExtensionContext | undefined;
 	/** The colours of the user's screen. Throws if no session is open. */
 	theme(): Theme;
@@ -44,26 +44,31 @@ export function createHost(pi: ExtensionAPI): Host {
 	const told = new Set<string>();
 	const manifests = new Map<string, readonly string[]>();
 	const extensions = new Map<string, readonly string[]>();
-	let session: ExtensionContext | undefined;
+	let latest: ExtensionContext | undefined;
 	let wasAsked = false;
+	/** The one way to use the session's context after an await, in a timer or for an event of ours. */
+	const open = () => (latest && isLive(latest) ? latest : undefined);
 	pi.on("session_start", (_event, ctx) => {
-		session = ctx;
+		latest = ctx;
 		wasAsked = hasTrustRequiringProjectResources(ctx.cwd);
 		for (const notice of untold().splice(0)) warn(notice);
 	});
 	pi.on("session_shutdown", () => {
-		session = undefined; // every use of it would throw from now on
+		latest = undefined; // every use of it would throw from now on
 	});
 	const storedTrust = oncePerTurn(trustReader(agentDir), (cwd) => cwd);
 	/**
 	 * The session's own answer covers its directory; any other needs the user's stored yes. Where nothing asked for trust
 	 * when the session began, pi says yes without having asked: that covers nothing that lies deeper or came later.
 	 */
-	const isProjectTrusted = (cwd: string): boolean =>
-		session && wasAsked && isWithin(cwd, realpathSync.native(session.cwd))
+	const isProjectTrusted = (cwd: string): boolean => {
+		const session = open();
+		return session && wasAsked && isWithin(cwd, realpathSync.native(session.cwd))
 			? session.isProjectTrusted()
 			: storedTrust(cwd) === "yes";
+	};
 	const warn = (text: string) => {
+		const session = open();
 		const notice = sanitize(text);
 		if (told.has(notice) || !session) return;
 		told.add(notice);
@@ -74,22 +79,29 @@ export function createHost(pi: ExtensionAPI): Host {
 		agentDir,
 		warn,
 		warnLater: (notice) => {
-			if (session) warn(notice);
+			if (open()) warn(notice);
 			else if (untold().length < MAX_UNTOLD) untold().push(notice);
 		},
 		notify: (notice) => {
+			const session = open();
 			if (session?.hasUI) session.ui.notify(sanitize(notice), "info");
 		},
 		report: warn,
 		events: pi.events,
-		parentSessionId: () => session?.sessionManager.getSessionId(),
-		sessionDir: () => session && stateDir(agentDir, "sessions", session),
-		extensionOfModel: (model) => session && extensionOfModel(pi, session, model),
-		session: () => session,
-		theme: () => open(session).ui.theme,
+		parentSessionId: () => open()?.sessionManager.getSessionId(),
+		sessionDir: () => {
+			const session = open();
+			return session && stateDir(agentDir, "sessions", session);
+		},
+		extensionOfModel: (model) => {
+			const session = open();
+			return session && extensionOfModel(pi, session, model);
+		},
+		session: open,
+		theme: () => required(open()).ui.theme,
 		storedTrust,
 		isProjectTrusted,
-		modelRuntime: () => modelRuntimeOf(session),
+		modelRuntime: () => modelRuntimeOf(open()),
 		parent: (ctx) => ({
 			model: ctx.model && { provider: ctx.model.provider, id: ctx.model.id },
 			thinking: pi.getThinkingLevel(),
@@ -182,14 +194,27 @@ function trustReader(agentDir: string): (cwd: string) => StoredTrust {
 
 const trustOf = (stored: boolean | null): StoredTrust => (stored === null ? "unasked" : stored ? "yes" : "no");
 
-function open(session: ExtensionContext | undefined): ExtensionContext {
+/**
+ * pi makes every use of a context throw once its session was replaced or disposed of. A program that embeds pi, such as
+ * another sub-agent extension that runs ours in its agents, may dispose of a session without having said that it ends.
+ */
+function isLive(ctx: ExtensionContext): boolean {
+	try {
+		void ctx.mode;
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function required(session: ExtensionContext | undefined): ExtensionContext {
 	if (!session) throw new Error("No pi session is open.");
 	return session;
 }
 
 /** The registry's runtime is private, but it alone knows the providers and keys of this session. */
 async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<ModelRuntime> {
-	const registry = open(session).modelRegistry;
+	const registry = required(session).modelRegistry;
 	const shared = (registry as unknown as { runtime?: ModelRuntime }).runtime;
 	if (shared) return shared;
 	const runtime = await ModelRuntime.create();

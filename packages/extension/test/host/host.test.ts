@@ -8,10 +8,34 @@ import { createHost, reopenableDir } from "../../src/host/host.ts";
 function pi() {
 	const handlers = new Map<string, (event: object, ctx: object) => void>();
 	const shown: string[] = [];
-	const ctx = { cwd: tmpdir(), hasUI: true, ui: { notify: (text: string) => shown.push(text) } };
+	let isStale = false;
+	const live = <Value>(value: Value): Value => {
+		if (isStale) throw new Error("This extension ctx is stale");
+		return value;
+	};
+	const ctx = {
+		get cwd() {
+			return live(tmpdir());
+		},
+		get mode() {
+			return live("tui");
+		},
+		get hasUI() {
+			return live(true);
+		},
+		get ui() {
+			return live({ notify: (text: string) => shown.push(text) });
+		},
+		get sessionManager() {
+			return live({ getSessionId: () => "s1" });
+		},
+	};
 	const api = { on: (type: string, handler: () => void) => handlers.set(type, handler), events: {} };
 	const host = createHost(api as unknown as ExtensionAPI);
-	return { host, shown, say: (type: string) => handlers.get(type)?.({ type }, ctx) };
+	const dispose = () => {
+		isStale = true;
+	};
+	return { host, shown, dispose, say: (type: string) => handlers.get(type)?.({ type }, ctx) };
 }
 
 test("what could not be saved of an agent that a reload ended is reported after it", () => {
@@ -29,6 +53,18 @@ test("what could not be saved of an agent that a reload ended is reported after 
 	const next = pi();
 	next.say("session_start");
 	expect([before.shown, next.shown]).toEqual([["at once"], []]);
+});
+
+test("a session that was disposed of without a word counts as closed", () => {
+	const { host, shown, say, dispose } = pi();
+	say("session_start");
+	expect(host.session()?.cwd).toBe(tmpdir());
+	dispose();
+	expect(host.session()).toBeUndefined();
+	expect(host.parentSessionId?.()).toBeUndefined();
+	host.warn("nobody hears this");
+	host.notify("nor this");
+	expect(shown).toEqual([]);
 });
 
 test.each([
