@@ -13,6 +13,8 @@ export interface AppendLogOptions {
 	thread: Pick<FileThread, "take">;
 	/** Whether the directory exists; without it nothing is written or reported here. */
 	hasPlace: Promise<boolean>;
+	/** Whether written lines must survive a power failure. */
+	durable: boolean;
 	/** Called once when something is missing from the file, with the reason. */
 	onLost: Report;
 }
@@ -26,8 +28,6 @@ export class AppendLog {
 	#bytes = 0;
 	#writing: Promise<void> | undefined;
 	#hasLost = false;
-	/** The file may end with half a line. */
-	#isTorn = false;
 
 	constructor(options: AppendLogOptions) {
 		this.#options = options;
@@ -52,9 +52,8 @@ export class AppendLog {
 		return text;
 	}
 
-	/** Not all that was to be written is in the file, which may end with half a line. */
+	/** Not all that was to be written is in the file. */
 	lose(why: string): void {
-		this.#isTorn = true;
 		this.#tellOnce(why);
 	}
 
@@ -73,16 +72,15 @@ export class AppendLog {
 	}
 
 	async #append(): Promise<void> {
-		const { path, thread } = this.#options;
+		const { path, thread, durable } = this.#options;
 		let bytes = 0;
 		const [fault] = await thread.take(() => {
 			const batch = this.#lines.splice(0).join("");
 			bytes = Buffer.byteLength(batch);
-			return [{ does: "append", path, text: this.#isTorn ? `\n${batch}` : batch }];
+			return [{ does: "append", path, text: batch, durable }];
 		});
 		this.#bytes -= bytes;
-		this.#isTorn = false; // tried again with the next batch: space may become free
-		if (fault !== undefined) this.lose(fault);
+		if (fault !== undefined) this.lose(fault); // the next batch is tried: space may become free
 	}
 
 	#tellOnce(why: string): void {

@@ -1,7 +1,6 @@
 /** The file operations of a run, as plain data that can be sent to another thread. */
 import { randomUUID } from "node:crypto";
 import {
-	appendFileSync,
 	closeSync,
 	existsSync,
 	fsyncSync,
@@ -16,8 +15,9 @@ import { basename, join } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { hasNoLinks, UNFINISHED } from "./create.ts";
+import { appendLinesSync } from "./line-file.ts";
 import { newestFile } from "./newest-file.ts";
-import { openPlainSync, readPlainSync } from "./plain-file.ts";
+import { readPlainSync } from "./plain-file.ts";
 
 export type FileStep =
 	/** Fails if it exists. */
@@ -30,7 +30,8 @@ export type FileStep =
 	| { does: "share"; path: string; text: string }
 	/** Another name for the newest file of a directory; a copy, where that cannot be. Nothing if there is none. */
 	| { does: "share_newest"; dir: string; path: string }
-	| { does: "append"; path: string; text: string }
+	/** Lines, after half a line that an earlier step left on a full disk, too. */
+	| { does: "append"; path: string; text: string; durable: boolean }
 	/** As `createWhole`. An existing file is not an error. */
 	| { does: "publish"; path: string; text: string; isDurable: boolean };
 
@@ -77,19 +78,10 @@ function take(step: FileStep): void {
 			shareNewest(step.dir, step.path);
 			break;
 		case "append":
-			append(step.path, step.text);
+			appendLinesSync(step.path, step.text, step);
 			break;
 		case "publish":
 			publish(step);
-	}
-}
-
-function append(path: string, text: string): void {
-	const file = openPlainSync(path, { use: "append" });
-	try {
-		appendFileSync(file, text);
-	} finally {
-		closeSync(file);
 	}
 }
 

@@ -5,17 +5,7 @@
  * open it could be replaced; its permissions and times are changed there, too, since by a path they would be changed
  * through a link. `scripts/file-access.mjs` keeps the other ways out of the packages.
  */
-import {
-	closeSync,
-	constants,
-	fchmodSync,
-	fstatSync,
-	lstatSync,
-	openSync,
-	readSync,
-	statSync,
-	writeSync,
-} from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, lstat, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, ifMissing } from "../base/error-code.ts";
@@ -37,7 +27,7 @@ export const MAX_GROWING_BYTES = 1024 * 1024 * 1024;
 const WITHOUT_WAITING = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const USES = {
 	read: constants.O_RDONLY,
-	append: constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+	append: constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, // also read: whether it ends with half a line
 	write: constants.O_WRONLY | constants.O_CREAT,
 } as const;
 const OWN_MODE = 0o600;
@@ -122,27 +112,6 @@ export function readPlainSync(
 			read = readSync(descriptor, bytes, length, bytes.length - length, length);
 		}
 		return bytes.subarray(0, length);
-	} finally {
-		closeSync(descriptor);
-	}
-}
-
-/** Appends to a file that only the user may read. Rejects if it is not a regular file. */
-export async function appendPlain(path: string, text: string): Promise<void> {
-	const file = await openPlain(path, { use: "append" });
-	try {
-		await file.appendFile(text);
-	} finally {
-		await file.close();
-	}
-}
-
-/** The same, synchronous: when this returns, a reader finds the text even if this process is killed. */
-export function appendPlainSync(path: string, text: string): void {
-	const descriptor = openPlainSync(path, { use: "append" });
-	try {
-		const bytes = Buffer.from(text);
-		for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
 	} finally {
 		closeSync(descriptor);
 	}

@@ -1,6 +1,6 @@
 /** Orders to a run in its own process, from any program of the user: lines in its control file. */
 import { join } from "node:path";
-import { appendPlain } from "../files/plain-file.ts";
+import { appendLines } from "../files/line-file.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import type { ControlLine } from "../runs/format/lines.ts";
 import { readMeta } from "../runs/read.ts";
@@ -23,9 +23,9 @@ export function stopRun(dir: string, reason: string): Promise<void> {
 	return send(dir, { type: "abort", stop: { by: "user", reason } });
 }
 
-/** Begins with a line break: another writer may have left half a line. */
+/** The session that watches the run writes there, too. */
 async function send(dir: string, line: ControlLine): Promise<void> {
-	await appendPlain(await controlOf(dir), `\n${JSON.stringify(line)}\n`);
+	await appendLines(await controlOf(dir), `${JSON.stringify(line)}\n`, { durable: false, isShared: true });
 }
 
 /** What is said to a run elsewhere is sent from the copy of its directory; a wrapper here reads beside its records. */

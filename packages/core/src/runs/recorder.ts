@@ -190,7 +190,13 @@ class RecordedRun {
 
 	#log(name: "events" | "transcript"): AppendLog {
 		const onLost = (what: string) => void this.#lost.push(what);
-		return new AppendLog({ path: this.#path(name), thread: fileThread, hasPlace: this.#opened, onLost });
+		return new AppendLog({
+			path: this.#path(name),
+			thread: fileThread,
+			hasPlace: this.#opened,
+			durable: false,
+			onLost,
+		});
 	}
 
 	/** Records what could not be written. Returns why nothing could be, if the first step failed. */

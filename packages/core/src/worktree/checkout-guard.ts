@@ -5,7 +5,7 @@
 import { sanitize } from "@pi-subagents/progress";
 import { gitRefusal } from "../file-guards/git-guard.ts";
 import { leadsInto, pathAsPiReadsIt } from "../file-guards/path-guard.ts";
-import { appendPlain } from "../files/plain-file.ts";
+import { appendLines } from "../files/line-file.ts";
 import type { Confinement } from "../model/schema/spec.ts";
 import { type CheckoutState, checkoutState, differences, flagsFile, LOOK_MS, recordsOf } from "./checkout-state.ts";
 import { type Git, gitWith } from "./git.ts";
@@ -37,7 +37,7 @@ export function createCheckoutGuard(
 ): FileGuard {
 	const { root, watches } = checkout;
 	const running = new Map<string, { command: string; states: (CheckoutState | undefined)[] }>();
-	const flag = (text: string) => appendPlain(flagsFile(checkout), `${text}\n`);
+	const flag = (text: string) => appendLines(flagsFile(checkout), `${text}\n`, { durable: false });
 	/** One timeout is enough: all commands of the agent wait for this. */
 	const unwatched = new Set<string>();
 	const lookAt = async (path: string): Promise<CheckoutState | undefined> => {

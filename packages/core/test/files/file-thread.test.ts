@@ -25,7 +25,7 @@ test("everything is done in the order in which it was asked, and nobody else may
 	const lines = Array.from({ length: 200 }, (_, index) => `${index}\n`);
 	const asked = [
 		at.thread.take(opening),
-		...lines.map((text) => at.thread.take([{ does: "append", path: at.path("run", "log"), text }])),
+		...lines.map((text) => at.thread.take([{ does: "append", path: at.path("run", "log"), text, durable: false }])),
 	];
 	expect((await Promise.all(asked)).flat()).toEqual(Array.from({ length: 202 }, () => undefined));
 	expect(await readFile(at.path("run", "log"), "utf8")).toBe(`one\n${lines.join("")}`);
@@ -77,8 +77,8 @@ test("a step that fails says why, and the others are taken", async () => {
 	await writeFile(at.path("there"), "theirs");
 	const faults = await at.thread.take([
 		{ does: "create", path: at.path("there"), text: "ours" },
-		{ does: "append", path: at.path("missing", "log"), text: "x" },
-		{ does: "append", path: "/dev/null", text: "x" },
+		{ does: "append", path: at.path("missing", "log"), text: "x\n", durable: false },
+		{ does: "append", path: "/dev/null", text: "x", durable: false },
 		{ does: "create", path: at.path("new"), text: "ours" },
 	]);
 	expect(faults).toEqual([
@@ -98,12 +98,12 @@ test("a directory is made with those above it, for nobody else, and may be there
 	await writeFile(at.path("file"), "theirs");
 	const within = (...names: string[]): FileStep[] => [
 		{ does: "mkdirs", path: at.path(...names) },
-		{ does: "append", path: at.path(...names, "log"), text: "x" },
+		{ does: "append", path: at.path(...names, "log"), text: "x\n", durable: false },
 	];
 	expect(await at.thread.take(within("above", "below"))).toEqual([undefined, undefined]);
 	expect(await at.thread.take(within("above", "below"))).toEqual([undefined, undefined]);
 	expect((await stat(at.path("above", "below"))).mode & 0o777).toBe(0o700);
-	expect(await readFile(at.path("above", "below", "log"), "utf8")).toBe("xx");
+	expect(await readFile(at.path("above", "below", "log"), "utf8")).toBe("x\nx\n");
 	expect(await at.thread.take(within("file"))).toEqual([expect.stringMatching(/^EEXIST/)]);
 });
 
@@ -146,7 +146,7 @@ test("what does not fit into one message is made when that has been answered, an
 	const taken = Array.from({ length: 100 }, (_, index) =>
 		at.thread.take(() => {
 			made.push(index);
-			return [{ does: "append", path: at.path("log"), text: `${index}\n` }];
+			return [{ does: "append", path: at.path("log"), text: `${index}\n`, durable: false }];
 		}),
 	);
 	const all = at.thread.hurry(Promise.all(taken));

@@ -7,8 +7,8 @@ import { describe, expect, test } from "vitest";
 import { replaceWhole } from "../../src/files/create.ts";
 import { takeSteps } from "../../src/files/file-steps.ts";
 import { GrowingFile } from "../../src/files/growing-file.ts";
+import { appendLines, appendLinesSync } from "../../src/files/line-file.ts";
 import {
-	appendPlain,
 	copyPlain,
 	hideDirectory,
 	hideFile,
@@ -39,7 +39,8 @@ const LINKED_READERS: [string, (path: string) => unknown][] = [
 ];
 
 const APPENDERS: [string, (path: string) => unknown][] = [
-	["appendPlain", (path) => appendPlain(path, "more\n")],
+	["LineFile", (path) => appendLinesSync(path, "more\n", { durable: true })],
+	["appendLines", (path) => appendLines(path, "more\n", { durable: false })],
 	[
 		"openPlainSync",
 		(path) => {
@@ -52,7 +53,7 @@ const APPENDERS: [string, (path: string) => unknown][] = [
 		"GrowingFile",
 		(path) => {
 			const lost: string[] = [];
-			const file = new GrowingFile({ path, onLost: (why) => void lost.push(why) });
+			const file = new GrowingFile({ path, durable: false, onLost: (why) => void lost.push(why) });
 			const isWritten = file.append("more\n");
 			file.close();
 			if (!isWritten) throw new Error(lost.join());
@@ -61,7 +62,7 @@ const APPENDERS: [string, (path: string) => unknown][] = [
 	[
 		"the file thread",
 		(path) => {
-			const [fault] = takeSteps([{ does: "append", path, text: "more\n" }]);
+			const [fault] = takeSteps([{ does: "append", path, text: "more\n", durable: false }]);
 			if (fault !== undefined) throw new Error(fault);
 		},
 	],

@@ -152,3 +152,23 @@ test("a file that cannot be read is reported once", async () => {
 	await flush();
 	expect(reports).toEqual([expect.stringContaining(path)]);
 });
+
+test("a line that its reader cannot handle is reported, and the others are delivered once", async () => {
+	const path = await tempPath("log");
+	await writeFile(path, "one\ntwo\nthree\n");
+	const lines: string[] = [];
+	const reports: string[] = [];
+	const follower = followLines(
+		path,
+		(line) => {
+			if (line === "two") throw new Error("no number");
+			lines.push(line);
+		},
+		{ clock: handClock(), report: (message) => void reports.push(message) },
+	);
+	onTestFinished(() => follower.close());
+	await follower.flush();
+	await follower.flush();
+	expect(lines).toEqual(["one", "three"]);
+	expect(reports).toEqual([`A line in ${path} could not be handled: no number`]);
+});

@@ -353,7 +353,8 @@ describe("a disk that does not do its part", () => {
 		const lost: string[] = [];
 		const disk = Promise.withResolvers<boolean>();
 		const thread = new FileThread();
-		const log = new AppendLog({ path, thread, hasPlace: disk.promise, onLost: (what) => void lost.push(what) });
+		const onLost = (what: string) => void lost.push(what);
+		const log = new AppendLog({ path, thread, hasPlace: disk.promise, durable: false, onLost });
 		const megabyte = "x".repeat(1024 * 1024 - 1);
 		for (let count = 0; count < 40; count++) log.add(megabyte);
 		disk.resolve(true);

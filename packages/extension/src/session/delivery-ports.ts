@@ -1,9 +1,9 @@
 /** The ports of delivery over pi: its session file, its messages and its session events. */
-import { closeSync, fstatSync, readSync, statfsSync, writeSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { messageOf } from "@pi-subagents/core";
-import { codeOf, openPlainSync, readPlain } from "@pi-subagents/core/files";
+import { codeOf, endHalfLine, readPlain } from "@pi-subagents/core/files";
 import {
 	type Messenger,
 	NOTIFICATION,
@@ -38,7 +38,7 @@ export function createSessionLog(pi: ExtensionAPI, host: Pick<Host, "session" | 
 			const file = manager()?.getSessionFile();
 			if (refused !== undefined && isHeld && !hasRoom(file)) throw refused;
 			try {
-				if (refused !== undefined) endLine(file);
+				if (refused !== undefined) endHalfLineIn(file);
 				pi.appendEntry(customType, data);
 				refused = undefined;
 			} catch (error) {
@@ -95,32 +95,9 @@ const MAX_SESSION_BYTES = 500 * 1024 * 1024;
 /** The user may have named a link with `--session`. */
 const SESSION = { followsLinks: true } as const;
 
-/** If a full disk took half a line, pi would append the next entry to it and could read neither. */
-function endLine(file: string | undefined): void {
-	if (file === undefined || !isTorn(file)) return;
-	const descriptor = openPlainSync(file, { ...SESSION, use: "append" });
-	try {
-		writeSync(descriptor, "\n");
-	} finally {
-		closeSync(descriptor);
-	}
-}
-
-function isTorn(file: string): boolean {
-	let descriptor: number;
-	try {
-		descriptor = openPlainSync(file, SESSION);
-	} catch (error) {
-		if (codeOf(error) === "ENOENT") return false; // pi has not written it yet
-		throw error;
-	}
-	try {
-		const last = Buffer.from("\n");
-		readSync(descriptor, last, { position: Math.max(0, fstatSync(descriptor).size - 1) });
-		return last.toString() !== "\n";
-	} finally {
-		closeSync(descriptor);
-	}
+/** Otherwise pi would append the next entry to what a full disk left of the last one, and could read neither. */
+function endHalfLineIn(file: string | undefined): void {
+	if (file !== undefined) endHalfLine(file, SESSION);
 }
 
 export function createMessenger(

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
 import { controlPath, RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
-import { readPlain } from "@pi-subagents/core/files";
+import { BytesFollower, readPlain } from "@pi-subagents/core/files";
 import {
 	checkedResult,
 	claimRun,
@@ -18,7 +18,6 @@ import {
 	releaseRun,
 } from "@pi-subagents/core/runs";
 import { packWork } from "../git/far-repository.ts";
-import { ByteTail } from "../link/byte-tail.ts";
 import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
 
 export interface FarRunOptions {
@@ -50,7 +49,7 @@ export class FarRun {
 	readonly #processes: RunProcesses;
 	readonly #clock: Clock;
 	readonly #giveUpAt: number;
-	#tail: ByteTail | undefined;
+	#tail: BytesFollower | undefined;
 	#nextProbeAt = 0;
 	#hasWrapper = false;
 	#hasSeenResult = false;
@@ -91,7 +90,7 @@ export class FarRun {
 	#begin(): void {
 		const { dir, marks, clock, report, send } = this.#options;
 		const names = new Map<string, GrowingName>(GROWING.map((name) => [RUN_FILES[name], name]));
-		this.#tail = new ByteTail({
+		this.#tail = new BytesFollower({
 			dir,
 			clock,
 			report,

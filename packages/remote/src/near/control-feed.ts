@@ -3,8 +3,8 @@
  * copy ends. However often a machine says that, and whether it answers or not, one message is on its way at a time.
  */
 import { type Clock, messageOf, type Report } from "@pi-subagents/core";
+import { BytesFollower } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
-import { ByteTail } from "../link/byte-tail.ts";
 import { Disconnected, type Link } from "../link/link.ts";
 
 export interface ControlFeedOptions {
@@ -18,7 +18,7 @@ export interface ControlFeedOptions {
 
 export class ControlFeed {
 	readonly #options: ControlFeedOptions;
-	#tail: ByteTail | undefined;
+	#tail: BytesFollower | undefined;
 	/** Where to begin next. */
 	#from = 0;
 	/** What is on its way is waited for. */
@@ -47,11 +47,11 @@ export class ControlFeed {
 		this.#tail?.close();
 	}
 
-	#begin(from: number): ByteTail {
+	#begin(from: number): BytesFollower {
 		const { dir, key, link, clock, report } = this.#options;
 		/** The beginning of a line whose end was not read yet: a part of a character cannot be sent as text. */
 		let begun = Buffer.alloc(0);
-		return new ByteTail({
+		return new BytesFollower({
 			dir,
 			clock,
 			report: () => undefined, // the next connection sends it

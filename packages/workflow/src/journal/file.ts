@@ -1,8 +1,7 @@
 /** The journal as a file beside the runs: read whole when a workflow is resumed, then only appended to. */
-import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@pi-subagents/core";
-import { isMissing, openPlainSync, readPlainSync } from "@pi-subagents/core/files";
+import { isMissing, LineFile, readPlainSync } from "@pi-subagents/core/files";
 import { type JournalEvent, parseJournal } from "./events.ts";
 
 /** Where the engine records what happened. */
@@ -29,18 +28,16 @@ const MAX_BYTES = 256 * 1024 * 1024;
  * gap would let a finished agent run again.
  */
 export function fileJournal(path: string, warn: (notice: string) => void): Journal {
-	let file: number | undefined;
-	/** An earlier process left a partial line. */
-	let isTorn = false;
+	// Not synced, which would delay every call: an agent whose line a power failure takes runs again.
+	const file = new LineFile(path, { durable: false });
 	let hasWarned = false;
-	/** Lines; the beginning of the first may already be written. */
-	const unwritten: Buffer[] = [];
+	/** Lines that are not in the file. */
+	const unwritten: string[] = [];
 	const write = () => {
 		try {
-			file ??= openPlainSync(path, { use: "append" });
-			for (let line = unwritten[0]; line; line = unwritten[0]) {
-				const rest = line.subarray(writeSync(file, line));
-				unwritten.splice(0, 1, ...(rest.length > 0 ? [rest] : []));
+			for (let line = unwritten[0]; line !== undefined; line = unwritten[0]) {
+				file.append(line);
+				unwritten.shift();
 			}
 		} catch (error) {
 			if (!hasWarned)
@@ -52,19 +49,15 @@ export function fileJournal(path: string, warn: (notice: string) => void): Journ
 	};
 	return {
 		read() {
-			const text = textOf(path);
-			isTorn = text !== "" && !text.endsWith("\n");
-			return parseJournal(text);
+			return parseJournal(textOf(path));
 		},
 		append(event) {
-			unwritten.push(Buffer.from(`${isTorn ? "\n" : ""}${JSON.stringify(event)}\n`));
-			isTorn = false;
+			unwritten.push(`${JSON.stringify(event)}\n`);
 			write();
 		},
 		close() {
 			if (unwritten.length > 0) write();
-			if (file !== undefined) closeSync(file);
-			file = undefined;
+			file.close();
 		},
 	};
 }

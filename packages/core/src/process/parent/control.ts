@@ -1,5 +1,6 @@
 /** What a watcher sends to the wrapper of a run: lines in a file, in order. */
-import { appendPlain, appendPlainSync, readPlain } from "../../files/plain-file.ts";
+import { appendLines, appendLinesSync } from "../../files/line-file.ts";
+import { readPlain } from "../../files/plain-file.ts";
 import type { Limits } from "../../model/schema/spec.ts";
 import type { ControlLine } from "../../runs/format/lines.ts";
 import { parseControl } from "../../runs/read.ts";
@@ -12,12 +13,9 @@ export class Control {
 	/** The path, once its directory exists. */
 	#known: string | undefined;
 	#last: Promise<void>;
-	/** Whether the last line may be incomplete: it must not corrupt the next. */
-	#isBroken: boolean;
 
 	/** Lines wait until there can be a file. If that is never, they are lost. */
-	constructor(path: Promise<string>, { isContinued }: { isContinued: boolean }) {
-		this.#isBroken = isContinued;
+	constructor(path: Promise<string>) {
 		this.#path = path.then((known) => {
 			this.#known = known;
 			return known;
@@ -39,7 +37,7 @@ export class Control {
 	sendNow(line: ControlLine): Promise<void> {
 		if (this.#known === undefined) return this.send(line);
 		try {
-			appendPlainSync(this.#known, `\n${JSON.stringify(line)}\n`); // another line may be half written
+			appendLinesSync(this.#known, textOf(line), HOW);
 			return Promise.resolve();
 		} catch (error) {
 			return Promise.reject(error);
@@ -47,10 +45,7 @@ export class Control {
 	}
 
 	async #append(line: ControlLine): Promise<void> {
-		const text = `${this.#isBroken ? "\n" : ""}${JSON.stringify(line)}\n`;
-		this.#isBroken = true;
-		await appendPlain(await this.#path, text);
-		this.#isBroken = false;
+		await appendLines(await this.#path, textOf(line), HOW);
 	}
 }
 
@@ -68,6 +63,13 @@ export async function readSaid(path: string): Promise<Said> {
 	const replied = new Set(lines.flatMap((line) => (line && "id" in line && line.type !== "watch" ? line.id : [])));
 	const granted = lines.findLast((line) => line?.type === "pass" && line.limits !== undefined);
 	return { replied, ...(granted?.type === "pass" && granted.limits ? { granted: granted.limits } : {}) };
+}
+
+/** Earlier watchers and the command line write there, too. After a power failure there is no wrapper to obey. */
+const HOW = { durable: false, isShared: true } as const;
+
+function textOf(line: ControlLine): string {
+	return `${JSON.stringify(line)}\n`;
 }
 
 const ignore = (): void => undefined;

@@ -99,7 +99,7 @@ export class DetachedRun implements Run {
 		this.settled = this.#outcome.promise;
 		this.#dirOpened.promise.catch(() => undefined); // awaited by those who need it
 		this.#controlOpened.promise.catch(() => undefined);
-		this.#control = new Control(this.#controlOpened.promise, { isContinued: !source.start });
+		this.#control = new Control(this.#controlOpened.promise);
 		this.#replies = new Replies({
 			ask,
 			askUser: ui?.ask,

@@ -92,6 +92,6 @@ export class RunLog {
 			if (name !== RUN_FILES.events) this.say({ type: "notice", text: `Not everything is kept. ${what}` });
 		};
 		const path = join(this.#options.dir, name);
-		return new GrowingFile({ path, onLost, ...defined({ maxBytes }) });
+		return new GrowingFile({ path, onLost, durable: false, ...defined({ maxBytes }) });
 	}
 }

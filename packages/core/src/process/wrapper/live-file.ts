@@ -2,11 +2,11 @@
  * `live.jsonl`: what the child is writing, for an owner that asked for it. The file starts over when it gets long and
  * is deleted with the last watch. Nothing depends on it, so an error only ends the watch.
  */
-import { closeSync, ftruncateSync, rmSync, writeSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, type Report } from "../../base/best-effort.ts";
 import type { LiveText } from "../../conversation/live-text.ts";
-import { openPlainSync } from "../../files/plain-file.ts";
+import { LineFile } from "../../files/line-file.ts";
 import type { LivePiece } from "../../model/live-piece.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
 import type { LiveLine } from "../../runs/format/lines.ts";
@@ -24,7 +24,8 @@ const MAX_BYTES = 256 * 1024;
 export class LiveFile {
 	readonly #options: LiveFileOptions;
 	readonly #path: string;
-	#descriptor: number | undefined;
+	/** While it is written. */
+	#file: LineFile | undefined;
 	#bytes = 0;
 	#stop: (() => void) | undefined;
 
@@ -53,15 +54,15 @@ export class LiveFile {
 				this.#startOver();
 				void this.#endWithoutOwner();
 			}
-			if (this.#descriptor === undefined) return;
-			writeSync(this.#descriptor, bytes); // what is left of half a line is skipped by readers
+			if (!this.#file) return;
+			this.#file.append(bytes);
 			this.#bytes += bytes.length;
 		});
 	}
 
 	#startOver(): void {
-		this.#descriptor ??= openPlainSync(this.#path, { use: "append" });
-		ftruncateSync(this.#descriptor, 0);
+		this.#file ??= new LineFile(this.#path, { durable: false });
+		this.#file.startOver();
 		this.#bytes = 0;
 	}
 
@@ -71,10 +72,10 @@ export class LiveFile {
 	}
 
 	#remove(): void {
-		if (this.#descriptor === undefined) return;
-		const descriptor = this.#descriptor;
-		this.#descriptor = undefined;
-		closeSync(descriptor);
+		if (!this.#file) return;
+		const file = this.#file;
+		this.#file = undefined;
+		file.close();
 		rmSync(this.#path, { force: true });
 	}
 

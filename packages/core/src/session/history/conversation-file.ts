@@ -80,7 +80,7 @@ class ConversationFile {
 		const last = this.#waiting.at(-1);
 		// In one step: a later one would run even if this fails.
 		if (last && "text" in last) last.text += text;
-		else this.#add({ does: "append", path: this.#options.path, text });
+		else this.#add({ does: "append", path: this.#options.path, text, durable: false });
 	}
 
 	async written(): Promise<void> {

@@ -68,8 +68,8 @@ describe("what a run asks", () => {
 			},
 		});
 		const replies = async () => {
-			const lines = (await readFile(dir.file("control"), "utf8")).split("\n");
-			return lines.slice(2, -1).map((line) => JSON.parse(line));
+			const lines = (await readFile(dir.file("control"), "utf8")).split("\n").filter((line) => line !== "");
+			return lines.slice(2).map((line) => JSON.parse(line));
 		};
 		await expect.poll(replies).toHaveLength(2);
 		expect((await replies()).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
