@@ -2,7 +2,7 @@
  * Limits of the user in real pi: a settings file, or a limit in it, that is not understood refuses every launch, wherever
  * it comes from, until it is fixed. pi starts, and everything that launches nothing works.
  */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
 	callTool,
@@ -13,12 +13,14 @@ import {
 	offersTool,
 	otherwise,
 	type PiRpc,
+	runPrint,
 	say,
 	startRpc,
 	until,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { isScout, type Scene, scene, scoutSays } from "../../support/scene.ts";
+import { trust } from "../../support/hostile/hostile-repository.ts";
+import { isScout, parentSays, type Scene, scene, scoutSays } from "../../support/scene.ts";
 import { script } from "../../support/workflows.ts";
 
 /** What else can be read of the file counts, so the model has all tools. */
@@ -34,6 +36,9 @@ const caller = `export default (pi) => {
 		pi.events.emit("subagents:rpc:spawn", { version: 2, requestId, type: "repo-scout", prompt: "Dig." });
 	} });
 };`;
+
+const own = (fields: string) =>
+	`---\nname: own\ndescription: digs\nmodel: fake/fake-1\ntools: read\n${fields}\n---\nYou dig.\n`;
 
 const scout = { subagent_type: "repo-scout", prompt: "Dig.", description: "dig" };
 const run = script('return agent("Dig.", { agentType: "repo-scout" })');
@@ -137,5 +142,32 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await settle(it, { maxDepth: 1 });
 		await rpc.prompt("First");
 		expect(scouts(it)).toBe(1);
+	});
+});
+
+describe.each(await gatePis())("pi $version", (pi) => {
+	test.each([
+		["settings that it trusts", { agentOverrides: { own: { idle_timeout: 0, max_turns: 0 } } }, {}],
+		["preset of the same name, untrusted", undefined, { ".pi/subagents/own.md": own("idle_timeout: 0\nmax_turns: 0") }],
+	])("a project lifts no limit of the user's settings: by %s", async (_how, settings, files) => {
+		await using it = await scene(
+			[parentSays(callTool("subagent", { preset: "own", task: "Dig." }), say("Heard.")), otherwise(say("Dug."))],
+			{
+				agentFiles: { "agents/own.md": own("") },
+				files: { ...(settings && { ".pi/subagents.json": JSON.stringify(settings) }), ...files },
+			},
+		);
+		const [seen, hook] = [join(it.env.root, "spec.json"), join(it.env.root, "hook.cjs")];
+		await writeFile(
+			hook,
+			`require("fs").writeFileSync(${JSON.stringify(seen)}, require("fs").readFileSync(0)); console.log('{"refuse":"seen"}')`,
+		);
+		const limits = { idleTimeoutMinutes: 1, defaultMaxTurns: 5, hooks: { before_launch: [process.execPath, hook] } };
+		await writeFile(join(it.env.agentDir, "subagents.json"), JSON.stringify(limits));
+		if (settings) await trust(it.env);
+		const { stderr } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		const spec = JSON.parse(await readFile(seen, "utf8"));
+		expect(spec.limits).toMatchObject({ idleTimeoutMs: 60_000, maxTurns: 5 });
+		expect(stderr).toMatch(/asks for more than your own settings (or preset )?allow: `max_turns`, `idle_timeout`/);
 	});
 });

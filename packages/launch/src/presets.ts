@@ -1,5 +1,5 @@
 /** The presets of a directory, read at every call, with the problems to report to the user. */
-import { AgentError, nearest, quoted, visibleName } from "@pi-subagents/core";
+import { AgentError, defined, nearest, quoted, visibleName } from "@pi-subagents/core";
 import type {
 	Catalogue,
 	JoinedOverride,
@@ -14,6 +14,7 @@ import { coalesce } from "./coalesce.ts";
 import { loadPresets } from "./presets.lazy.ts";
 import type { RegisteredPresets } from "./runtime-presets.ts";
 import type { Config } from "./settings/config.ts";
+import { heldBy, ownLimits, ownPlace } from "./settings/own-limits.ts";
 
 export interface Presets {
 	/** Those that can be started, by name. */
@@ -245,10 +246,33 @@ function matches(word: string, presets: readonly Preset[]): string[] {
 }
 
 /**
+ * What counts instead of a preset's own fields: what the settings say about it, and the user's limits where a project
+ * asks for more.
+ */
+function overrideOf(preset: Preset, config: Config, library: Library): PresetOverride {
+	const limits = ownLimits(config.users);
+	const said = overrideIn(preset, config, limits, library);
+	if (!preset.source.inProject) return said;
+	const held = withoutThose(heldBy(limits, preset), said.fields);
+	if (Object.keys(held).length === 0) return said;
+	return { ...said, fields: { ...held, ...said.fields }, notes: [...said.notes, heldPreset(preset, held, library)] };
+}
+
+/** A field that the settings give it was joined with the user's already. */
+function withoutThose(held: PresetFields, said: PresetFields): PresetFields {
+	return Object.fromEntries(Object.entries(held).filter(([key]) => !Object.hasOwn(said, key)));
+}
+
+/**
  * Names in settings are as careless about case as those in calls; a plain lookup would also find `constructor`. Most
  * presets have no entry, and then what reads one need not be loaded.
  */
-function overrideOf(preset: Preset, { overrides }: Config, library: Library): PresetOverride {
+function overrideIn(
+	preset: Preset,
+	{ overrides, users }: Config,
+	{ worktree, ...limits }: PresetFields,
+	library: Library,
+): PresetOverride {
 	const { name } = preset;
 	const found = overrides.flatMap(({ entries, ...layer }) =>
 		Object.entries(entries)
@@ -257,9 +281,13 @@ function overrideOf(preset: Preset, { overrides }: Config, library: Library): Pr
 	);
 	if (found.length === 0) return NO_OVERRIDE;
 	const isUsers = preset.source.kind === "global";
-	const { fields, held } = library.joinOverrides(found, isUsers ? limitsOf(preset) : {});
+	const own: PresetFields = { ...limits, ...ownPlace(users), ...(isUsers ? limitsOf(preset) : {}) };
+	const { fields, held } = library.joinOverrides(found, own);
+	// Not joined part by part: the whole of it is the user's or the project's.
+	const isUsersOwn = own.worktree ?? found.some((layer) => !layer.isProjects && layer.fields.worktree);
+	const setup = isUsersOwn ? {} : heldBy(defined({ worktree }), defined({ worktree: fields.worktree }));
 	return {
-		fields,
+		fields: { ...fields, ...setup },
 		faults: found.flatMap(({ faults, key, path, lineOf }) =>
 			faults.map((fault) => {
 				const line = lineOf(key, fault.key);
@@ -268,7 +296,7 @@ function overrideOf(preset: Preset, { overrides }: Config, library: Library): Pr
 			}),
 		),
 		isRefused: found.some(({ isRefused }) => isRefused),
-		notes: notesOn(preset, held),
+		notes: notesOn(preset, setup.worktree ? [...held, "worktree"] : held),
 	};
 }
 
@@ -287,6 +315,11 @@ function notesOn({ name }: Preset, held: JoinedOverride["held"]): string[] {
 	return [
 		`agentOverrides.${sanitize(name)} of this project asks for more than your own settings or preset allow: ${fields}. Yours count.`,
 	];
+}
+
+function heldPreset({ name }: Preset, held: PresetFields, library: Library): string {
+	const fields = library.fields.filter(({ key }) => Object.hasOwn(held, key)).map((field) => `\`${field.name}\``);
+	return `This project's preset "${sanitize(name)}" asks for more than your own settings allow: ${fields.join(", ")}. Yours count.`;
 }
 
 function placed({ path, line, message }: Pick<Problem, "path" | "line" | "message">): string {

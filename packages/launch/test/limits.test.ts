@@ -1,6 +1,8 @@
 /** Limits that the user wrote down hold: what is not understood refuses a launch, and a project never widens them. */
-import { rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { launching } from "./fixture.ts";
 
@@ -90,5 +92,85 @@ describe("what the settings say about a preset", () => {
 		const entry = { agentOverrides: { clerk: { tools: "read", max_turns: 9 } } };
 		await writeFile(join(it.agentDir, "settings.json"), JSON.stringify({ subagents: entry }));
 		expect(await it.resolve()).toMatchObject({ tools: ["read"], limits: { maxTurns: 5 } });
+	});
+});
+
+describe("what the user's own settings limit", () => {
+	const settings = { idleTimeoutMinutes: 1, defaultMaxTurns: 5 };
+	const LIFTED = "idle_timeout: 0\nmax_turns: 0";
+	const held = { idleTimeoutMs: 60_000, maxTurns: 5 };
+	/** With a preset `own` of the user's. */
+	const withOwn = async (fields: string, given: Parameters<typeof launching>[0]) => {
+		const it = await launching(given);
+		await mkdir(join(it.agentDir, "agents"));
+		await writeFile(join(it.agentDir, "agents", "own.md"), `---\ndescription: The user's.\n${fields}\n---\nWork.\n`);
+		return it;
+	};
+
+	test.each(["yes", "unasked"] as const)(
+		"a project's preset does not lift, and the user is told (trust: %s)",
+		async (trust) => {
+			const told: string[] = [];
+			const lends = { warn: (notice: string) => void told.push(notice) };
+			for (const fields of [LIFTED, "idle_timeout: 20h\nmax_turns: 1000"]) {
+				const it = await launching({ settings, fields, trust, lends });
+				expect((await it.resolve()).limits).toMatchObject(held);
+			}
+			expect(told).toContain(
+				'This project\'s preset "clerk" asks for more than your own settings allow: `max_turns`, `idle_timeout`. Yours count.',
+			);
+			const less = await launching({ settings, fields: "idle_timeout: 30s\nmax_turns: 3", trust });
+			expect((await less.resolve()).limits).toMatchObject({ idleTimeoutMs: 30_000, maxTurns: 3 });
+		},
+	);
+
+	test.each(["own", "clerk", "Explore"])("a project's settings do not lift for the preset %s", async (preset) => {
+		const told: string[] = [];
+		const entry = { idle_timeout: 0, max_turns: 1_000, runner: "tmux" };
+		const it = await withOwn("", {
+			settings: { ...settings, runner: "process" },
+			projects: { agentOverrides: { [preset]: entry } },
+			lends: { warn: (notice) => void told.push(notice) },
+		});
+		const spec = await it.resolve({ preset });
+		expect(spec).toMatchObject({ limits: held, runner: "process" });
+		expect(told).toContain(
+			`agentOverrides.${preset} of this project asks for more than your own settings or preset allow: \`max_turns\`, \`idle_timeout\`, \`runner\`. Yours count.`,
+		);
+	});
+
+	test("the user's own presets and settings for a preset do", async () => {
+		const own = await withOwn(LIFTED, { settings });
+		expect((await own.resolve({ preset: "own" })).limits).not.toHaveProperty("maxTurns");
+		expect((await own.resolve({ preset: "own" })).limits).not.toHaveProperty("idleTimeoutMs");
+		const said = await launching({
+			settings: { ...settings, agentOverrides: { clerk: { max_turns: 9 } } },
+			fields: LIFTED,
+		});
+		expect((await said.resolve()).limits).toMatchObject({ maxTurns: 9, idleTimeoutMs: 60_000 });
+	});
+
+	test("a default is none, nor is what only the project's settings say", async () => {
+		const it = await launching({ projects: { defaultMaxTurns: 3 }, fields: "max_turns: 50\nidle_timeout: 0" });
+		expect((await it.resolve()).limits).toMatchObject({ maxTurns: 50 });
+	});
+
+	test("the time for setting up a worktree does not grow in a project's preset or settings", async () => {
+		const worktree = { setup: ["true"], setup_timeout: "0" };
+		const limited = { settings: { worktree: { setupTimeoutMinutes: 2 } } };
+		const repository = async (it: { cwd: string }) => {
+			const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: it.cwd });
+			await git("init", "-q");
+			await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one");
+			return it;
+		};
+		const fields = 'isolation: worktree\nworktree: { setup: ["true"], setup_timeout: 0 }';
+		const preset = await launching({ ...limited, fields });
+		await repository(preset);
+		expect((await preset.resolve()).isolation?.setup).toMatchObject({ setup: ["true"], setupTimeoutMs: 120_000 });
+		const entry = { isolation: "worktree", worktree };
+		const override = await launching({ ...limited, projects: { agentOverrides: { clerk: entry } } });
+		await repository(override);
+		expect((await override.resolve()).isolation?.setup).toMatchObject({ setup: ["true"], setupTimeoutMs: 120_000 });
 	});
 });

@@ -33,7 +33,7 @@ const JOINING = {
 	either: "what either names",
 	stricter: "the one that is further down in the list of values",
 	"by field":
-		"[limits of a preset](../packages/presets/FIELDS.md) as here (tools: those that both name; numbers: the smaller; launcher, machine, runner, isolation, `verify`, memory: yours), other fields the project's. It does not widen a preset of your own either",
+		"[limits of a preset](../packages/presets/FIELDS.md) as here (tools: those that both name; numbers: the smaller; launcher, machine, runner, isolation, `verify`, memory: yours), other fields the project's. It widens neither a preset of your own nor what your settings say about all agents (`idleTimeoutMinutes`, `defaultMaxTurns`, `worktree.setupTimeoutMinutes`, `runner`, `machine`)",
 	"yours first": "your value, if you set one",
 };
 

@@ -22,6 +22,8 @@ export type StoredTrust = "yes" | "no" | "unasked";
 
 export interface Config {
 	settings: Settings;
+	/** What of it the user's own files set: a project's presets do not ask for more. */
+	users: LayerValues;
 	trust: StoredTrust;
 	problems: readonly string[];
 	/** Those of them for which no agent may be launched: what the user wanted to limit is unknown. */

@@ -57,6 +57,8 @@ export interface Refusal {
 
 export interface ReadSettings {
 	settings: Settings;
+	/** What of it the user's own files set. */
+	users: LayerValues;
 	/** What is wrong, one line each. */
 	problems: string[];
 	/** Those of them for which no agent may be launched. */
@@ -89,7 +91,7 @@ export function readSettings(files: readonly SettingsFile[]): ReadSettings {
 	const ofProject = layers.filter(({ file }) => file.isProjects);
 	const all = (some: readonly Layer[]) =>
 		some.reduce<unknown>((weaker, { values }) => merge(settingsShape, weaker, values), {});
-	const users = all(layers.filter(({ file }) => !file.isProjects));
+	const users = all(layers.filter(({ file }) => !file.isProjects)) as LayerValues;
 	const joined = joinLayers(settingsShape, users, all(ofProject));
 	const said = merge(settingsShape, users, joined.values);
 	const held = joined.held.map(({ at, counts }) => {
@@ -99,6 +101,7 @@ export function readSettings(files: readonly SettingsFile[]): ReadSettings {
 	});
 	return {
 		settings: freeze(merge(settingsShape, defaultsOf(settingsShape), said)) as Settings,
+		users,
 		problems: [...layers.flatMap(({ problems }) => problems), ...held],
 		refusals: layers.flatMap(({ refusals }) => refusals),
 		notes: layers.flatMap(({ notes }) => notes),

@@ -31,6 +31,7 @@ const defaults = readSettings([]).settings;
 test("without any file everything is at its default", async () => {
 	expect(await read()).toEqual({
 		settings: defaults,
+		users: {},
 		trust: "yes",
 		problems: [],
 		refusals: [],

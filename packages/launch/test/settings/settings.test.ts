@@ -55,6 +55,7 @@ test("without files everything is at its default", () => {
 			notifications: { on: [], minSeconds: 30, via: "osc", command: [] },
 			hooks: { before_launch: [] },
 		},
+		users: {},
 		problems: [],
 		refusals: [],
 		notes: [],
@@ -280,6 +281,7 @@ describe("in a file that is not ours", () => {
 	test("only our key counts", () => {
 		expect(shared({ maxConcurrent: 1, theme: "dark", subagents: { maxDepth: 2 } })).toEqual({
 			settings: { ...readSettings([]).settings, maxDepth: 2 },
+			users: { maxDepth: 2 },
 			problems: [],
 			refusals: [],
 			notes: [],

@@ -41,13 +41,15 @@ export const limitSettings = {
 	}),
 	idleTimeoutMinutes: amount(MAX_DAYS * 24 * 60, {
 		title: "Idle timeout (minutes)",
-		description: "Stop an agent after this long without activity; 0 is no limit.",
+		description:
+			"Stop an agent after this long without activity, unless its preset says otherwise (that of a project only: less); 0 is no limit.",
 		default: 0,
 		limit: "smaller",
 	}),
 	defaultMaxTurns: count({
 		title: "Turns",
-		description: "Ask an agent to finish after this many turns, unless its preset says otherwise; 0 is no limit.",
+		description:
+			"Ask an agent to finish after this many turns, unless its preset says otherwise (that of a project only: less); 0 is no limit.",
 		default: 0,
 		limit: "smaller",
 	}),
