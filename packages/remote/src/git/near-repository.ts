@@ -25,9 +25,10 @@ import {
 	type WorktreeRecord,
 	worktreesDir,
 } from "@pi-subagents/core/worktree";
-import { sanitize, type WorktreeReport } from "@pi-subagents/progress";
+import type { WorktreeReport } from "@pi-subagents/progress";
 import { type Blobs, Disconnected, type Work } from "../link/link.ts";
 import type { SentRepository } from "../link/order.ts";
+import { quotable } from "../link/words.ts";
 
 export interface NearRepositoryOptions {
 	agentDir: string;
@@ -55,6 +56,7 @@ export interface PreparedRepository {
 
 /** A new base is sent when this many commits came after the old one. */
 const MAX_COMMITS = 500;
+const MAX_PROBLEM = 1_000;
 
 /** Undefined if the directory is in no repository: then the agent starts with an empty one. */
 export async function prepareRepository(
@@ -128,14 +130,14 @@ export async function takeBack(options: TakeBackOptions): Promise<WorktreeReport
 		const more =
 			left === undefined
 				? []
-				: [`Some of its files are in no commit; they are on ${machine}, which says where: "${sanitize(left)}"`];
+				: [`Some of its files are in no commit; they are on ${machine}, which says where: "${quotable(left)}"`];
 		const all = [...problems, ...more];
 		const report: WorktreeReport = { branch, base: sent.base, ...stat, ...(all.length > 0 && { problems: all }) };
 		const record = await keepRecord(options, report, branch);
 		return { ...report, merge: mergeCommand(record, branch) };
 	} catch (error) {
 		if (error instanceof Disconnected) throw error;
-		const problem = `Its commits are on ${machine} and could not be taken over: ${messageOf(error)}`;
+		const problem = `Its commits are on ${machine} and could not be taken over: ${quotable(messageOf(error), MAX_PROBLEM)}`;
 		return { base: sent.base, files: 0, insertions: 0, deletions: 0, problems: [...problems, problem] };
 	}
 }

@@ -84,4 +84,11 @@ export class Disconnected extends Error {
 /** The far side refused, or cannot do it: trying again would not help. */
 export class Refused extends Error {
 	override readonly name = "Refused";
+	/** What the far side said, if it was the one who refused. The message quotes it. */
+	readonly words: string | undefined;
+
+	constructor(message: string, words?: string) {
+		super(message);
+		this.words = words;
+	}
 }

@@ -8,6 +8,7 @@ import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transp
 import { type Clock, isObject, messageOf } from "@pi-subagents/core";
 import { parseJson } from "@pi-subagents/core/runs";
 import { Refused } from "../link/link.ts";
+import { toldError } from "../link/words.ts";
 import { type FleetAccess, type OpenedAccess, openAccess } from "./access.ts";
 import { loadNats, type NatsPackages } from "./load.ts";
 import { type Names, namesOf } from "./names.ts";
@@ -16,6 +17,8 @@ export interface EngineOptions {
 	access: FleetAccess;
 	/** How the engine's own tools list this connection. */
 	client: string;
+	/** What the fleet is called here: errors with which a worker answers are quoted as its words. */
+	machine?: string;
 	/** A file with the NATS packages; see `loadNats`. */
 	bundled?: string | undefined;
 	clock: Clock;
@@ -125,7 +128,7 @@ export class Engine {
 		const reply = this.opened(`${subject}\n${headers.get(SEAL)}`, answer);
 		if (!isObject(reply)) throw new Error("the answer is not sealed with the fleet's key");
 		if (reply.ok === true) return reply.value;
-		throw reply.isFinal === true ? new Refused(String(reply.error)) : new Error(String(reply.error));
+		throw toldError(this.#options.machine, reply.error, reply.isFinal === true);
 	}
 
 	/** Answers requests. Returns a function that ends it. */

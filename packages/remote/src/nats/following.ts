@@ -101,7 +101,7 @@ export class Following {
 			this.#stop = stop;
 			await this.#ask(near, epoch);
 		} catch (error) {
-			if (error instanceof Refused) this.#end({ type: "gone", why: error.message });
+			if (error instanceof Refused) this.#end({ type: "gone", why: error.words ?? error.message });
 			else this.#again(near, epoch);
 		}
 	}

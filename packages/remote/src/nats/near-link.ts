@@ -185,7 +185,13 @@ export class NatsLink implements Link {
 	async #connect(): Promise<Near> {
 		const { access, name, leaseMs = LEASE_MS, clock } = this.#options;
 		const workers = new Workers({ now: this.#clock.now, leaseMs });
-		const engine = await Engine.connect({ access, client: `pi ${name}`, clock, onLink: (isUp) => this.#changed(isUp) });
+		const engine = await Engine.connect({
+			access,
+			client: `pi ${name}`,
+			machine: name,
+			clock,
+			onLink: (isUp) => this.#changed(isUp),
+		});
 		const near: Near = { id: this.#id, engine, workers, clock: this.#clock, leaseMs };
 		workers.setUp(true);
 		const { names } = engine;

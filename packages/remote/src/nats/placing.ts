@@ -7,6 +7,7 @@ import { messageOf } from "@pi-subagents/core";
 import { Check } from "typebox/value";
 import { Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
+import { saidBy, toldError } from "../link/words.ts";
 import type { Near } from "./following.ts";
 import { type ClaimBody, claimSchema, FLEET_PROTOCOL, type OrderMessage, refusalSchema } from "./messages.ts";
 import { type Entry, endOf, readEntries, whyGivenUp, writeAfter } from "./run-log.ts";
@@ -182,11 +183,11 @@ export class Placing {
 
 	#hear(entry: Entry): void {
 		const { kind, body } = entry;
+		const { machine } = this.#options;
 		const givenUp = whyGivenUp(entry);
 		if (kind === "claim" && Check(claimSchema, body)) this.#claim = body;
-		else if (kind === "refused" && Check(refusalSchema, body))
-			this.#fail(body.isFinal ? new Refused(body.why) : new Error(body.why));
-		else if (givenUp !== undefined) this.#fail(new Error(`${this.#options.machine}: ${givenUp}`));
+		else if (kind === "refused" && Check(refusalSchema, body)) this.#fail(toldError(machine, body.why, body.isFinal));
+		else if (givenUp !== undefined) this.#fail(new Error(saidBy(machine, givenUp)));
 		else if (kind === "accepted" || kind === "piece") this.#done.resolve();
 	}
 

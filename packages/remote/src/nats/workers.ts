@@ -2,6 +2,7 @@
 import type { RunSpec } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
+import { plainWord } from "../link/words.ts";
 import { type Beat, beatSchema, FLEET_PROTOCOL, type Offer } from "./messages.ts";
 
 interface Seen extends Omit<Beat, "offer"> {
@@ -88,8 +89,8 @@ export class Workers {
 			return `No worker of ${fleet} answers. Start one: pi-subagents-worker --nats <address> --token-file <file>, or: npx @pi-subagents/remote up`;
 		const others = alive.filter(({ protocol }) => protocol !== FLEET_PROTOCOL);
 		if (others.length === alive.length) {
-			const versions = [...new Set(others.map(({ version }) => sanitize(version)))].join(", ");
-			return `The workers of ${fleet} have pi-subagents ${versions}, which speaks another protocol. Update it there or here.`;
+			const versions = named(others.map(({ version }) => version));
+			return `The workers of ${fleet} have pi-subagents ${versions === "" ? "of an unknown version" : versions}, which speaks another protocol. Update it there or here.`;
 		}
 		const labelled = alive.filter(({ pool }) => hasLabels(this.#offers.get(pool), labels));
 		if (labelled.length === 0) {
@@ -97,7 +98,7 @@ export class Workers {
 			return `No worker of ${fleet} has the labels ${labels.join(", ")}. Their labels: ${known === "" ? "none" : known}.`;
 		}
 		const models = named(labelled.flatMap(({ pool }) => this.#offers.get(pool)?.models ?? []));
-		return `Model ${sanitize(spec.model)} is not available on ${fleet}: no worker's pi knows it, or has credentials for its provider. Credentials do not travel; log in there (\`pi\`, then /login), or choose one that it has: ${models}.`;
+		return `Model ${sanitize(spec.model)} is not available on ${fleet}: no worker's pi knows it, or has credentials for its provider. Credentials do not travel; log in there (\`pi\`, then /login), or choose one that it has: ${models === "" ? "none" : models}.`;
 	}
 
 	#alive(): Seen[] {
@@ -118,8 +119,9 @@ function hasLabels(offer: Offer | undefined, labels: readonly string[]): boolean
 	return labels.every((label) => offer?.labels.includes(label));
 }
 
+/** Only those that are names: the workers say what they like. */
 function named(words: readonly string[]): string {
-	const all = [...new Set(words)];
+	const all = [...new Set(words)].flatMap((word) => plainWord(word) ?? []);
 	const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : "";
-	return `${all.slice(0, MAX_NAMED).map(sanitize).join(", ")}${more}`;
+	return `${all.slice(0, MAX_NAMED).join(", ")}${more}`;
 }

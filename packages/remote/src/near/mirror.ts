@@ -5,12 +5,12 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bestEffort, type Clock, clip, type Report } from "@pi-subagents/core";
+import { bestEffort, type Clock, type Report } from "@pi-subagents/core";
 import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
 import { createWhole, makeRoom, readPlain } from "@pi-subagents/core/files";
 import { RUN_FILES } from "@pi-subagents/core/runs";
-import { sanitize } from "@pi-subagents/progress";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
+import { saidBy } from "../link/words.ts";
 import { writeAt } from "../link/write-at.ts";
 import { ControlFeed } from "./control-feed.ts";
 import { Intake, type IntakeLimits } from "./intake.ts";
@@ -165,7 +165,7 @@ export class Mirror implements StartedWrapper {
 				return this.#control.sendFrom(piece.size);
 			case "gone":
 				if (piece.isOver) this.#options.onOver();
-				return this.#finish({ how: `${machine} says: "${quotable(piece.why)}"` });
+				return this.#finish({ how: saidBy(machine, piece.why) });
 			case "result":
 				return this.#conclude(piece);
 		}
@@ -218,13 +218,6 @@ export class Mirror implements StartedWrapper {
 		return join(this.#options.dir, RUN_FILES[name]);
 	}
 }
-
-/** Another machine's words in a sentence of ours. */
-export function quotable(text: string): string {
-	return clip(sanitize(text.slice(0, 10 * MAX_QUOTED)), MAX_QUOTED).replaceAll('"', "'");
-}
-
-const MAX_QUOTED = 300;
 
 async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => undefined))?.size ?? 0;

@@ -31,8 +31,9 @@ import type { WorktreeReport } from "@pi-subagents/progress";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
+import { quotable, saidBy } from "../link/words.ts";
 import { type IntakeLimits, MAX_WORK_BYTES } from "./intake.ts";
-import { type Finished, Mirror, quotable } from "./mirror.ts";
+import { type Finished, Mirror } from "./mirror.ts";
 import { keepFirst, mayRunAgain, setAside, wasRunAgain } from "./retry.ts";
 
 export interface RemoteRunnerOptions extends DetachedRunnerOptions, Omit<NearRepositoryOptions, "allows"> {
@@ -217,9 +218,7 @@ class Near {
 		const maxBytes = this.#options.limits?.work ?? MAX_WORK_BYTES;
 		const fetch = (to: string) => link.blobs.fetch(key, work?.blob ?? "", to, { maxBytes, signal });
 		const options = { ...this.#repository(), spec, machine };
-		const problems = (report.problems ?? [])
-			.slice(0, MAX_PROBLEMS)
-			.map((each) => `${machine} says: "${quotable(each)}"`);
+		const problems = (report.problems ?? []).slice(0, MAX_PROBLEMS).map((each) => saidBy(machine, each));
 		if (!sent || !work) {
 			if (path !== undefined) problems.push(`Its files are on ${machine}, which says where: "${quotable(path)}"`);
 			else if (branch !== undefined) problems.push(`Its commits are on ${machine} and could not be packed.`);

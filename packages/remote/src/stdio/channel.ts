@@ -5,14 +5,17 @@
 import type { Readable, Writable } from "node:stream";
 import { isObject, messageOf } from "@pi-subagents/core";
 import { parseJson } from "@pi-subagents/core/runs";
-import { createLineSplitter, MAX_LINE_BYTES, sanitize } from "@pi-subagents/progress";
+import { createLineSplitter, MAX_LINE_BYTES } from "@pi-subagents/progress";
 import { Disconnected, Refused } from "../link/link.ts";
+import { toldError } from "../link/words.ts";
 
 type Handler = (body: unknown) => unknown;
 
 export interface ChannelOptions {
 	input: Readable;
 	output: Writable;
+	/** What the other side is called here: errors with which it answers are quoted as its words. */
+	machine?: string;
 	/** What the other side may ask for. A rejection is its answer. */
 	handlers: Readonly<Record<string, Handler>>;
 	/**
@@ -144,7 +147,7 @@ export class Channel {
 		const waiting = this.#waiting.get(id);
 		this.#waiting.delete(id);
 		if (ok === true) waiting?.resolve(value);
-		else waiting?.reject(isFinal === true ? new Refused(wordsOf(error)) : new Error(wordsOf(error)));
+		else waiting?.reject(toldError(this.#options.machine, error, isFinal === true));
 	}
 
 	async #obey(does: string, body: unknown, id: number | undefined): Promise<void> {
@@ -152,13 +155,6 @@ export class Channel {
 		const reply = await answerOf(handler, body, does);
 		if (id !== undefined) await this.#send({ id, ...reply }).catch(() => this.close());
 	}
-}
-
-const MAX_WORDS = 2_000;
-
-/** What the other side says went wrong. People read it. */
-function wordsOf(error: unknown): string {
-	return sanitize(String(error).slice(0, MAX_WORDS));
 }
 
 async function answerOf(handler: Handler | undefined, body: unknown, does: string): Promise<object> {

@@ -5,10 +5,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
 import { isShortage, signalChild, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
-import { sanitize } from "@pi-subagents/progress";
 import { unlessAborted } from "../link/limits.ts";
 import {
 	type Blobs,
@@ -22,6 +21,7 @@ import {
 } from "../link/link.ts";
 import type { Order } from "../link/order.ts";
 import { RETRY_MS, SharedConnection } from "../link/shared-connection.ts";
+import { plainWord, quotable } from "../link/words.ts";
 import { Channel } from "./channel.ts";
 import {
 	BEAT_MS,
@@ -48,14 +48,14 @@ export interface StdioLinkOptions {
 	clock: Clock;
 	report: Report;
 	/** How to install the worker, or what to check, if the program ends with this exit code. */
-	hint?: (code: number | null, complaint: string) => string | undefined;
+	hint?: (code: number | null) => string | undefined;
 }
 
 /** Without work, the connection is closed after this time. */
 const IDLE_MS = 30_000;
 /** How long the worker may take to say hello: a login on a slow machine, or a first start. */
 const HELLO_MS = 60_000;
-const MAX_COMPLAINT = 2_000;
+const MAX_COMPLAINT = 1_000;
 /** How long a part of a file may take. */
 const ANSWER_MS = 60_000;
 /** How long the program may take to end, once its connection is closed. */
@@ -190,11 +190,12 @@ export class StdioLink implements Link {
 		stderr.setEncoding("utf8").on("data", (text: string) => {
 			complaint = (complaint + text).slice(-MAX_COMPLAINT);
 		});
-		const failed = (code: number | null) => greeted.reject(this.#failure(code, complaint));
+		const failed = (code: number | null) => greeted.reject(this.#failure(code, this.#said(complaint)));
 		child.once("close", failed);
 		const channel = new Channel({
 			input: stdout,
 			output: stdin,
+			machine: this.#options.name,
 			handlers: {
 				hello: (body) => greeted.resolve(checked<Hello>(helloSchema, body, "the worker's greeting")),
 				beat: ignore,
@@ -220,7 +221,7 @@ export class StdioLink implements Link {
 		// Only the manager keeps our process alive.
 		child.unref();
 		for (const pipe of [stdin, stdout, stderr]) if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
-		const cancel = this.#clock.after(HELLO_MS, () => greeted.reject(this.#failure(null, "it does not answer")));
+		const cancel = this.#clock.after(HELLO_MS, () => greeted.reject(this.#failure(null, ": it does not answer")));
 		try {
 			this.#checkVersion(await greeted.promise);
 		} catch (error) {
@@ -242,7 +243,7 @@ export class StdioLink implements Link {
 		const { name, version: ours } = this.#options;
 		const behind = protocol < PROTOCOL ? `on ${name}` : "here";
 		throw new Refused(
-			`${name} has pi-subagents ${sanitize(version)}, which speaks protocol ${protocol}; version ${ours} here speaks ${PROTOCOL}. Update pi-subagents ${behind}.`,
+			`${name} has pi-subagents ${plainWord(version) ?? "of an unknown version"}, which speaks protocol ${protocol}; version ${ours} here speaks ${PROTOCOL}. Update pi-subagents ${behind}.`,
 		);
 	}
 
@@ -253,11 +254,17 @@ export class StdioLink implements Link {
 		return isShortage(error) ? new Error(text) : new Refused(text);
 	}
 
-	#failure(code: number | null, complaint: string): Error {
+	/** What came on its standard error. Who wrote it, the program here or the machine, cannot be told apart. */
+	#said(complaint: string): string {
+		const { name, command } = this.#options;
+		const words = quotable(complaint.replace(/\n+/g, " "), MAX_COMPLAINT);
+		return words === "" ? "" : `; ${basename(command, ".exe")} or ${name} says: "${words}"`;
+	}
+
+	#failure(code: number | null, why: string): Error {
 		const { name, hint } = this.#options;
-		const lines = sanitize(complaint.replace(/\n+/g, " ")).trim();
-		const advice = hint?.(code, complaint);
-		const text = `${name} cannot be reached${lines === "" ? "" : `: ${lines}`}${advice === undefined ? "" : `. ${advice}`}`;
+		const advice = hint?.(code);
+		const text = `${name} cannot be reached${why}${advice === undefined ? "" : `. ${advice}`}`;
 		return advice === undefined ? new Error(text) : new Refused(text);
 	}
 
@@ -275,7 +282,7 @@ export class StdioLink implements Link {
 		try {
 			await channel.request("follow", { key, marks: await marks() });
 		} catch (error) {
-			if (error instanceof Refused) this.#following.get(key)?.hear({ type: "gone", why: error.message });
+			if (error instanceof Refused) this.#following.get(key)?.hear({ type: "gone", why: error.words ?? error.message });
 			// Otherwise the connection ended, and the next one begins again.
 		}
 	}

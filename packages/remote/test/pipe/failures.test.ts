@@ -148,7 +148,7 @@ test("a model that the other machine lacks is a launch error that says so", asyn
 	expect(outcome).toMatchObject({
 		status: "failed",
 		error: expect.stringMatching(
-			/^Model anthropic\/claude-none is not available there: .*Credentials do not travel; .*choose one that it has: fake\/small/,
+			/^local says: "Model anthropic\/claude-none is not available there: .*Credentials do not travel; .*choose one that it has: fake\/small/,
 		),
 	});
 });

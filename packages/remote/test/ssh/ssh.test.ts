@@ -59,7 +59,7 @@ describe.skipIf(!hasSshd)("the remote runner over ssh", () => {
 		const run = remoteRunner(world.options).start(world.spec, () => undefined);
 		expect(await run.settled).toMatchObject({
 			status: "failed",
-			error: expect.stringMatching(/^box cannot be reached: .*Permission denied/),
+			error: expect.stringMatching(/^box cannot be reached; ssh or box says: ".*Permission denied/),
 		});
 		expect(world.server.requests).toHaveLength(0);
 	});
