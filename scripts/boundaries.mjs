@@ -18,14 +18,13 @@ const RULES = {
 	core: {
 		ours: ["progress"],
 		others: [...PI, "typebox"],
-		pure: ["index.ts"],
+		pure: ["index.ts", "outcome-text/index.ts"],
 		withoutPi: [
 			"detached/index.ts",
 			"files/index.ts",
 			"commands/index.ts",
 			"memory/index.ts",
 			"output/index.ts",
-			"outcome-text/index.ts",
 			"runs/index.ts",
 			"worktree/index.ts",
 		],

@@ -167,7 +167,7 @@ test("shows one agent, and follows its transcript until it ends", async () => {
 		join(dir, "result.json"),
 		JSON.stringify(resultOf("scribe", { status: "completed", text: "All quiet." })),
 	);
-	expect(await following).toEqual({ code: 0, err: "", out: "Reading notes.md\nWriting notes.md\nCompleted in 2s\n" });
+	expect(await following).toEqual({ code: 0, err: "", out: "Reading notes.md\nWriting notes.md\nDone in 2s\n" });
 	expect((await call("show", "scribe")).out).toMatch(
 		/✓ scribe \(scout\)[\s\S]*Task of scribe[\s\S]*Answer\nAll quiet\./,
 	);

@@ -12,14 +12,11 @@ import {
 } from "@pi-subagents/core";
 import {
 	durationOf,
-	filledFrom,
 	outcomeForModel,
-	resultFileOf,
 	type StructuredDetails,
 	structuredDetails,
-	wholeOutcome,
 } from "@pi-subagents/core/outcome-text";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import { filledFrom, RUN_FILES, resultFileOf, wholeOutcome } from "@pi-subagents/core/runs";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { beginningOf, fence, formatDuration, isSettled, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";

@@ -1,7 +1,8 @@
 /** `get_subagent_result`: what an agent found, or what it is doing. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Agents, findAgent, runIdOf, type Store } from "@pi-subagents/core";
-import { cachedPercentOf, detailsOf, outcomeForModel, saidOf, wholeOutcome } from "@pi-subagents/core/outcome-text";
+import { cachedPercentOf, detailsOf, outcomeForModel, saidOf } from "@pi-subagents/core/outcome-text";
+import { wholeOutcome } from "@pi-subagents/core/runs";
 import { fence, formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { formatPeek, peek, peekParameter } from "./peek/peek.ts";

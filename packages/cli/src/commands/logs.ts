@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { RUN_FILES, type RunOverview, readLineRange } from "@pi-subagents/core/runs";
-import { outcomeText } from "@pi-subagents/progress";
+import { endText } from "@pi-subagents/progress";
 import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** How much is held at once. */
@@ -24,7 +24,7 @@ export async function follow(context: Context, run: RunOverview): Promise<number
 		const result = await resultOf(context, run); // before the last look, which then sees everything
 		printed = await print(context, run, printed);
 		if (result) {
-			stdout.write(`${outcomeText(result.outcome, { durationMs: result.durationMs ?? 0 })}\n`);
+			stdout.write(`${endText(result.outcome, { durationMs: result.durationMs ?? 0 })}\n`);
 			return result.outcome.status === "completed" ? 0 : 1;
 		}
 		if (run.state.group === "done") throw new Failure(`${run.agentId} ended without a result: its process is gone.`);

@@ -1,7 +1,7 @@
 /** `reply` and `stop`: orders to an agent in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
 import { answerRun, type RunOverview, runTextOf, stopRun } from "@pi-subagents/core/runs";
-import { outcomeText, sanitize } from "@pi-subagents/progress";
+import { endText, sanitize } from "@pi-subagents/progress";
 import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** An agent with a checkout commits it before it ends. */
@@ -32,7 +32,7 @@ export async function stop(context: Context, [word = ""]: readonly string[]): Pr
 	for (const deadline = performance.now() + STOP_MS; performance.now() < deadline && !context.signal.aborted; ) {
 		const result = await resultOf(context, run);
 		if (result) {
-			context.stdout.write(`${sanitize(agentId)}: ${outcomeText(result.outcome)}\n`);
+			context.stdout.write(`${sanitize(agentId)}: ${endText(result.outcome)}\n`);
 			return 0;
 		}
 		await delay(LOOK_MS, undefined, { signal: context.signal }).catch(() => undefined); // the user ended it

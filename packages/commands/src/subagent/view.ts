@@ -10,13 +10,8 @@ import {
 	systemClock,
 	workTokens,
 } from "@pi-subagents/core";
-import {
-	attemptsText,
-	cachedPercentOf,
-	wholeOutcome,
-	worktreeLines,
-	worktreeProblems,
-} from "@pi-subagents/core/outcome-text";
+import { attemptsText, cachedPercentOf, worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
+import { wholeOutcome } from "@pi-subagents/core/runs";
 import { loadPresets } from "@pi-subagents/launch";
 import {
 	checkOutput,

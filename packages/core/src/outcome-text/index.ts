@@ -6,11 +6,11 @@ export { type MarkedText, type Said, type SaidPart, saidIn, saidOf } from "./sai
 export {
 	attemptsText,
 	complaints,
+	lostText,
 	proseIn,
 	type StructuredDetails,
 	type StructuredElement,
 	structuredDetails,
 	structuredElement,
 } from "./structured.ts";
-export { filledFrom, lostText, resultFileOf, wholeOutcome } from "./whole-outcome.ts";
 export { statText, worktreeLabel, worktreeLines, worktreeProblems } from "./worktree-text.ts";

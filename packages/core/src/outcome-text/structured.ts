@@ -101,3 +101,8 @@ export function restText(beyond: number, { artifacts }: Pick<AgentRecord, "artif
 	const where = artifacts === undefined ? "left out" : `in ${artifacts}/result.json`;
 	return `[${formatCount(beyond, "more character")} ${where}]`;
 }
+
+/** For text that neither the session nor a file holds. */
+export function lostText(characters: number): string {
+	return `${formatCount(characters, "more character")} of it are lost: result.json was not written, was changed, or is gone.`;
+}

@@ -3,6 +3,7 @@ export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.
 export { checkedLine } from "../claims/checked-line.ts";
 export { checkedResult, type ResultClaim, readCheckedResult, readClaim } from "../claims/checked-result.ts";
 export { readInterrupted } from "../claims/recover-result.ts";
+export { filledFrom, resultFileOf, wholeOutcome } from "../claims/whole-outcome.ts";
 export {
 	listRuns,
 	type OpenQuestion,

@@ -1,8 +1,8 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
 import { type AgentEvent, type Clock, defined, steadyClock } from "@pi-subagents/core";
-import { filledFrom } from "@pi-subagents/core/outcome-text";
 import {
 	fileKeptResult,
+	filledFrom,
 	isRunDir,
 	isRunPath,
 	isWatched,

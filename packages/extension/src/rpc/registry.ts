@@ -5,7 +5,7 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, bestEffort, defined, systemClock } from "@pi-subagents/core";
-import { wholeOutcome } from "@pi-subagents/core/outcome-text";
+import { wholeOutcome } from "@pi-subagents/core/runs";
 import { isSettled } from "@pi-subagents/progress";
 import {
 	createRegistry,

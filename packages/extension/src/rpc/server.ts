@@ -1,7 +1,7 @@
 /** Serves RPC requests of other extensions over pi's bus. The wording of version 2 errors is known to callers and must stay. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { type AgentRecord, type Manager, nameKey, type Outcome } from "@pi-subagents/core";
-import { wholeOutcome } from "@pi-subagents/core/outcome-text";
+import { wholeOutcome } from "@pi-subagents/core/runs";
 import type { RuntimePresets } from "@pi-subagents/launch";
 import { type ParseResult, parseDefinition } from "@pi-subagents/presets";
 import {

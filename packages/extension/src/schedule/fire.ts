@@ -4,7 +4,7 @@ import { AgentError, defined, type Manager, messageOf, type Outcome, type RunSpe
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, Scope } from "@pi-subagents/launch";
 import { type KeptCall, parseCall, type ScheduledCall } from "@pi-subagents/launch";
-import { outcomeText } from "@pi-subagents/progress";
+import { endText } from "@pi-subagents/progress";
 import type { Job } from "@pi-subagents/schedule";
 import type { Host } from "../host/host.ts";
 import type { LazyWorkflows } from "../workflow/workflows.ts";
@@ -34,8 +34,8 @@ export async function fire(job: Job, scope: Scope, signal: AbortSignal, deps: Fi
 		hasLaunched = true;
 		publish({ type: "fired", jobId: job.id, agentId: id, name });
 		const ended = await Promise.race([outcome, rejectOnAbort(signal)]);
-		if (ended.status === "completed") return `agent ${id}: ${outcomeText(ended)}`;
-		throw new Failed(`agent ${id}: ${outcomeText(ended)}`);
+		if (ended.status === "completed") return `agent ${id}: ${endText(ended)}`;
+		throw new Failed(`agent ${id}: ${endText(ended)}`);
 	} catch (error) {
 		// The session is ending: the next pi that opens it handles the missed job.
 		if (!hasLaunched && !host.session()) await rejectOnAbort(signal).catch(() => undefined);

@@ -3,7 +3,7 @@
  * in the editor, checked like any other, and never written unseen.
  */
 import type { Outcome, RunSpec } from "@pi-subagents/core";
-import { outcomeText } from "@pi-subagents/progress";
+import { endText } from "@pi-subagents/progress";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb } from "../../screen/navigation.ts";
 import { takenNames } from "./preset-file.ts";
@@ -23,7 +23,7 @@ export async function draftByAgent(menu: Menu): Promise<void> {
 	const outcome = await screen.busy(breadcrumb(TITLE, "an agent is writing it"), (signal, show) =>
 		run(menu, spec, signal, show),
 	);
-	if (outcome.status !== "completed") throw new Error(`No preset was written. ${outcomeText(outcome)}.`);
+	if (outcome.status !== "completed") throw new Error(`No preset was written. ${endText(outcome)}.`);
 	const isWritten = await approveNew(menu, `${TITLE}: review, edit and accept it`, fileIn(outcome.text));
 	if (!isWritten) screen.notify("Nothing was written.");
 }

@@ -1,12 +1,12 @@
 /** The whole outcome of a run: a record may hold only the start of an answer, the files all of it. */
 
 import type { Outcome } from "@pi-subagents/progress";
-import { formatCount } from "@pi-subagents/progress";
-import { readCheckedResult } from "../claims/checked-result.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { runIdOf } from "../model/runner.ts";
+import { lostText } from "../outcome-text/structured.ts";
 import type { ResultFile } from "../runs/format/result.ts";
 import { readMeta } from "../runs/read.ts";
+import { readCheckedResult } from "./checked-result.ts";
 
 /**
  * Takes what is left out of the known outcome from the run's file, and nothing else: the file may say anything. Without
@@ -64,9 +64,4 @@ function sayingWhatIsLost(known: Outcome): Outcome {
 	return known.status === "completed"
 		? { ...known, text: known.text + note }
 		: { ...known, partialText: (known.partialText ?? "") + note };
-}
-
-/** For text that neither the session nor a file holds. */
-export function lostText(characters: number): string {
-	return `${formatCount(characters, "more character")} of it are lost: result.json was not written, was changed, or is gone.`;
 }
