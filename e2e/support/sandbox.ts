@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { run } from "./packages/packed.ts";
 import type { Scene } from "./scene.ts";
 
 const page = await readFile(fileURLToPath(new URL("../../docs/sandboxes.md", import.meta.url)), "utf8");
@@ -22,9 +23,10 @@ export interface Sandbox {
 	close(): void;
 }
 
-/** Makes the launcher `offline` of this scene's user, and the socket that leads to the model. */
+/** Makes the launcher `offline` of this scene's user, the socket that leads to the model, and the repository that it needs. */
 export async function offerSandbox({ env, server }: Scene): Promise<Sandbox> {
-	const { home, agentDir } = env;
+	const { home, agentDir, cwd } = env;
+	await run("git", ["init", "--quiet"], { cwd });
 	const modelPort = new URL(server.baseUrl).port;
 	await mkdir(join(home, ".pi"), { recursive: true });
 	await writeFile(join(home, ".pi/forward.mjs"), forwarder);

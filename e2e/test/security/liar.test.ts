@@ -2,10 +2,12 @@
  * An agent inside the documented sandbox that lies: it forges and replaces the files of its own run, all that it can
  * write outside its project. None of it reaches further than the agent itself.
  */
-import { chmodSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { callTool, gateCases, gatePis, requireTool, runPrint, say, startRpc, when } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { run } from "../../support/packages/packed.ts";
 import { parentSays } from "../../support/scene.ts";
 import { asStranger, launchStranger, resultsOf, sandboxedStranger, tellsParent } from "../../support/stranger.ts";
 
@@ -62,7 +64,49 @@ describe.skipIf(!requireTool("bwrap")).each(await gatePis())("pi $version", (pi)
 			expect.stringContaining(REFUSED),
 		]);
 	});
+
+	test.each(gateCases(["no repository", "a directory of a repository"], 1))(
+		"in %s the recipe refuses it, so it makes no .git that the user's git would obey",
+		async (where) => {
+			await using it = await sandboxedStranger([
+				parentSays(launchStranger(), tellsParent),
+				when(asStranger, ({ lastToolResults }) =>
+					lastToolResults.length > 0
+						? say("Done.")
+						: callTool("bash", { command: makesRepository(join(it.env.root, "ran")) }),
+				),
+			]);
+			await rm(join(it.env.cwd, ".git"), { recursive: true });
+			if (where !== "no repository") await run("git", ["init", "--quiet"], { cwd: dirname(it.env.cwd) });
+			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+			await run("git", ["status", "--short"], { cwd: it.env.cwd }).catch(() => undefined);
+			expect(readdirSync(it.env.root)).not.toContain("ran");
+			expect(stdout).toMatch(/Failed after .*Can't find source path .*\.git: No such file/);
+		},
+	);
+
+	test("in a repository it can neither change .git nor put another in its place", async () => {
+		const saw: string[] = [];
+		const command = `${makesRepository("/tmp/ran")}; mv .git .other; rm -rf .git; ls -d .git .other`;
+		await using it = await sandboxedStranger([
+			parentSays(launchStranger(), tellsParent),
+			when(asStranger, (request) => {
+				if (request.lastToolResults.length === 0) return callTool("bash", { command });
+				saw.push(resultsOf(request));
+				return say("Done.");
+			}),
+		]);
+		await runPrint({ env: it.env, pi }, "Please delegate.");
+		expect(saw.join()).toMatch(/Read-only file system[\s\S]*busy/);
+		expect(readFileSync(join(it.env.cwd, ".git/config"), "utf8")).not.toContain("fsmonitor");
+		expect(readdirSync(it.env.cwd)).toContain(".git");
+		expect(readdirSync(it.env.cwd)).not.toContain(".other");
+	});
 });
+
+/** What git runs when somebody asks for the status. */
+const makesRepository = (ran: string) =>
+	`git init -q . && git config core.fsmonitor 'touch ${ran}; false' && echo made`;
 
 const REFUSED = "Nobody reads .env files.";
 
