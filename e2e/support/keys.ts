@@ -24,3 +24,12 @@ export async function moveTo(tui: Terminal, label: string): Promise<void> {
 	}
 	throw new Error(`There is no ${label}.`);
 }
+
+/** Waits for a dialog that opened by itself, until it hears keys: it ignores those that may be meant for something else. */
+export async function untilAsked(tui: Terminal, text: string | RegExp): Promise<void> {
+	await tui.waitForText(text);
+	await tui.waitFor((lines) => !lines.some((line) => line.includes(DEAF)), {}, "A dialog that hears keys");
+}
+
+/** What the footer says while a dialog does not listen yet. */
+const DEAF = "dialog ignores keys";

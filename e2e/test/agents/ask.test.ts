@@ -10,6 +10,7 @@ import {
 	startTui,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { untilAsked } from "../../support/keys.ts";
 import { delegate, parentSays, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
 const rules = [
@@ -25,7 +26,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene(rules);
 		await using tui = await startTui({ env: it.env, pi });
 		tui.submit("Please delegate.");
-		await tui.waitForText("asks: Which colour?");
+		await untilAsked(tui, "asks: Which colour?");
 		expect(tui.screen().join("\n")).toContain("There are two doors.");
 		tui.submit("heliotrope");
 		await tui.waitForText("I was told: Answer from the user: heliotrope");
@@ -36,7 +37,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			await using it = await scene(rules);
 			await using tui = await startTui({ env: it.env, pi });
 			tui.submit("Please delegate.");
-			await tui.waitForText("asks: Which colour?");
+			await untilAsked(tui, "asks: Which colour?");
 			await tui.waitForText("esc: it decides by itself");
 			tui.press("escape");
 			await tui.waitForText("I was told: The user read your question and dismissed it"); // not: nobody is there

@@ -4,15 +4,17 @@ import {
 	createGate,
 	gatePis,
 	isFullRun,
+	type Key,
 	requireTool,
 	runJson,
 	runPrint,
 	startRpc,
 	startTui,
-	until,
+	type Terminal,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { blockSaying, type GuardedRunner, guardedScene, isGuarded, readsUnderGuard } from "../../support/guarded.ts";
+import { openMenu, untilAsked } from "../../support/keys.ts";
 
 const hasTmux = requireTool("tmux");
 /** In the gate, tmux differs from a process only in who starts it. */
@@ -31,15 +33,15 @@ describe.each(await gatePis())("pi $version", (pi) => {
 			await using it = await guardedScene({ runner, body: asksAll });
 			await using tui = await startTui({ env: it.env, pi });
 			tui.submit("Please delegate.");
-			await tui.waitForText("Which way?");
+			await untilAsked(tui, "Which way?");
 			expect(tui.screen().join("\n")).toMatch(/An extension in agent guarded \(\w+\) asks:/);
 			tui.press("down");
 			tui.press("enter");
-			await tui.waitForText("It reads the notes.");
+			await untilAsked(tui, "It reads the notes.");
 			expect(tui.screen().join("\n")).toMatch(/→ No\s/); // Enter pressed too early allows nothing
 			tui.press("down");
 			tui.press("enter");
-			await tui.waitForText("Why?");
+			await untilAsked(tui, "Why?");
 			tui.submit("because");
 			await tui.waitForText('My agent reports: I got: ["rpc",true,"right",true,"because"]');
 		});
@@ -87,10 +89,10 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await guardedScene({ runner: "session", body: asksOnce, agentFiles });
 		await using tui = await startTui({ env: it.env, pi });
 		tui.submit("Please delegate.");
-		await tui.waitForText("Which way?");
+		await untilAsked(tui, "Which way?");
 		tui.press("down");
 		tui.press("enter");
-		await tui.waitForText("Theirs?");
+		await untilAsked(tui, "Theirs?");
 		tui.press("enter");
 		await tui.waitForText("Theirs got blue");
 		await tui.waitForText('My agent reports: I got: "right"');
@@ -106,15 +108,63 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		tui.type("half a messa");
 		await tui.waitForText("half a messa");
 		gate.open();
-		await tui.waitForText("Which way?");
-		// A key that is pressed now may have been meant for the message, so the first ones are not heard.
-		await until("the dialog hears keys", () => {
-			tui.press("down");
-			return tui.screen().join("\n").includes("→ right") || undefined;
-		});
+		await untilAsked(tui, "Which way?");
+		tui.press("down");
 		tui.press("enter");
 		await tui.waitForText('My agent reports: I got: "right"');
 		expect(tui.screen().join("\n")).toContain("half a messa");
+	});
+
+	/** Where the user is when the dialog opens, and the keys with which they leave. */
+	const places: { place: string; go: (tui: Terminal) => Promise<void>; keys: Key[] }[] = [
+		{ place: "at an empty editor", go: async () => undefined, keys: [] },
+		{ place: "between two steps of a menu", go: openMenu, keys: ["enter"] },
+		{
+			place: "in the conversation of an agent",
+			async go(tui) {
+				tui.press("alt+a");
+				await tui.waitForText(/→ \S guarded/);
+				tui.press("enter");
+				await tui.waitForText("esc close");
+			},
+			keys: ["escape"],
+		},
+	];
+
+	test.each(places)("someone $place does not answer with the keys of the next moment", async ({ go, keys }) => {
+		// Keys at the pace of a person, from the moment at which pi says that the dialog is open.
+		const fingers = `export default function (pi) {
+			pi.on("ui_prompt_start", ({ title }, { ui }) => {
+				if (!String(title).includes("Which way?")) return;
+				for (const [at, key] of [[50, "\\r"], [300, "\\u001b"], [600, "1"], [900, "\\r"], [1700, "\\u001b"], [2500, "\\r"]])
+					setTimeout(() => process.stdin.emit("data", key), at);
+				setTimeout(() => ui.notify("No more keys."), 2600);
+			});
+		}`;
+		const gate = createGate();
+		await using it = await guardedScene({
+			runner: "session",
+			body: asksOnce,
+			rules: readsUnderGuard({ gate }),
+			agentFiles: { "extensions/fingers.ts": fingers },
+		});
+		await using tui = await startTui({ env: it.env, pi }, { rows: 40 });
+		tui.submit("Please delegate.");
+		await it.server.nextRequest(isGuarded);
+		await go(tui);
+		gate.open();
+		if (keys.length > 0) {
+			await tui.waitForText(/1 waiting for you|close this view to answer/);
+			tui.press(...keys);
+		}
+		await tui.waitForText("No more keys.");
+		await untilAsked(tui, "Which way?");
+		expect(tui.screen().join("\n")).toContain("→ left");
+		tui.press("down");
+		tui.press("enter");
+		await tui.waitFor((lines) => !lines.join("\n").includes("Which way?"), {}, "A screen without the dialog");
+		if (keys.length > 0) tui.press("escape", "escape");
+		await tui.waitForText('My agent reports: I got: "right"');
 	});
 
 	describe.each(isFullRun ? runners : (["session"] as const))("runner %s", (runner) => {

@@ -11,6 +11,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { type GuardedRunner, guardedScene } from "../../support/guarded.ts";
+import { untilAsked } from "../../support/keys.ts";
 import { permissionFiles, permissionSystem } from "../../support/npm-guards.ts";
 
 const dir = await permissionSystem();
@@ -32,7 +33,7 @@ describe.skipIf(dir === undefined).each(await gatePis())("pi $version", (pi) => 
 			await using it = await asking(runner);
 			await using tui = await startTui({ env: it.env, pi });
 			tui.submit("Please delegate.");
-			await tui.waitForText("requested tool 'read'");
+			await untilAsked(tui, "requested tool 'read'");
 			expect(tui.screen().join("\n")).toMatch(/An extension in agent guarded \(\w+\) asks:/);
 			tui.press("enter");
 			await tui.waitForText(`My agent reports: ${CONTENT}`);
@@ -43,7 +44,7 @@ describe.skipIf(dir === undefined).each(await gatePis())("pi $version", (pi) => 
 				await using it = await asking(runner);
 				await using tui = await startTui({ env: it.env, pi });
 				tui.submit("Please delegate.");
-				await tui.waitForText("requested tool 'read'");
+				await untilAsked(tui, "requested tool 'read'");
 				tui.press("escape");
 				await tui.waitForText("My agent reports: I got:");
 				expect(tui.screen().join("\n")).not.toContain("heliotrope");

@@ -20,7 +20,7 @@ import {
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { moveTo, openMenu } from "../../support/keys.ts";
+import { moveTo, openMenu, untilAsked } from "../../support/keys.ts";
 import { type Scene, scene, scoutSays, unfenced } from "../../support/scene.ts";
 
 /** Types what narrows the list down to one, and takes it. */
@@ -179,7 +179,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		gate.open();
 		await tui.waitForText("1 waiting for you");
 		tui.press("enter");
-		await tui.waitForText(/Agent repo-scout \(\w+\) asks: Which colour\?/);
+		await untilAsked(tui, /Agent repo-scout \(\w+\) asks: Which colour\?/);
 		tui.submit("heliotrope");
 		await tui.waitForText("Agents › This session");
 		tui.press("escape", "escape");

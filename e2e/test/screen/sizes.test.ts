@@ -18,7 +18,7 @@ import {
 	type Terminal,
 } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
-import { openMenu } from "../../support/keys.ts";
+import { openMenu, untilAsked } from "../../support/keys.ts";
 import { type Scene, scene } from "../../support/scene.ts";
 import { looker, START, THEMES } from "../../support/sizes.ts";
 
@@ -149,6 +149,7 @@ test.each(THEMES)("%s: agents that run, think, stall, fail, ask and are done", a
 		"waiting for you (Which colour should",
 		/\? painter .*asks you: Which/,
 	);
+	await untilAsked(tui, "esc: it continues with its default");
 	tui.press("escape");
 	await look(/✓ 1 tool · [\d.k]+ tokens · \$0\.\d+ · [\d.]+s · \w{8} It is painted\./);
 

@@ -70,3 +70,11 @@ export function preset(fields: Partial<Preset> = {}): Preset {
 export function text(blocks: readonly Block[], width = 80): string {
 	return layout(blocks, width).join("\n");
 }
+
+/** What a dialog needs of pi's screen besides itself, if nobody types. */
+export const quietScreen = {
+	getEditorText: () => "",
+	onTerminalInput: () => () => undefined,
+	setStatus: () => undefined,
+	theme: { fg: (_color: string, text: string) => text },
+};

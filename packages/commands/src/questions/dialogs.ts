@@ -29,8 +29,8 @@ export interface Dialogs {
 
 /** For a dialog that opens by itself: the user may be doing something else. */
 interface Unasked {
-	/** The session's screen, if there is one. */
-	ui: () => ExtensionUIContext | undefined;
+	/** The session, whose screen it takes. */
+	session: () => Pick<ExtensionContext, "mode" | "ui"> | undefined;
 	/** Fires when the dialog is no longer wanted: then it need not wait. */
 	signal?: AbortSignal;
 	/** Called if it is next, but cannot be shown for a while because of another extension's dialog. */
@@ -41,29 +41,30 @@ interface Unasked {
 const DELAY_MS = 5_000;
 
 export function createDialogs(clock: Clock = systemClock): Dialogs {
-	const others = new OtherDialogs();
+	const others = new OtherDialogs((ui) => deafen(ui, clock));
 	let line: Promise<unknown> = Promise.resolve();
 	let closedAt: number | undefined = 0;
 	const closing = () => {
 		closedAt ??= Date.now();
 	};
-	const untilFree = async ({ ui, signal, onDelay }: Partial<Unasked>): Promise<void> => {
+	const untilFree = async (unasked: Unasked | undefined): Promise<void> => {
+		const { signal, onDelay } = unasked ?? {};
 		const cancel = onDelay && clock.after(DELAY_MS, () => others.isOpen && onDelay());
 		await others.closed(signal);
 		cancel?.();
-		const screen = ui?.();
+		const screen = screenOf(unasked);
 		if (screen) await untilPaused(screen, clock, signal);
 	};
 	return {
 		inTurn(show, unasked) {
 			const turn = line.then(async () => {
 				const isUnwanted = () => unasked?.signal?.aborted === true;
-				if (isWriting(unasked?.ui())) await untilFree(unasked ?? {});
-				while (others.isOpen && !isUnwanted()) await untilFree(unasked ?? {});
+				if (isWriting(screenOf(unasked))) await untilFree(unasked);
+				while (others.isOpen && !isUnwanted()) await untilFree(unasked);
 				closedAt = undefined;
 				const release = others.hold();
-				const screen = unasked?.ui();
-				const hear = screen && isWriting(screen) && !isUnwanted() ? deafen(screen, clock) : undefined;
+				const screen = screenOf(unasked);
+				const hear = screen && !isUnwanted() ? deafen(screen, clock) : undefined;
 				try {
 					return await show();
 				} finally {
@@ -82,6 +83,12 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 		closing,
 		share: (ui) => others.share(ui),
 	};
+}
+
+/** Only a terminal sends us keys; a client decides itself how it asks. */
+function screenOf(unasked: Unasked | undefined): ExtensionUIContext | undefined {
+	const session = unasked?.session();
+	return session?.mode === "tui" ? session.ui : undefined;
 }
 
 /** On a screen. A client of pi's RPC mode tells dialogs apart by their ids, and decides itself what to show. */

@@ -30,20 +30,19 @@ export function createExtensionDialogs(
 	const noticed = new Map<string, number>();
 	return {
 		show(asked, signal) {
-			const ui = () => host.session()?.ui;
 			const who = () => {
 				const record = store().record(asked.agentId);
 				return record && `An extension in ${whoIs(record, store())}`;
 			};
 			const onDelay = () =>
-				ui()?.notify(`${who()} asks you something. You see it when this dialog is closed.`, "warning");
+				host.session()?.ui.notify(`${who()} asks you something. You see it when this dialog is closed.`, "warning");
 			const show = async () => {
 				const session = host.session();
 				const head = who();
 				if (signal.aborted || !session?.hasUI || head === undefined) return undefined;
 				return showOn(session, asked, head, signal);
 			};
-			return dialogs.inTurn(show, { ui, signal, onDelay });
+			return dialogs.inTurn(show, { session: () => host.session(), signal, onDelay });
 		},
 		notify(agentId, { text, level }) {
 			const session = host.session();

@@ -2,6 +2,8 @@
 import type { ExtensionUIContext, ExtensionUIDialogOptions } from "@earendil-works/pi-coding-agent";
 
 type Show = (...args: unknown[]) => Promise<unknown>;
+/** The dialog that opens now hears no key for a moment, or until the returned function is called. */
+type Deafen = (ui: ExtensionUIContext) => () => void;
 
 /** Where each has its options, and what it gives if it is withdrawn before it was shown. */
 const DIALOGS = {
@@ -36,6 +38,11 @@ export class OtherDialogs {
 	/** The object of the session that is open. */
 	#shared: ExtensionUIContext | undefined;
 	#change = Promise.withResolvers<void>();
+	readonly #deafen: Deafen;
+
+	constructor(deafen: Deafen) {
+		this.#deafen = deafen;
+	}
 
 	/** Whether one is open, or opens as soon as ours is closed. */
 	get isOpen(): boolean {
@@ -70,7 +77,7 @@ export class OtherDialogs {
 				if (!this.#isHeld && this.#waiting === 0) return open();
 				const { signal } = (args[at] ?? {}) as ExtensionUIDialogOptions;
 				const isWanted = () => !signal?.aborted && this.#shared === ui; // a session that has ended asks no more
-				return this.#later(open, { signal, isWanted, withdrawn });
+				return this.#later(() => this.#openLate(ui, open), { signal, isWanted, withdrawn });
 			};
 			shared[OWN] = show;
 			methods[method] = shared;
@@ -86,6 +93,16 @@ export class OtherDialogs {
 		this.#latest = shown;
 		shown.then(end, end);
 		return shown;
+	}
+
+	/** It opens where another one was, so the next key may be meant for that one. */
+	async #openLate(ui: ExtensionUIContext, open: () => Promise<unknown>): Promise<unknown> {
+		const hear = this.#deafen(ui);
+		try {
+			return await open();
+		} finally {
+			hear();
+		}
 	}
 
 	/** One after the other: they are independent, for none of them has been shown. */

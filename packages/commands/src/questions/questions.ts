@@ -63,7 +63,7 @@ export function createQuestions(
 	const listeners: (() => void)[] = [];
 	let isIdle = false;
 
-	const unasked = { ui: () => host.session()?.ui };
+	const unasked = { session: () => host.session() };
 	const nextMessage = () => messageOfOpen(undelivered, adviceToSession);
 	/** Only when idle: pi then writes the message to the session file at once, or it is sent again when idle the next time. */
 	const sendToUser = () => {

@@ -13,6 +13,7 @@ function screen() {
 	const answers = new Map<string, (value: unknown) => void>();
 	const listeners = new Set<(data: string) => { consume?: boolean } | undefined>();
 	const notices: string[] = [];
+	const statuses = new Map<string, string>();
 	let text = "";
 	const show = (title: string) =>
 		new Promise<unknown>((resolve) => {
@@ -27,6 +28,9 @@ function screen() {
 		custom: (factory: () => string) => show(factory()),
 		notify: (notice: string) => void notices.push(notice),
 		getEditorText: () => text,
+		theme: { fg: (color: string, shown: string) => `<${color}>${shown}` },
+		setStatus: (key: string, status: string | undefined) =>
+			void (status === undefined ? statuses.delete(key) : statuses.set(key, status)),
 		onTerminalInput: (listener: (data: string) => { consume?: boolean } | undefined) => {
 			listeners.add(listener);
 			return () => void listeners.delete(listener);
@@ -43,6 +47,7 @@ function screen() {
 			text = draft;
 		},
 		isHeard: () => listeners.size > 0,
+		footer: () => [...statuses.values()].join(" "),
 	};
 }
 
@@ -57,7 +62,7 @@ function shared() {
 				await heard();
 				return ownUi(it.ui).select(title, []);
 			},
-			{ ui: () => it.ui, ...unasked },
+			{ session: () => ({ mode: "tui", ui: it.ui }), ...unasked },
 		);
 	return { ...it, dialogs, clock, ours };
 }
@@ -205,7 +210,7 @@ describe("a user who is writing a message", () => {
 		await heard();
 		await heard();
 		expect(opened).toEqual(["ours"]);
-		expect(press("\r")).toBe(true);
+		expect(press("\r")).toBe(false); // the second Enter of a nervous finger
 	});
 
 	test("is not waited for without end", async () => {
@@ -227,7 +232,7 @@ describe("a user who is writing a message", () => {
 		const over = new AbortController();
 		write("please");
 		const answer = dialogs.inTurn(async () => (over.signal.aborted ? undefined : ownUi(ui).select("ours", [])), {
-			ui: () => ui,
+			session: () => ({ mode: "tui", ui }),
 			signal: over.signal,
 		});
 		await heard();
@@ -242,5 +247,129 @@ describe("a user who is writing a message", () => {
 		void dialogs.inTurn(() => ownUi(ui).select("menu", []));
 		await heard();
 		expect(opened).toEqual(["menu"]);
+	});
+});
+
+const PAUSE_TEXT = "<dim>dialog ignores keys until you pause for a second";
+
+describe("a dialog that opens by itself", () => {
+	const keys = {
+		Enter: "\r",
+		"Enter of the keypad": "\u001bOM",
+		"Enter of the kitty protocol": "\u001b[13u",
+		Escape: "\u001b",
+		"Ctrl+C": "\u0003",
+		"a digit": "1",
+		"a letter": "y",
+		down: "\u001b[B",
+		"a paste": "\u001b[200~yes\u001b[201~",
+	};
+
+	test.each(Object.entries(keys))("hears no %s in its first second, over an empty editor", async (_name, key) => {
+		const { ours, clock, opened, press, footer } = shared();
+		void ours("ours");
+		await heard();
+		await heard();
+		expect(opened).toEqual(["ours"]);
+		clock.advance(999);
+		expect(footer()).toBe(PAUSE_TEXT);
+		expect(press(key)).toBe(false);
+		clock.advance(1_000);
+		expect(footer()).toBe("");
+		expect(press(key)).toBe(true);
+	});
+
+	test("hears nothing of someone who types, until they pause", async () => {
+		const { ours, clock, press, isHeard } = shared();
+		void ours("ours");
+		await heard();
+		await heard();
+		for (const letter of "rewrite the parser, please") {
+			expect(press(letter)).toBe(false);
+			clock.advance(900);
+		}
+		expect(press("\r")).toBe(false);
+		clock.advance(1_000);
+		expect(press("\r")).toBe(true);
+		expect(isHeard()).toBe(false);
+	});
+
+	test("is not kept from hearing by the mouse or by answers of the terminal, which reach pi", async () => {
+		const { ours, clock, press, footer } = shared();
+		void ours("ours");
+		await heard();
+		await heard();
+		const noKeys = ["\u001b[<35;1;1M", "\u001b[I", "\u001b[?1u", "\u001b[6;18;9t", "\u001b]11;rgb:0/0/0\u0007"];
+		for (const data of noKeys) {
+			clock.advance(190);
+			expect(press(data)).toBe(true);
+		}
+		clock.advance(50);
+		expect(footer()).toBe("");
+	});
+
+	test("hears nothing at first either where it follows an answered one, of ours or of another extension", async () => {
+		const { ours, ui, clock, opened, answer, press, footer } = shared();
+		void ours("first");
+		void ours("second");
+		await heard();
+		await heard();
+		clock.advance(1_000);
+		expect(press("\r")).toBe(true);
+		answer("first");
+		await heard();
+		await heard();
+		expect(opened).toEqual(["first", "second"]);
+		expect(press("\r")).toBe(false);
+		clock.advance(1_000);
+		void ui.select("theirs", []);
+		expect(press("\r")).toBe(true);
+		answer("second");
+		await heard();
+		expect(opened).toEqual(["first", "second", "theirs"]);
+		expect(press("\r")).toBe(false);
+		clock.advance(1_000);
+		expect(press("\r")).toBe(true);
+		answer("theirs");
+		await heard();
+		expect(footer()).toBe("");
+	});
+
+	test("hears nothing at first where a step of a menu was, and the menu's next step hears at once", async () => {
+		const { dialogs, ui, ours, clock, opened, answer, press } = shared();
+		const step = (title: string) => dialogs.inTurn(() => ownUi(ui).select(title, []));
+		void step("step 1");
+		void ours("ours");
+		await heard();
+		expect(press("\r")).toBe(true);
+		answer("step 1");
+		void step("step 2");
+		await heard();
+		await heard();
+		expect(opened).toEqual(["step 1", "ours"]);
+		expect([press("\r"), press("\u001b"), press("\u001b")]).toEqual([false, false, false]);
+		clock.advance(1_000);
+		answer("ours");
+		await heard();
+		await heard();
+		expect(opened).toEqual(["step 1", "ours", "step 2"]);
+		expect(press("\r")).toBe(true);
+	});
+
+	test("leaves nothing behind if it is answered elsewhere in its first second", async () => {
+		const { ours, answer, isHeard, footer, clock } = shared();
+		const answered = ours("ours");
+		await heard();
+		await heard();
+		answer("ours");
+		await answered;
+		expect([isHeard(), footer(), clock.waiting()]).toEqual([false, "", 0]);
+	});
+
+	test("changes nothing for a client of RPC mode", async () => {
+		const { ui, dialogs, opened, isHeard, footer } = shared();
+		void dialogs.inTurn(() => ownUi(ui).select("ours", []), { session: () => ({ mode: "rpc", ui }) });
+		await heard();
+		expect([opened, isHeard(), footer()]).toEqual([["ours"], false, ""]);
 	});
 });

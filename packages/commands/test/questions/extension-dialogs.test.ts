@@ -5,6 +5,7 @@ import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { expect, test } from "vitest";
 import { createDialogs } from "../../src/questions/dialogs.ts";
 import { createExtensionDialogs } from "../../src/questions/extension-dialogs.ts";
+import { quietScreen } from "../fixture.ts";
 
 const spec: RunSpec = { ...sampleSpec, description: "look", task: "Look.", subagents: "*" };
 const never = new AbortController().signal;
@@ -29,7 +30,7 @@ function screen(mode: ExtensionContext["mode"] = "tui") {
 			});
 	const ui = {
 		...Object.fromEntries(["select", "confirm", "input", "editor", "custom"].map((kind) => [kind, show(kind)])),
-		getEditorText: () => "",
+		...quietScreen,
 		notify: (text: string, level: string) => void notices.push(`${level}: ${text}`),
 	};
 	const session = { hasUI: true, mode, ui } as unknown as ExtensionContext;

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { CommandHost } from "../../src/host.ts";
 import { createDialogs } from "../../src/questions/dialogs.ts";
 import { createQuestions } from "../../src/questions/questions.ts";
+import { quietScreen } from "../fixture.ts";
 
 const spec: RunSpec = { ...sampleSpec, description: "look", task: "Look." };
 
@@ -33,7 +34,7 @@ function setUp({ arrives = (): boolean => true } = {}) {
 		session: () => ({
 			hasUI: true,
 			mode: "tui",
-			ui: { input, notify, getEditorText: () => "", select: async (_: string, [first]: string[]) => first },
+			ui: { ...quietScreen, input, notify, select: async (_: string, [first]: string[]) => first },
 		}),
 		warn: () => undefined,
 	} as unknown as CommandHost;
