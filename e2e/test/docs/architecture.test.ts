@@ -57,10 +57,9 @@ function imports(path: string, other: string): boolean {
 describe.each(["The path of a call", "The path of an event"])("%s", (title) => {
 	const rows = rowsOf(title);
 
-	test("is numbered from one, and short", () => {
+	test("is numbered from one", () => {
 		expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
 		expect(rows.length).toBeGreaterThan(4);
-		expect(rows.length).toBeLessThanOrEqual(15);
 	});
 
 	test.each(rows)("$number: $path follows from row $callers", ({ path, callers, port, wiring }) => {

@@ -2,9 +2,9 @@
  * What a child is asked until its answer is accepted: its task, messages that arrived after it had finished, a better
  * answer, or its task again with another model. The same for every runner: what differs is behind `ChildChannel`.
  */
-import type { AssistantText, FallingBack, Outcome } from "@pi-subagents/progress";
+import type { FallingBack } from "@pi-subagents/progress";
 import { untilStopped } from "../base/timeouts.ts";
-import type { AnswerCheck } from "./answer-check.ts";
+import { type Driver, failed, type Judge } from "./driver.ts";
 
 interface ChildChannel {
 	/** Whether the child still has nothing to do: an extension may give it something while its answer is checked. */
@@ -16,19 +16,14 @@ interface ChildChannel {
 }
 
 export interface ConversationOptions {
-	answerCheck: AnswerCheck;
+	driver: Driver;
 	channel: ChildChannel;
 	/** Fires when the run is stopped: then nothing is asked any more. */
 	signal?: AbortSignal;
 	/** Whether nothing more may be asked. */
 	isOver(): boolean;
-	/** How the run would end now, and the child's last message. */
-	verdict(): { outcome: Outcome; last: AssistantText | undefined };
-	/** Whether the child may be asked again. If not, the run has ended; with `otherwise` unless something else ended it. */
-	mayGoOn(otherwise: Outcome): Promise<boolean>;
-	end(outcome: Outcome): void;
-	/** The outcome of a run that failed for this reason. */
-	failed(why: string): Outcome;
+	/** The run ends with this. */
+	end(judge: Judge): void;
 	emit(event: FallingBack): void;
 }
 
@@ -46,27 +41,26 @@ export class ConversationLoop {
 
 	/** What the child is asked first. */
 	get opening(): string {
-		return this.#options.answerCheck.opening;
+		return this.#options.driver.answerCheck.opening;
 	}
 
 	/** The child is idle. Resolves with what to ask it; undefined when the run has ended. */
 	async next(): Promise<string | undefined> {
-		const { answerCheck, channel, signal, isOver, verdict, mayGoOn, end } = this.#options;
+		const { driver, channel, signal, isOver, end } = this.#options;
 		if (isOver()) return undefined;
 		const message = channel.takeMessage();
 		if (message !== undefined) return message;
-		const { outcome, last } = verdict();
-		const checking = answerCheck.after(outcome, last);
+		const checking = driver.answerCheck.after(driver.outcome(), driver.finalMessage.last);
 		const next = await (signal ? untilStopped(checking, signal) : checking);
 		if (!next || isOver() || !channel.isIdle()) return undefined;
 		switch (next.does) {
 			case "settle": {
 				const late = channel.takeMessage(); // arrived while the answer was being checked
-				if (late === undefined) end(next.outcome);
+				if (late === undefined) end(() => next.outcome);
 				return late;
 			}
 			case "ask":
-				return (await mayGoOn(next.otherwise)) ? next.text : undefined;
+				return (await this.#mayGoOn(() => next.otherwise)) ? next.text : undefined;
 			case "fall_back":
 				return this.restart(next.error);
 		}
@@ -74,15 +68,24 @@ export class ConversationLoop {
 
 	/** Begins again with the next model that can be used. Resolves with what to ask it; undefined when the run has ended. */
 	async restart(error: string): Promise<string | undefined> {
-		const { answerCheck, channel, isOver, mayGoOn, end, failed, emit } = this.#options;
+		const { driver, channel, isOver, end, emit } = this.#options;
+		const { answerCheck } = driver;
 		let why = error;
 		for (let other = answerCheck.fallBack(why); other && !isOver(); other = answerCheck.fallBack(why)) {
 			emit(other);
 			const refusal = await channel.restartWith(other.to);
-			if (refusal === undefined) return (await mayGoOn(failed(why))) ? this.opening : undefined;
+			if (refusal === undefined) return (await this.#mayGoOn(failed(why))) ? this.opening : undefined;
 			why = refusal;
 		}
 		end(failed(why));
 		return undefined;
+	}
+
+	/** Whether the child may be asked again. If not, the run has ended; with `otherwise` unless something else ended it. */
+	async #mayGoOn(otherwise: Judge): Promise<boolean> {
+		const { driver, end } = this.#options;
+		const ended = await driver.again(otherwise);
+		if (ended) end(ended);
+		return !ended;
 	}
 }

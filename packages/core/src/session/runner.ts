@@ -1,20 +1,15 @@
 /** Runs a child as a pi session inside this process: cheap to start, sharing the parent's models and credentials. */
 import type { AgentSession, AgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { type CutBy, normalize, type Outcome, textDelta } from "@pi-subagents/progress";
+import { type CutBy, type Outcome, textDelta } from "@pi-subagents/progress";
 import { bestEffort, messageOf } from "../base/best-effort.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { untilStopped } from "../base/timeouts.ts";
-import { AnswerCheck } from "../conversation/answer-check.ts";
 import { notCompacted } from "../conversation/conversation-loop.ts";
-import { LiveText } from "../conversation/live-text.ts";
-import { TurnLimit, wrapUpMessage } from "../conversation/turn-limit.ts";
-import { FinalMessage } from "../model/final-message.ts";
+import { Driver, failed, type Judge, type Pass } from "../conversation/driver.ts";
 import type { PieceListener } from "../model/live-piece.ts";
-import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
 import { SharedTap } from "../providers/response-tap.ts";
-import { type ProviderResponse, RetryAfter } from "../providers/retry-after.ts";
-import { Verifier } from "../verify/verification.ts";
+import type { ProviderResponse } from "../providers/retry-after.ts";
 import { type Child, createChildSession, UnavailableModel } from "./create-child-session.ts";
 import { converse, type Dialogue } from "./dialogue.ts";
 import { openConversation } from "./history/conversation.ts";
@@ -54,34 +49,28 @@ class SessionRun implements Run {
 	readonly settled: Promise<Outcome>;
 	readonly #context: RunContext;
 	readonly #spec: RunSpec & RunIdentity;
-	readonly #limit: TurnLimit;
-	readonly #answerCheck: AnswerCheck;
-	readonly #verifier: Verifier;
-	readonly #finalMessage = new FinalMessage();
-	readonly #liveText: LiveText;
-	readonly #retryAfter = new RetryAfter();
+	readonly #driver: Driver;
 	readonly #stopping = new AbortController();
 	readonly #clock: Clock;
 	readonly #mailbox: Mailbox;
 	#session: AgentSession | undefined;
 	#stop: Stop | undefined;
 	/** Set if the run was ended between two turns or its answer was judged: its outcome. */
-	#ended: (() => Outcome) | undefined;
+	#ended: Judge | undefined;
 	#isMuted = false;
 
 	constructor(context: RunContext, spec: RunSpec & RunIdentity) {
 		this.#context = context;
 		this.#spec = spec;
-		this.#limit = new TurnLimit(spec.limits);
 		this.#clock = context.host.clock ?? systemClock;
-		this.#verifier = new Verifier(spec, {
+		this.#driver = new Driver(spec, {
 			clock: this.#clock,
-			emit: (event) => {
-				if (!this.#isOver) context.emit(event);
-			},
+			emit: context.emit,
+			isDeaf: () => this.#stop !== undefined || this.#isMuted,
+			isOver: () => this.#isOver,
+			contextPercent: () => fullnessOf(this.#session),
+			pass: () => this.#pass(),
 		});
-		this.#answerCheck = new AnswerCheck(spec, this.#clock, this.#verifier);
-		this.#liveText = new LiveText(this.#clock);
 		this.#mailbox = new Mailbox(this.#clock);
 		this.settled = this.#live();
 	}
@@ -90,7 +79,7 @@ class SessionRun implements Run {
 		if (this.#stop) return;
 		this.#stop = stop;
 		this.#stopping.abort();
-		void this.#verifier.stop();
+		void this.#driver.stopChecking();
 		this.#endSession();
 	}
 
@@ -98,17 +87,16 @@ class SessionRun implements Run {
 		if (!this.#isOver) this.#mailbox.say(this.#session, message);
 	}
 
-	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
 	wrapUp(reason?: string, by?: CutBy): void {
-		this.#limit.hurry(reason, by);
+		this.#driver.hurry(reason, by);
 	}
 
 	watch(listener: PieceListener): () => void {
-		return this.#liveText.watch(listener);
+		return this.#driver.liveText.watch(listener);
 	}
 
 	get partial(): string | undefined {
-		return this.#finalMessage.partial;
+		return this.#driver.finalMessage.partial;
 	}
 
 	get session(): ChildSession | undefined {
@@ -126,7 +114,7 @@ class SessionRun implements Run {
 				try {
 					await this.#converse(child.session);
 				} finally {
-					await this.#verifier.stop();
+					await this.#driver.stopChecking();
 					this.#session = undefined; // a reference to the run must not keep the conversation in memory
 					await child.close();
 				}
@@ -160,7 +148,9 @@ class SessionRun implements Run {
 				);
 			} catch (error) {
 				const other =
-					error instanceof UnavailableModel && !this.#stop ? this.#answerCheck.fallBack(error.message) : undefined;
+					error instanceof UnavailableModel && !this.#stop
+						? this.#driver.answerCheck.fallBack(error.message)
+						: undefined;
 				if (!other) throw error;
 				emit(other);
 				spec = { ...spec, model: other.to };
@@ -169,10 +159,8 @@ class SessionRun implements Run {
 	}
 
 	#currentOutcome(): Outcome {
-		if (this.#stop) return abortedOutcome(this.#stop, this.partial);
-		if (this.#ended) return this.#ended();
-		const outcome = this.#finalMessage.outcome();
-		return this.#limit.markCut(outcome);
+		if (this.#stop) return this.#driver.stopped(this.#stop);
+		return this.#ended ? this.#ended(this.#driver.finalMessage) : this.#driver.outcome();
 	}
 
 	async #converse(session: AgentSession): Promise<void> {
@@ -180,12 +168,12 @@ class SessionRun implements Run {
 		// Together: otherwise a wrap-up would wait behind other messages, one turn for each.
 		session.agent.steeringMode = "all";
 		const leave = hookTurns(session, {
-			count: () => this.#limit.count(),
+			count: () => this.#driver.countTurn(),
 			afterTurn: () => this.#afterTurn(session),
 			beforeRetry: () => this.#beforeRetry(),
 			isOver: () => this.#isOver,
 			whileAsking: (request, ask) => {
-				this.#retryAfter.forget();
+				this.#driver.retryAfter.forget();
 				return this.#context.tap.during(this.#hearResponse, request, ask);
 			},
 			onResponse: this.#hearResponse,
@@ -194,11 +182,11 @@ class SessionRun implements Run {
 		const unsubscribe = session.subscribe((raw) => this.#hear(session, raw));
 		try {
 			if (this.#spec.compactsFirst) await this.#compact(session);
-			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
+			this.#wrapUpIfDue(session);
 			await converse(this.#dialogueWith(session));
 		} finally {
 			unsubscribe();
-			this.#liveText.close();
+			this.#driver.liveText.close();
 			closeTap();
 			leave();
 		}
@@ -214,16 +202,12 @@ class SessionRun implements Run {
 		const { emit } = this.#context;
 		return {
 			session,
-			answerCheck: this.#answerCheck,
+			driver: this.#driver,
 			mailbox: this.#mailbox,
 			thinking: this.#spec.thinking,
 			stopping: this.#stopping.signal,
 			isOver: () => this.#isOver,
-			verdict: () => ({ outcome: this.#currentOutcome(), last: this.#finalMessage.last }),
-			mayGoOn: async (otherwise) =>
-				(this.#limit.verdict === "end" ? this.#end(() => otherwise) : await this.#pass(otherwise)) === "go",
-			end: (outcome) => this.#end(() => outcome),
-			failed: (why) => this.#failed(why),
+			end: (judge) => this.#end(judge),
 			emit,
 			clock: this.#clock,
 			report: this.#report,
@@ -235,73 +219,56 @@ class SessionRun implements Run {
 		if (this.#ended && raw.type === "agent_end") this.#endSession();
 		if (raw.type === "agent_start" && !this.#isOver) {
 			// Until now pi was not running, so nothing could be delivered.
-			if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
+			this.#wrapUpIfDue(session);
 			this.#mailbox.deliver(session);
 		}
-		if (!this.#stop) {
-			this.#liveText.hear(raw);
-			this.#finalMessage.write(textDelta(raw));
-		}
-		for (const plain of normalize(raw)) {
-			const event = this.#retryAfter.addTo(plain);
-			if (this.#stop || this.#isMuted) return;
-			this.#finalMessage.hear(event);
-			this.#answerCheck.hear(event);
-			this.#context.emit(event.type === "turn" ? { ...event, ...fullnessOf(session) } : event);
-		}
+		if (this.#stop) return;
+		this.#driver.write(textDelta(raw));
+		this.#driver.hear(raw);
 	}
 
 	async #afterTurn(session: AgentSession): Promise<"go" | "end"> {
-		if (this.#limit.verdict === "end") {
-			const stop: Stop = { by: "turns", reason: `no answer after ${this.#limit.turns} turns` };
-			return this.#end(() => abortedOutcome(stop, this.#finalMessage.said));
-		}
-		if ((await this.#pass()) === "end") return "end";
-		if (this.#limit.verdict === "wrap_up") this.#wrapUp(session);
+		const ended = await this.#driver.afterTurn();
+		if (ended) return this.#end(ended);
+		this.#wrapUpIfDue(session);
 		return "go";
 	}
 
 	async #beforeRetry(): Promise<void> {
-		if ((await this.#pass()) === "go") return;
+		const ended = await this.#driver.pass();
+		if (!ended) return;
+		this.#end(ended);
 		this.#isMuted = true; // pi will report the request as aborted; the failure before it counts
 		this.#endSession();
 	}
 
-	/**
-	 * Passes the checkpoint. A failed one may guard money, so nothing passes it. `answered` is the outcome of a run
-	 * that had answered and was to correct that.
-	 */
-	async #pass(answered?: Outcome): Promise<"go" | "end"> {
+	async #pass(): Promise<Pass> {
 		const { checkpoint } = this.#context;
-		if (!checkpoint) return "go";
+		if (!checkpoint) return { word: "go" };
 		try {
 			const word = await untilStopped(checkpoint(), this.#stopping.signal);
-			// Interim text is not the answer: ended early, the run has failed, with that as its partial text.
-			return word === "go" ? word : this.#end(() => answered ?? this.#finalMessage.outcome());
+			return { word: word ?? "end" };
 		} catch (error) {
-			return this.#end(() => this.#failed(messageOf(error)));
+			return { error: messageOf(error) };
 		}
 	}
 
 	/** A guard failed before a request: none is made from now on. */
 	#refuseToStart(why: string): void {
-		this.#end(() => this.#failed(why));
+		this.#end(failed(why));
 		this.#endSession();
 	}
 
-	#failed(error: string): Outcome {
-		return outcomeOf({ type: "assistant_text", text: "", error }, this.#finalMessage.said);
-	}
-
-	#end(outcome: () => Outcome): "end" {
-		this.#ended ??= outcome;
+	#end(judge: Judge): "end" {
+		this.#ended ??= judge;
 		return "end";
 	}
 
-	#wrapUp(session: AgentSession): void {
-		this.#limit.startGrace();
+	#wrapUpIfDue(session: AgentSession): void {
+		const message = this.#driver.takeWrapUp();
+		if (message === undefined) return;
 		session.setActiveToolsByName([]);
-		this.#mailbox.say(session, wrapUpMessage(this.#limit.reason));
+		this.#mailbox.say(session, message);
 	}
 
 	/** Aborts the pending prompt, which settles the run. */
@@ -312,13 +279,13 @@ class SessionRun implements Run {
 		queueMicrotask(abort); // pi announces a retry just before it can be cancelled
 	}
 
-	readonly #hearResponse = (response: ProviderResponse): void => this.#retryAfter.hear(response, this.#clock.now());
+	readonly #hearResponse = (response: ProviderResponse): void =>
+		this.#driver.retryAfter.hear(response, this.#clock.now());
 
 	readonly #report = (message: string): void => this.#context.host.report?.(message);
 }
 
 /** How full the context is; pi does not know right after a compaction. */
-function fullnessOf(session: AgentSession): { contextPercent?: number } {
-	const percent = session.getContextUsage()?.percent;
-	return typeof percent === "number" ? { contextPercent: percent } : {};
+function fullnessOf(session: AgentSession | undefined): number | undefined {
+	return session?.getContextUsage()?.percent ?? undefined;
 }

@@ -4,12 +4,13 @@
  */
 import type { Outcome } from "@pi-subagents/progress";
 import { ConversationLoop, type ConversationOptions, notCompacted } from "../../conversation/conversation-loop.ts";
+import { failed } from "../../conversation/driver.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import type { RpcCommands } from "../pi/rpc-commands.ts";
 import type { Completion } from "./completion.ts";
-import type { OutcomeOf, TurnControl } from "./turns.ts";
+import type { TurnControl } from "./turns.ts";
 
-export interface DialogueOptions extends Omit<ConversationOptions, "channel" | "signal" | "mayGoOn" | "end"> {
+export interface DialogueOptions extends Omit<ConversationOptions, "channel" | "signal"> {
 	commands: RpcCommands;
 	turns: TurnControl;
 	completion: Completion;
@@ -17,7 +18,6 @@ export interface DialogueOptions extends Omit<ConversationOptions, "channel" | "
 	spec: Pick<RunSpec, "thinking" | "compactsFirst">;
 	/** Tells the user. */
 	notice(text: string): void;
-	end(outcome: OutcomeOf): void;
 }
 
 export class Dialogue {
@@ -26,7 +26,7 @@ export class Dialogue {
 
 	constructor(options: DialogueOptions) {
 		this.#options = options;
-		const { commands, turns, completion, spec, end } = options;
+		const { commands, turns, completion, spec } = options;
 		this.#loop = new ConversationLoop({
 			...options,
 			channel: {
@@ -40,12 +40,6 @@ export class Dialogue {
 					for (const message of await commands.takeBack()) turns.steer(message);
 					return commands.switchModel(model, spec.thinking);
 				},
-			},
-			end: (outcome) => end(() => outcome),
-			async mayGoOn(otherwise) {
-				const ended = await turns.again(otherwise);
-				if (ended) end(ended);
-				return !ended;
 			},
 		});
 	}
@@ -66,26 +60,25 @@ export class Dialogue {
 
 	/** The outcome, now that the child cannot be asked any more. */
 	async conclude(): Promise<Outcome> {
-		const { answerCheck, verdict } = this.#options;
-		const { outcome, last } = verdict();
-		const next = await answerCheck.after(outcome, last);
+		const { driver } = this.#options;
+		const next = await driver.answerCheck.after(driver.outcome(), driver.finalMessage.last);
 		return next.does === "settle" ? next.outcome : next.otherwise;
 	}
 
 	/** pi does not know the model. Returns the one to start it with instead, if there is one. */
 	replaceModel(error: string): string | undefined {
-		const { answerCheck, emit } = this.#options;
-		const other = answerCheck.fallBack(error);
+		const { driver, emit } = this.#options;
+		const other = driver.answerCheck.fallBack(error);
 		if (other) emit(other);
 		return other?.to;
 	}
 
 	async #prompt(text: string): Promise<void> {
-		const { commands, completion, end, failed } = this.#options;
+		const { commands, completion, end } = this.#options;
 		completion.goOn();
 		const refusal = await commands.prompt(text);
 		if (!refusal) return;
-		if (refusal.isForGood || text !== this.#loop.opening) return end(() => failed(refusal.why));
+		if (refusal.isForGood || text !== this.#loop.opening) return end(failed(refusal.why));
 		const again = await this.#loop.restart(refusal.why); // no key for its provider, for example
 		if (again !== undefined) await this.#prompt(again);
 	}

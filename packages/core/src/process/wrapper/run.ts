@@ -1,19 +1,15 @@
 /** One run from task to result: starts pi, handles its events, obeys control lines, and judges how it ended. */
 import { join } from "node:path";
-import { type ChildEvent, normalize, type Outcome } from "@pi-subagents/progress";
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { messageOf } from "../../base/best-effort.ts";
 import { type Clock, sleep, steadyClock } from "../../base/clock.ts";
 import { codeOf } from "../../base/error-code.ts";
-import { AnswerCheck } from "../../conversation/answer-check.ts";
-import { LiveText } from "../../conversation/live-text.ts";
+import { Driver, failed, type Judge } from "../../conversation/driver.ts";
 import { hideFile } from "../../files/plain-file.ts";
 import { followLines } from "../../files/tail.ts";
 import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
-import { FinalMessage } from "../../model/final-message.ts";
-import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
 import type { Stop } from "../../model/runner.ts";
 import { Watchdog } from "../../model/watchdog.ts";
-import { RetryAfter } from "../../providers/retry-after.ts";
 import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
 import type { Meta, PiLaunch } from "../../runs/format/meta.ts";
@@ -21,7 +17,6 @@ import type { ResultFile } from "../../runs/format/result.ts";
 import { isWatched } from "../../runs/owner.ts";
 import { parseControl, parseJson } from "../../runs/read.ts";
 import { controlPath, type RunPlace } from "../../signals/run-processes.ts";
-import { Verifier } from "../../verify/verification.ts";
 import type { PiExit, PiProcess } from "../pi/pi-process.ts";
 import { Rpc, textIn } from "../pi/rpc.ts";
 import { RpcCommands } from "../pi/rpc-commands.ts";
@@ -35,7 +30,7 @@ import { LiveFile } from "./live-file.ts";
 import { OpenDialogs } from "./open-dialogs.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
-import { type OutcomeOf, TurnControl } from "./turns.ts";
+import { TurnControl } from "./turns.ts";
 
 export interface WrappedRunOptions extends RunPlace {
 	meta: Meta & { launch: PiLaunch };
@@ -55,13 +50,9 @@ export class WrappedRun {
 	readonly #commands: RpcCommands;
 	readonly #turns: TurnControl;
 	readonly #completion: Completion;
-	readonly #answerCheck: AnswerCheck;
-	readonly #verifier: Verifier;
+	readonly #driver: Driver;
 	readonly #dialogue: Dialogue;
-	readonly #finalMessage = new FinalMessage();
-	readonly #liveText: LiveText;
 	readonly #liveFile: LiveFile;
-	readonly #retryAfter = new RetryAfter();
 	readonly #steady: Clock;
 	/** No request to the provider before this. */
 	#restUntil = 0;
@@ -87,12 +78,18 @@ export class WrappedRun {
 		this.#watchdog.begin(this.#steady.now());
 		this.#watchdog.watch();
 		this.#completion = new Completion(clock, () => this.#guard(this.#dialogue.finishOrGoOn()));
-		const { around } = meta.launch;
-		this.#verifier = new Verifier(meta.spec, { clock, around, emit: (event) => this.#observe(event) });
-		this.#answerCheck = new AnswerCheck(meta.spec, clock, this.#verifier);
-		this.#liveText = new LiveText(clock);
+		const isOver = () => this.#outcome !== undefined;
+		this.#driver = new Driver(meta.spec, {
+			clock,
+			around: meta.launch.around,
+			emit: (event) => this.#emit(event),
+			isDeaf: isOver,
+			isOver,
+			contextPercent: () => this.#contextPercent,
+			pass: () => this.#turns.pass(),
+		});
 		const report = (message: string) => this.#log.notice(message);
-		this.#liveFile = new LiveFile({ dir, live: this.#liveText, isWatched: () => isWatched(options), report });
+		this.#liveFile = new LiveFile({ dir, live: this.#driver.liveText, isWatched: () => isWatched(options), report });
 		this.#pending = new PendingRequests({
 			clock,
 			isWatched: () => isWatched(options),
@@ -104,7 +101,7 @@ export class WrappedRun {
 			onEvent: (raw) => this.#hear(raw),
 			onRequest: (request, reply) => this.#guard(this.#answer(request, reply)),
 			onTunnelNotice: (notice) => {
-				if ("failed" in notice) this.#end(() => this.#failed(notice.failed));
+				if ("failed" in notice) this.#end(failed(notice.failed));
 				else this.#hearRetryAfter(notice.retryAfterMs);
 			},
 			onNotice: (text) => this.#log.notice(text),
@@ -113,6 +110,7 @@ export class WrappedRun {
 		});
 		this.#commands = new RpcCommands(this.#rpc, clock);
 		this.#turns = new TurnControl({
+			driver: this.#driver,
 			limits: meta.spec.limits,
 			onGranted: (limits) => void this.#log.say({ type: "granted", limits }),
 			checkpoint: () => this.#pending.checkpoint(),
@@ -122,17 +120,15 @@ export class WrappedRun {
 			steer: (text) => this.#steer(text),
 		});
 		this.#dialogue = new Dialogue({
-			answerCheck: this.#answerCheck,
+			driver: this.#driver,
 			commands: this.#commands,
 			turns: this.#turns,
 			completion: this.#completion,
 			spec: meta.spec,
 			notice: report,
-			isOver: () => this.#outcome !== undefined,
-			verdict: () => ({ outcome: this.#currentOutcome(), last: this.#finalMessage.last }),
+			isOver,
 			end: (judge) => this.#end(judge),
-			failed: (why) => this.#failed(why),
-			emit: (event) => this.#observe(event),
+			emit: (event) => this.#driver.observe(event),
 		});
 	}
 
@@ -152,19 +148,19 @@ export class WrappedRun {
 			exit = (await this.#pi?.ended) ?? exit;
 		}
 		control.close();
-		await this.#verifier.stop();
+		await this.#driver.stopChecking();
 		await this.#closeConversation();
 		this.#watchdog.close();
-		this.#liveText.close();
+		this.#driver.liveText.close();
 		this.#liveFile.close();
-		const outcome = withPlaceOfDisk(this.#outcome ?? this.#currentOutcome(), this.#options.runDir);
+		const outcome = withPlaceOfDisk(this.#outcome ?? this.#driver.outcome(), this.#options.runDir);
 		this.#log.say({ type: "agent_settled", status: outcome.status });
 		this.#log.close();
 		return resultOf({
 			meta,
 			exit,
 			outcome,
-			last: this.#finalMessage.last,
+			last: this.#driver.finalMessage.last,
 			record: this.#record.current,
 			completedAt: clock.now(),
 			durationMs: this.#watchdog.elapsedMs ?? 0,
@@ -182,12 +178,12 @@ export class WrappedRun {
 	}
 
 	abort(stop: Stop): void {
-		this.#settle(abortedOutcome(stop, this.#finalMessage.partial), "now");
+		this.#settle(this.#driver.stopped(stop), "now");
 	}
 
 	/** Our fault, not the child's; its partial work is kept. */
 	crash(error: unknown): void {
-		this.#settle(this.#failed(`The agent's wrapper failed: ${messageOf(error)}`), "now");
+		this.#settle(this.#driver.failed(`The agent's wrapper failed: ${messageOf(error)}`), "now");
 	}
 
 	async #converse(): Promise<PiExit> {
@@ -207,7 +203,7 @@ export class WrappedRun {
 			nextModel: (error) => (this.#outcome ? undefined : this.#dialogue.replaceModel(error)),
 		});
 		const { hasAnswered } = this.#completion;
-		this.#settle(hasAnswered ? await this.#dialogue.conclude() : this.#failed(why), "gently");
+		this.#settle(hasAnswered ? await this.#dialogue.conclude() : this.#driver.failed(why), "gently");
 		return exit;
 	}
 
@@ -219,7 +215,7 @@ export class WrappedRun {
 				this.#turns.steer(line.message);
 				break;
 			case "wrap_up":
-				this.#turns.wrapUp(line.reason, line.by);
+				this.#driver.hurry(line.reason, line.by);
 				break;
 			case "abort":
 				this.abort(line.stop);
@@ -235,32 +231,27 @@ export class WrappedRun {
 	}
 
 	#hearDelta(line: string): void {
-		this.#finalMessage.write(textIn(line));
-		if (this.#liveText.isWatched && !this.#outcome) this.#liveText.hear(parseJson(line));
+		this.#driver.write(textIn(line));
+		const { liveText } = this.#driver;
+		if (liveText.isWatched && !this.#outcome) liveText.hear(parseJson(line));
 	}
 
 	#hear(raw: Record<string, unknown>): void {
-		this.#liveText.hear(raw);
 		this.#dialogs.hear(raw);
 		if (raw.type === "auto_retry_start") this.#turns.retry();
 		if (raw.type === "agent_start") {
-			this.#retryAfter.forget();
+			this.#driver.retryAfter.forget();
 			this.#commands.begun();
 			this.#completion.goOn();
 		}
-		for (const event of normalize(raw)) this.#observe(this.#retryAfter.addTo(event));
+		this.#driver.hear(raw);
 	}
 
-	#observe(event: ChildEvent): void {
-		if (this.#outcome) return;
+	#emit(event: ChildEvent): void {
 		this.#commands.begun();
-		this.#finalMessage.hear(event);
-		this.#answerCheck.hear(event);
-		const percent = this.#contextPercent;
-		const full = event.type === "turn" && percent !== undefined ? { ...event, contextPercent: percent } : event;
-		this.#log.childDid(full);
-		this.#record.observe(full);
-		this.#watchdog.observe(full, this.#steady.now());
+		this.#log.childDid(event);
+		this.#record.observe(event);
+		this.#watchdog.observe(event, this.#steady.now());
 		this.#completion.hear(event);
 		if (event.type === "idle") this.#guard(this.#confirmIdle());
 	}
@@ -272,8 +263,8 @@ export class WrappedRun {
 	}
 
 	#hearRetryAfter(ms: number): void {
-		this.#retryAfter.note(ms);
-		this.#restUntil = this.#steady.now() + Math.min(this.#retryAfter.ms ?? 0, LONGEST_PAUSE_MS);
+		this.#driver.retryAfter.note(ms);
+		this.#restUntil = this.#steady.now() + Math.min(this.#driver.retryAfter.ms ?? 0, LONGEST_PAUSE_MS);
 	}
 
 	async #rest(): Promise<void> {
@@ -308,7 +299,7 @@ export class WrappedRun {
 				this.#contextPercent = request.contextPercent;
 				const word = await this.#turns.afterTurn(request);
 				if (typeof word === "string") return reply(word);
-				this.#observe({ type: "turn" }); // pi would report it only after our reply
+				this.#driver.observe({ type: "turn" }); // pi would report it only after our reply
 				return this.#end(word);
 			}
 		}
@@ -325,16 +316,8 @@ export class WrappedRun {
 		}
 	}
 
-	#end(judge: OutcomeOf): void {
-		this.#settle(judge(this.#finalMessage), "gently");
-	}
-
-	#currentOutcome(): Outcome {
-		return this.#turns.markCut(this.#finalMessage.outcome());
-	}
-
-	#failed(error: string): Outcome {
-		return outcomeOf({ type: "assistant_text", text: "", error }, this.#finalMessage.said);
+	#end(judge: Judge): void {
+		this.#settle(judge(this.#driver.finalMessage), "gently");
 	}
 
 	#settle(outcome: Outcome, how: "gently" | "now"): void {
@@ -342,7 +325,7 @@ export class WrappedRun {
 		this.#outcome = outcome;
 		this.#completion.close();
 		this.#dialogs.close();
-		void this.#verifier.stop();
+		void this.#driver.stopChecking();
 		this.#pi?.end(how);
 	}
 

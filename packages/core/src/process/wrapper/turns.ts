@@ -1,21 +1,19 @@
-/** What happens between a child's turns: steers, wrap-up, turn limit, checkpoints. Knows no process. */
-import type { CutBy, Outcome, Usage } from "@pi-subagents/progress";
+/**
+ * What happens between the turns of a child in its own process: its messages, and the checkpoint, which the run's watcher
+ * answers or, without one, the limits themselves. Whether it may continue, the driver decides. Knows no process.
+ */
+import type { Usage } from "@pi-subagents/progress";
 import { defined } from "../../base/values.ts";
-import { TurnLimit, wrapUpMessage } from "../../conversation/turn-limit.ts";
+import type { Driver, Judge, Pass } from "../../conversation/driver.ts";
 import { nearBudget, overrun } from "../../model/budget.ts";
 import { type NearLimit, nearTimeout } from "../../model/deadlines.ts";
-import type { FinalMessage } from "../../model/final-message.ts";
-import { abortedOutcome, outcomeOf } from "../../model/outcome.ts";
-import type { Stop } from "../../model/runner.ts";
 import type { Limits } from "../../model/schema/spec.ts";
 import { NO_USAGE, usageSince } from "../../model/usage.ts";
 import type { TunnelRequest, TurnReply } from "../pi/tunnel.ts";
 import type { PassLine } from "./pending-requests.ts";
 
-/** The outcome of a run that may not continue. */
-export type OutcomeOf = (message: FinalMessage) => Outcome;
-
 export interface TurnControlOptions {
+	driver: Driver;
 	limits: Limits;
 	/** Called when the watcher granted more. */
 	onGranted: (limits: Limits) => void;
@@ -33,7 +31,6 @@ export interface TurnControlOptions {
 
 export class TurnControl {
 	readonly #options: TurnControlOptions;
-	readonly #limit: TurnLimit;
 	/** Messages that the child has not been given yet. */
 	readonly #steers: string[] = [];
 	#limits: Limits;
@@ -44,20 +41,10 @@ export class TurnControl {
 	constructor(options: TurnControlOptions) {
 		this.#options = options;
 		this.#limits = options.limits;
-		this.#limit = new TurnLimit(options.limits);
-	}
-
-	markCut(outcome: Outcome): Outcome {
-		return this.#limit.markCut(outcome);
 	}
 
 	steer(message: string): void {
 		this.#steers.push(message);
-	}
-
-	/** Takes effect between two turns: a child that is giving its answer is not asked for it again. */
-	wrapUp(reason: string | undefined, by?: CutBy): void {
-		this.#limit.hurry(reason, by);
 	}
 
 	/** The next request repeats a failed one. */
@@ -81,30 +68,24 @@ export class TurnControl {
 	}
 
 	/** The loop begins. Returns how the run ends if it may not continue. */
-	async loop(): Promise<OutcomeOf | undefined> {
+	async loop(): Promise<Judge | undefined> {
 		if (!this.#isRetry) return undefined;
 		this.#isRetry = false;
-		return this.#pass();
+		return this.#options.driver.pass();
 	}
 
 	/** A turn is over. Returns how the run ends if the child may not continue. */
-	async afterTurn(request: TunnelRequest & { ask: "turn_end" }): Promise<TurnReply | OutcomeOf> {
-		this.#limit.count();
+	async afterTurn(request: TunnelRequest & { ask: "turn_end" }): Promise<TurnReply | Judge> {
+		const { driver } = this.#options;
+		driver.countTurn();
 		if (!this.goesOn(request)) return "go";
-		if (this.#limit.verdict === "end") {
-			return stoppedBy({ by: "turns", reason: `no answer after ${this.#limit.turns} turns` });
-		}
-		const word = (await this.#pass()) ?? (await this.#steerNow());
+		const word = (await driver.afterTurn()) ?? (await this.#steerNow());
 		this.#turnBegan = { elapsedMs: this.#options.elapsedMs(), usage: this.#options.usage() };
 		return word;
 	}
 
-	/** It has answered and should correct that. Returns how the run ends if it may not be asked again. */
-	async again(answered: Outcome): Promise<OutcomeOf | undefined> {
-		return this.#limit.verdict === "end" ? () => answered : this.#pass(() => answered);
-	}
-
-	async #pass(ended: OutcomeOf = (message) => message.outcome()): Promise<OutcomeOf | undefined> {
+	/** Passes the checkpoint, for the driver. */
+	async pass(): Promise<Pass> {
 		const { checkpoint, elapsedMs, rest } = this.#options;
 		const took = elapsedMs() - this.#turnBegan.elapsedMs;
 		const pass = await checkpoint();
@@ -112,25 +93,23 @@ export class TurnControl {
 		this.#hurryNear(nearTimeout(this.#limits, { elapsedMs: elapsedMs(), turnMs: took }));
 		if (!pass) return this.#passAlone();
 		this.#adopt(pass.limits);
-		// A failed checkpoint may guard money, so nothing passes it.
 		const { error, word } = pass;
-		if (error !== undefined) return ({ said }) => outcomeOf({ type: "assistant_text", text: "", error }, said);
-		// Interim text is not the answer: ended early, the run has failed, with that as its partial text.
-		return word === "end" ? ended : undefined;
+		return error === undefined ? { word } : { error };
 	}
 
 	/** No one is left to grant more. A run that leapt beyond its budget still has a turn for its answer. */
-	#passAlone(): OutcomeOf | undefined {
+	#passAlone(): Pass {
 		const usage = this.#options.usage();
 		const over = overrun(usage, this.#limits);
 		const near = nearBudget(usage, usageSince(this.#turnBegan.usage, usage), this.#limits);
-		if (over && (!near || this.#limit.isWrappingUp)) return stoppedBy({ by: "budget", reason: `it used ${over.used}` });
+		if (over && (!near || this.#options.driver.isWrappingUp))
+			return { stop: { by: "budget", reason: `it used ${over.used}` } };
 		this.#hurryNear(near);
-		return undefined;
+		return { word: "go" };
 	}
 
 	#hurryNear(near: NearLimit | undefined): void {
-		if (near) this.#limit.hurry(near.reason, near.by);
+		if (near) this.#options.driver.hurry(near.reason, near.by);
 	}
 
 	/** Only budgets are ever extended. */
@@ -142,17 +121,10 @@ export class TurnControl {
 	}
 
 	async #steerNow(): Promise<TurnReply> {
-		const isDue = this.#limit.verdict === "wrap_up";
-		if (isDue) {
-			this.#limit.startGrace();
-			this.#steers.push(wrapUpMessage(this.#limit.reason));
-		}
+		const wrapUp = this.#options.driver.takeWrapUp();
+		if (wrapUp !== undefined) this.#steers.push(wrapUp);
 		const text = this.takeSteers();
 		if (text !== undefined) await this.#options.steer(text);
-		return isDue ? "wrap_up" : "go";
+		return wrapUp === undefined ? "go" : "wrap_up";
 	}
-}
-
-function stoppedBy(stop: Stop): OutcomeOf {
-	return ({ said }) => abortedOutcome(stop, said);
 }
