@@ -1,8 +1,21 @@
 /** Extensions of other people beside ours, in real pi: none of them ends pi, and pi is asked what they do. */
-import { availablePis, callTool, converse, lastUserSays, offersTool, runPrint, say } from "@pi-subagents-dev/testkit";
-import { describe, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+	availablePis,
+	callTool,
+	callTools,
+	converse,
+	createTempDir,
+	lastUserSays,
+	offersTool,
+	type PiBinary,
+	runPrint,
+	say,
+} from "@pi-subagents-dev/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/env-guard.ts";
-import { extensionDir, scene } from "../../support/scene.ts";
+import { extensionDir, scene, unfenced } from "../../support/scene.ts";
 
 /** Bears one evaluation in a process; a second one throws where nobody waits for it. */
 const ONCE = `const hasRun = globalThis.onceHasRun;
@@ -11,6 +24,48 @@ if (hasRun) setTimeout(() => { throw new Error("I am here already."); }, 0);
 `;
 
 /** Runs sessions of its own, with all of the user's extensions, as other sub-agent extensions do. */
+const TOOL = (name: string) =>
+	`pi.registerTool({ name: "${name}", label: "x", description: "x", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [{ type: "text", text: "from ${name}" }], details: {} }) });`;
+
+/** A file outside of all directories that pi looks in. */
+async function elsewhere(name: string, code: string): Promise<string> {
+	const dir = await createTempDir("beside-");
+	onTestFinished(() => dir.remove());
+	await writeFile(join(dir.path, name), code);
+	return join(dir.path, name);
+}
+
+const agent = (name: string, fields: string) =>
+	`---\nname: ${name}\ndescription: d\nmodel: fake/fake-1\n${fields}---\nYou are ${name}.\n`;
+
+/** Launches an agent of each preset; the tools that each was offered, or what its launch said. */
+async function offered(pi: PiBinary, presets: Record<string, string>, options: Parameters<typeof scene>[1]) {
+	const names = Object.keys(presets);
+	const launch = names.map((name) => callTool("subagent", { preset: name, task: "Work." }));
+	await using it = await scene(
+		[
+			converse(lastUserSays("Work."), say("Done.")),
+			converse(offersTool("subagent"), callTools(...launch), say("I see.")),
+		],
+		{
+			...options,
+			agentFiles: {
+				...options?.agentFiles,
+				...Object.fromEntries(names.map((name) => [`subagents/${name}.md`, agent(name, presets[name] ?? "")])),
+			},
+		},
+	);
+	const { code } = await runPrint({ env: it.env, pi }, "Please launch them.");
+	expect(code).toBe(0);
+	const said = it.server.requests.at(-1)?.lastToolResults.map(({ text }) => unfenced(text)) ?? [];
+	return names.map((name, index) => {
+		const request = it.server.requests.find(({ systemPrompt }) => systemPrompt.includes(`You are ${name}.`));
+		const tools = request?.tools.map((tool) => tool.name).filter((tool) => tool !== "ask_main_session");
+		return tools?.sort().join(" ") ?? said[index];
+	});
+}
+
+const DEFAULTS = "bash edit read write";
 const NESTS = `import { createAgentSession, SessionManager } from "@earendil-works/pi-coding-agent";
 export default (pi) => {
 	pi.registerTool({
@@ -67,5 +122,45 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		});
 		const { stdout, stderr, code } = await runPrint({ env: it.env, pi }, "Please nest.");
 		expect({ stdout, stderr, code }).toEqual({ stdout: "All nested.\n", stderr: "", code: 0 });
+	});
+
+	test("an extension that was given with -e can be named, by name or path, and its tools are offered", async () => {
+		const hello = await elsewhere("hello.ts", `export default (pi) => { ${TOOL("hello")} };\n`);
+		const presets = {
+			byname: "extensions: hello\n",
+			bypath: `extensions: "${hello}"\n`,
+			every: "extensions: true\n",
+			apart: "extensions: true\nrunner: process\n",
+			some: "extensions: hello\ntools: read\n",
+			plain: "",
+			wrong: "extensions: helo\n",
+		};
+		const withHello = "bash edit hello read write";
+		expect(await offered(pi, presets, { extensions: [hello, extensionDir] })).toEqual([
+			...[withHello, withHello, withHello, withHello],
+			...["read", DEFAULTS, expect.stringContaining('asks for the extension "helo", but there is hello')],
+		]);
+	});
+
+	test("another sub-agent extension never runs inside our agents, also if it came first", async () => {
+		const crew = await elsewhere("crew.ts", `export default (pi) => { ${TOOL("Agent")} ${TOOL("crew_notes")} };\n`);
+		const presets = {
+			every: 'extensions: true\ntools: "*"\n',
+			leaf: 'extensions: true\ntools: "*"\nsubagents: none\n',
+			apart: 'extensions: true\ntools: "*"\nrunner: process\n',
+			named: "extensions: crew\n",
+		};
+		const options = {
+			extensions: [],
+			settings: { packages: [crew, extensionDir] },
+			agentFiles: { "subagents.json": JSON.stringify({ maxDepth: 1 }) },
+		};
+		const own = "bash edit find grep ls read write";
+		expect(await offered(pi, presets, options)).toEqual([
+			...[own, own, own],
+			expect.stringContaining(
+				'asks for the extension "crew", which launches agents itself and is never loaded into one',
+			),
+		]);
 	});
 });

@@ -38,14 +38,15 @@ describe.each(isFullRun ? pis : modern)("pi $version", (pi) => {
 
 	const withoutIt = [
 		["", "Give preset"],
-		["extensions: true", "Extensions given with `-e` are not loaded there"],
+		["extensions: other", "Name the extension in `extensions` of its preset"],
 	] as const;
 	test.each(gateCases(withoutIt, 1))(
 		"a child in its own process that does not load the extension (`%s`) asks no other model",
 		async (fields, reason) => {
 			// Without the extension, pi would take the model of that name of any other provider.
 			const others = [{ id: "fake-1" }, { id: "oak" }, { id: "homegrown/oak" }];
-			const options = { agentFiles: inProcess(fields), models: others };
+			const agentFiles = { ...inProcess(fields), "extensions/other.ts": "export default () => undefined;\n" };
+			const options = { agentFiles, models: others };
 			await using it = await scene([delegating("homegrown/oak"), scoutReadsNotes], options);
 			const said = await ask(it, pi, withHomegrown(it));
 			expect(said).toContain("Model homegrown/oak comes from an extension");
@@ -53,6 +54,14 @@ describe.each(isFullRun ? pis : modern)("pi $version", (pi) => {
 			expect(models(it)).not.toContain("homegrown/oak");
 		},
 	);
+
+	test("a child in its own process runs on it if its preset asks for the extension, though it was given with -e", async () => {
+		await using it = await scene([delegating("homegrown/oak"), scoutReadsNotes], {
+			agentFiles: inProcess("extensions: true"),
+		});
+		expect(await ask(it, pi, withHomegrown(it))).toContain("The launch code is heliotrope.");
+		expect(models(it)).toContain("oak");
+	});
 });
 
 describe.each(modern)("pi $version", (pi) => {
@@ -62,12 +71,9 @@ describe.each(modern)("pi $version", (pi) => {
 	test("a virtual model works inside pi, and is not taken for a name of the provider in a process that lacks it", async () => {
 		await using inside = await scene([delegating("fake/auto", "repo-scout"), scoutReadsNotes]);
 		expect(await ask(inside, pi, virtual)).toContain("The launch code is heliotrope.");
-		for (const fields of ["", "extensions: true"]) {
-			const options = { agentFiles: inProcess(fields) };
-			await using it = await scene([delegating("fake/auto"), scoutReadsNotes], options);
-			expect(await ask(it, pi, virtual)).toContain("Model fake/auto comes from an extension");
-			expect(models(it)).not.toContain("auto");
-		}
+		await using it = await scene([delegating("fake/auto"), scoutReadsNotes], { agentFiles: inProcess() });
+		expect(await ask(it, pi, virtual)).toContain("Model fake/auto comes from an extension");
+		expect(models(it)).not.toContain("auto");
 	});
 
 	test("a child in its own process keeps pi's own llama.cpp provider", async () => {

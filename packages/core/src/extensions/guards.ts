@@ -3,15 +3,14 @@
  * replace one of pi's own tools, and those that the user names. Decided for each run from the session and the user's
  * own settings, never from a preset, a call or a file of a run.
  */
-import { existsSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
 import { type Args, type ExtensionContext, parseArgs } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted } from "../base/error.ts";
 import type { RunSpec } from "../model/runner.ts";
 import type { ReplacedTools } from "../resolve/input.ts";
 import { filesOf, type LoadedExtension, loadedExtensions } from "./loaded.ts";
 import { ExtensionModules } from "./modules.ts";
+import { isCalled } from "./names.ts";
 import { loadFailure, type Role, Roles, roleOf } from "./roles.ts";
 import { runningExtensions } from "./running.ts";
 
@@ -186,6 +185,11 @@ export function createGuards(options: GuardsOptions): Guards {
 	};
 }
 
+/** Whether the user switched off all extensions that are not given on pi's command line. */
+export function loadsOnlyGiven(): boolean {
+	return parseArgs([...ownArguments()]).noExtensions === true;
+}
+
 /** A program that embeds pi has arguments of its own, which mean something else. */
 function ownArguments(): readonly string[] {
 	return process.env.PI_CODING_AGENT === "true" ? process.argv.slice(2) : [];
@@ -207,15 +211,6 @@ function worksElsewhere({ names, replaces }: Guard, { cwd }: Pick<RunSpec, "cwd"
 
 function notAGuard({ names }: LoadedExtension): string {
 	return `Your setting \`guards\` names ${quoted(names[0] ?? "")}, which launches agents itself and is never loaded into one. Remove it from \`guards.also\`.`;
-}
-
-/** By one of its names, or by its path. */
-function isCalled({ path, names }: LoadedExtension, name: string): boolean {
-	if (names.includes(name) || path === name) return true;
-	const wanted = name.startsWith("~/") ? join(homedir(), name.slice(2)) : name;
-	if (!wanted.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(wanted)) return false;
-	if (!existsSync(wanted) || !existsSync(path)) return resolve(wanted) === path;
-	return realpathSync(wanted) === realpathSync(path);
 }
 
 /** As pi reads them. */

@@ -1,6 +1,7 @@
 /** What an extension is called in presets and settings, and which extensions no agent may load. */
 import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname, extname, join } from "node:path";
+import { homedir } from "node:os";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import type { SourceInfo } from "@earendil-works/pi-coding-agent";
 import { codeOf } from "../base/error-code.ts";
 import { readPlainSync } from "../files/plain-file.ts";
@@ -13,6 +14,15 @@ export function extensionNames(path: string, { baseDir, origin }: Pick<SourceInf
 	const realDir = dirname(realpathSync(path)); // a link to our own entry is still ours
 	const packageName = packageNameOf(realDir, outside === undefined ? undefined : realpathSync(outside));
 	return packageName === undefined || packageName === fileName ? [fileName] : [packageName, fileName];
+}
+
+/** Whether a preset or a setting means this extension: by one of its names, or by its path. */
+export function isCalled({ path, names }: { path: string; names: readonly string[] }, name: string): boolean {
+	if (names.includes(name) || path === name) return true;
+	const wanted = name.startsWith("~/") ? join(homedir(), name.slice(2)) : name;
+	if (!wanted.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(wanted)) return false;
+	if (!existsSync(wanted) || !existsSync(path)) return resolve(wanted) === path;
+	return realpathSync(wanted) === realpathSync(path);
 }
 
 /** Whether one of these names is ours. A child that loaded us would launch agents of its own, outside this manager. */

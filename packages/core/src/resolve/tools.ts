@@ -9,13 +9,15 @@ export interface ToolFact {
 	extension?: string;
 	/** Another name of that extension. */
 	alias?: string;
+	/** Where that extension is, which is a name of it, too. */
+	path?: string;
 	/** Whether it is active in the launching session. */
 	isActive: boolean;
 }
 
 /** What a preset says about tools. */
 export interface ToolRules {
-	/** `"*"`: every tool. Absent: pi's default set. Entries may be `ext:<extension>`, `ext:<extension>/<tool>`, `mcp:<server>` or `mcp:<server>/<tool>`. */
+	/** `"*"`: every tool. Absent: pi's default set, and all tools of the extensions that the agent loads. Entries may be `ext:<extension>`, `ext:<extension>/<tool>`, `mcp:<server>` or `mcp:<server>/<tool>`. */
 	tools?: "*" | readonly string[] | undefined;
 	disallowedTools?: readonly string[] | undefined;
 	/** MCP servers, for all their tools unless `tools` names some of them. */
@@ -38,11 +40,12 @@ export interface ToolRequest extends ToolRules {
 
 /** Whether an agent that loads these extensions has the tool. */
 export function isLoaded(
-	{ extension, alias }: ToolFact,
+	{ extension, alias, path }: ToolFact,
 	{ extensions = false, excludeExtensions = [] }: Pick<RunSpec, "extensions" | "excludeExtensions">,
 ): boolean {
 	if (extension === undefined) return true;
-	const isNamed = (names: readonly string[]) => names.some((name) => name === extension || name === alias);
+	const isNamed = (names: readonly string[]) =>
+		names.some((name) => name === extension || name === alias || name === path);
 	if (isBuiltin({ extension })) return !isNamed(excludeExtensions); // loaded for its tools
 	return !isNamed(excludeExtensions) && (extensions === true || (Array.isArray(extensions) && isNamed(extensions)));
 }
@@ -57,9 +60,7 @@ export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): 
 	const asked = request.tools;
 	const names = Array.isArray(asked)
 		? asked.flatMap((entry) => expand(entry, facts, request))
-		: (asked === "*" ? find("*", facts) : facts.filter(({ name }) => DEFAULT_TOOLS.includes(name))).map(
-				({ name }) => name,
-			);
+		: (asked === "*" ? find("*", facts) : facts.filter(isByDefault)).map(({ name }) => name);
 	const allowed = [...new Set(names)].filter((name) => !denied.has(name));
 	if (!request.isFromProject) return allowed;
 	const beyond = allowed.filter((name) => !isWithinReach(name, facts));
@@ -70,6 +71,11 @@ export function resolveTools(request: ToolRequest, facts: readonly ToolFact[]): 
 		);
 	}
 	return allowed.filter((name) => !beyond.includes(name));
+}
+
+/** A preset that asks for an extension and does not say which tools it wants means the extension's, too. */
+function isByDefault({ name, extension }: ToolFact): boolean {
+	return extension === undefined ? DEFAULT_TOOLS.includes(name) : !isBuiltin({ extension });
 }
 
 /** One entry of a list: a tool's name, or the tools of an extension. */

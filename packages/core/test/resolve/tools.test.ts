@@ -24,13 +24,17 @@ const errorOf = (request: Partial<ToolRequest>) => {
 
 describe("what a preset says", () => {
 	test.each([
-		["nothing: pi's default set", {}, ["read", "bash", "edit", "write"]],
+		[
+			"nothing: pi's default set, and what the extensions that it loads add",
+			{},
+			["read", "bash", "edit", "write", "web_search", "web_fetch"],
+		],
 		["a list: exactly that", { tools: ["read", "grep"] }, ["read", "grep"]],
 		["an empty list: none", { tools: [] }, []],
 		["*: every tool", { tools: "*" as const }, facts.map(({ name }) => name)],
 		["ext: every tool of an extension", { tools: ["read", "ext:@acme/web"] }, ["read", "web_search", "web_fetch"]],
 		["ext with a tool: that one", { tools: ["ext:@acme/web/web_fetch"] }, ["web_fetch"]],
-		["a denial of a default", { disallowedTools: ["bash"] }, ["read", "edit", "write"]],
+		["a denial of a default", { disallowedTools: ["bash", "ext:@acme/web"] }, ["read", "edit", "write"]],
 		["a denial wins over a list", { tools: ["read", "bash"], disallowedTools: ["bash"] }, ["read"]],
 		["a denial of what is not there", { tools: ["read"], disallowedTools: ["mcp_database_admin"] }, ["read"]],
 		["a denial of everything", { tools: "*" as const, disallowedTools: ["*"] }, []],
@@ -100,7 +104,7 @@ describe("a preset that came with the project", () => {
 	});
 
 	test("that names no tools gets the default ones that the session has", () => {
-		expect(tools({ isFromProject: true })).toEqual(["read", "bash", "edit"]);
+		expect(tools({ isFromProject: true })).toEqual(["read", "bash", "edit", "web_search"]);
 		expect(tools({ isFromProject: true, tools: "*" })).toEqual(["read", "bash", "edit", "grep", "web_search"]);
 	});
 

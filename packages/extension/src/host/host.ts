@@ -19,6 +19,7 @@ import {
 	inheritConversation,
 	mcpFacts,
 	requireResources,
+	runningExtensions,
 	type SessionHost,
 	sessionTools,
 	toolExtension,
@@ -98,6 +99,10 @@ export function createHost(pi: ExtensionAPI): Host {
 			return session && extensionOfModel(pi, session, model);
 		},
 		session: open,
+		runningExtensions: () => {
+			const session = open();
+			return session && runningExtensions(session);
+		},
 		theme: () => required(open()).ui.theme,
 		storedTrust,
 		isProjectTrusted,
@@ -231,12 +236,14 @@ async function modelRuntimeOf(session: ExtensionContext | undefined): Promise<Mo
 function toolFacts(pi: ExtensionAPI, known: Map<string, readonly string[]>): ToolFact[] {
 	const active = new Set(pi.getActiveTools());
 	const own = sessionTools().map((name) => ({ name, isActive: active.has(name) }));
-	const others = pi.getAllTools().flatMap(({ name, sourceInfo }): ToolFact[] => {
-		const names = known.get(sourceInfo.path) ?? toolExtension(sourceInfo);
+	const all = pi.getAllTools();
+	const toolsOf = (path: string) => all.filter(({ sourceInfo }) => sourceInfo.path === path).map(({ name }) => name);
+	const others = all.flatMap(({ name, sourceInfo }): ToolFact[] => {
+		const names = known.get(sourceInfo.path) ?? toolExtension(sourceInfo, toolsOf(sourceInfo.path));
 		known.set(sourceInfo.path, names);
 		const [extension, alias] = names;
 		if (extension === undefined) return [];
-		return [{ name, extension, ...defined({ alias }), isActive: active.has(name) }];
+		return [{ name, extension, ...defined({ alias }), path: sourceInfo.path, isActive: active.has(name) }];
 	});
 	return [...own, ...others];
 }

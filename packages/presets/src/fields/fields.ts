@@ -63,7 +63,7 @@ export const fields: readonly Field[] = [
 	}),
 	refuse("tools", "tools", kind("tools"), {
 		doc: "The complete list of tools it may use: names (with pi 1.0 or newer also `codemode` and `tool_search`), `ext:extension`, `ext:extension/tool`, `mcp:server`, `mcp:server/tool` (also `mcp__server__*`, `mcp__server__tool`), `*` (every tool) or `none`.",
-		absent: "the default tools",
+		absent: "the default tools, and those of its `extensions`",
 		joins: "common",
 		aliases: ["allowed_tools"],
 	}),
@@ -79,7 +79,7 @@ export const fields: readonly Field[] = [
 		joins: "common",
 	}),
 	refuse("extensions", "extensions", kind("switch or list"), {
-		doc: "Which extensions it loads besides those that guard it: all, none, or a list.",
+		doc: "Which extensions it loads besides those that guard it: all that pi has loaded (also with `-e`), none, or a list of names or paths. Their tools are offered unless `tools` says otherwise. Other sub-agent extensions are never among them.",
 		absent: "the caller's choice",
 		joins: "common",
 		aliases: ["inherit_extensions"],

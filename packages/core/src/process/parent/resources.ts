@@ -11,7 +11,7 @@ import type { LookedUp } from "./launch.ts";
 
 /** Throws if the spec names a missing extension or skill, or a guard does not load. */
 export async function findResources(
-	host: Pick<SessionHost, "isOwnExtension" | "guards">,
+	host: Pick<SessionHost, "isOwnExtension" | "runningExtensions" | "guards">,
 	scope: ResourceScope,
 	spec: RunSpec,
 ): Promise<LookedUp> {

@@ -2,6 +2,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { AgentError } from "../../base/error.ts";
 import type { Guards } from "../../extensions/guards.ts";
+import type { RunningExtension } from "../../extensions/running.ts";
 import type { RunIdentity, Runner, RunSpec } from "../../model/runner.ts";
 import { wantsExtensions } from "../../session/resources/extensions.ts";
 import { RunProcesses } from "../../signals/run-processes.ts";
@@ -15,6 +16,8 @@ import { startDetached } from "./starter.ts";
 export interface ProcessRunnerOptions extends Omit<ProcessHost, "ui">, DetachedRunnerOptions {
 	/** The user's extensions that guard every child. Absent: none. */
 	guards?: Guards;
+	/** The extensions that the parent runs. Absent, or undefined: it is not known. */
+	runningExtensions?: () => readonly RunningExtension[] | undefined;
 }
 
 /**
@@ -41,24 +44,23 @@ export function wrapperRunner(options: ProcessRunnerOptions, launcher: WrapperLa
 			const begun = { cwd: spec.cwd, id: crypto.randomUUID(), at: clock.now() };
 			return state ? withGuardEntries(conversation, state, begun) : conversation;
 		},
-		resources: (spec: RunSpec, scope: Parameters<typeof findResources>[1]) => findResources(options, scope, spec),
+		async resources(spec: RunSpec, scope: Parameters<typeof findResources>[1]) {
+			const found = await findResources(options, scope, spec);
+			// Which of its extensions provides the model is not known; the child checks that it has it.
+			if (found.guards.length === 0 && !wantsExtensions(spec)) requireOwnModel(options, spec);
+			return found;
+		},
 	};
-	const runner = detachedRunner(options, {
+	return detachedRunner(options, {
 		launch: (spec, dir, signal) => launchRun({ ...options, ...lookups, clock }, launcher, spec, dir, signal),
 		processesOf: ({ machine }, runDir) =>
 			machine === undefined ? new RunProcesses({ agentDir: options.agentDir, runDir }) : undefined,
 	});
-	return {
-		...runner,
-		start(spec, emit, checkpoint) {
-			requireProvider(options, spec);
-			return runner.start(spec, emit, checkpoint);
-		},
-	};
 }
 
-function requireProvider({ extensionOfModel }: ProcessRunnerOptions, spec: RunSpec): void {
-	if (wantsExtensions(spec) || extensionOfModel?.(spec.model) !== "user") return;
+/** For a child that loads no extension of the user's. */
+function requireOwnModel({ extensionOfModel }: ProcessRunnerOptions, spec: RunSpec): void {
+	if (extensionOfModel?.(spec.model) !== "user") return;
 	throw new AgentError(
 		"unsupported",
 		`Model ${spec.model} comes from an extension, which an agent in its own process does not load. Give preset "${spec.type}" the extension (\`extensions\`), or run it in the session (\`runner: session\`).`,

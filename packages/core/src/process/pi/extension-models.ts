@@ -20,5 +20,5 @@ export function extensionModelIn(
 }
 
 export function missingExtension(model: string): string {
-	return `Model ${model} comes from an extension that the agent's process does not load. Extensions given with \`-e\` are not loaded there: install it, or run the agent in the session (\`runner: session\`).`;
+	return `Model ${model} comes from an extension that the agent's process does not load. Name the extension in \`extensions\` of its preset, or run the agent in the session (\`runner: session\`).`;
 }

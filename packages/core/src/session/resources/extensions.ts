@@ -1,6 +1,6 @@
 /** Resources of a child whose preset asks for extensions: the user's, all but our own or those that it names, and pi's own. */
 
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import * as pi from "@earendil-works/pi-coding-agent";
 import {
 	DefaultResourceLoader,
@@ -10,10 +10,12 @@ import {
 	type SourceInfo,
 } from "@earendil-works/pi-coding-agent";
 import type { Report } from "../../base/best-effort.ts";
+import { AgentError, quoted } from "../../base/error.ts";
 import type { ChildExtensions } from "../../extensions/child-extensions.ts";
-import { type LoadedExtension, loadedExtensions, NO_ARGUMENTS } from "../../extensions/loaded.ts";
+import { loadsOnlyGiven } from "../../extensions/guards.ts";
+import { filesOf, type LoadedExtension, loadedExtensions, NO_ARGUMENTS } from "../../extensions/loaded.ts";
 import type { InlineExtension } from "../../extensions/modules.ts";
-import { extensionNames, isOurs } from "../../extensions/names.ts";
+import { extensionNames, isCalled, isOurs, launchesAgents } from "../../extensions/names.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { originOf } from "../../worktree/confine.ts";
 import type { SessionHost } from "./host.ts";
@@ -113,26 +115,56 @@ export async function resourcesWithExtensions(
 
 /** The user's extensions that the spec asks for. Throws if a named one is missing. */
 export async function extensionPaths(
-	host: Pick<SessionHost, "isOwnExtension">,
+	host: Pick<SessionHost, "isOwnExtension" | "runningExtensions">,
 	scope: ResourceScope,
 	spec: RunSpec,
 	settingsManager: SettingsManager,
 ): Promise<string[]> {
 	if (!wantsExtensions(spec)) return [];
-	return choose(await loadedExtensions({ ...scope, ...host }, NO_ARGUMENTS, settingsManager), spec);
+	return choose(await candidatesFor(host, scope, settingsManager), spec);
 }
 
-function choose(candidates: readonly LoadedExtension[], { extensions, excludeExtensions = [] }: RunSpec): string[] {
+/** An extension that a preset may ask for. */
+interface Candidate extends LoadedExtension {
+	/** It launches agents itself, so it never runs inside one: neither our limits nor our stops would reach its agents. */
+	isForeign: boolean;
+}
+
+/** What the parent runs, also from its command line, and what the child's own directory has besides. */
+async function candidatesFor(
+	host: Pick<SessionHost, "isOwnExtension" | "runningExtensions">,
+	scope: ResourceScope,
+	settingsManager: SettingsManager,
+): Promise<Candidate[]> {
+	const running = filesOf(host.runningExtensions?.() ?? [], host.isOwnExtension).map(
+		([{ path, names }, { tools }]): Candidate => ({ path, names, isForeign: launchesAgents(names, tools.keys()) }),
+	);
+	const found = loadsOnlyGiven() ? [] : await loadedExtensions({ ...scope, ...host }, NO_ARGUMENTS, settingsManager);
+	const known = new Set(running.map(({ path }) => realOf(path)));
+	const others = found.filter(({ path }) => !known.has(realOf(path)));
+	return [...running, ...others.map((each) => ({ ...each, isForeign: launchesAgents(each.names) }))];
+}
+
+function realOf(path: string): string {
+	return existsSync(path) ? realpathSync(path) : path;
+}
+
+function choose(candidates: readonly Candidate[], { extensions, excludeExtensions = [] }: RunSpec): string[] {
 	const wanted = Array.isArray(extensions) ? extensions : undefined;
-	const allowed = candidates.filter(({ names }) => !names.some((name) => excludeExtensions.includes(name)));
-	if (wanted)
-		requireAll(
-			"extension",
-			wanted,
-			allowed.flatMap(({ names }) => names),
-		);
-	const chosen = wanted ? allowed.filter(({ names }) => names.some((name) => wanted.includes(name))) : allowed;
+	const allowed = candidates.filter((each) => !excludeExtensions.some((name) => isCalled(each, name)));
+	const usable = allowed.filter(({ isForeign }) => !isForeign);
+	const isThere = (name: string) => usable.some((each) => isCalled(each, name));
+	const missing = wanted?.filter((name) => !isThere(name)) ?? [];
+	const foreign = missing.find((name) => allowed.some((each) => isCalled(each, name)));
+	if (foreign !== undefined) throw new AgentError("unsupported", neverInside(foreign));
+	const names = usable.flatMap((each) => each.names);
+	requireAll("extension", missing, names);
+	const chosen = wanted ? usable.filter((each) => wanted.some((name) => isCalled(each, name))) : usable;
 	return chosen.map(({ path }) => path);
+}
+
+function neverInside(name: string): string {
+	return `The agent's preset asks for the extension ${quoted(name)}, which launches agents itself and is never loaded into one. Remove it from \`extensions\`; \`subagents\` says which agents an agent may launch.`;
 }
 
 /** A named extension must work; any other broken one is only reported, as pi does. */
@@ -144,12 +176,12 @@ function checkLoaded({ failures }: ChildExtensions, spec: RunSpec, report: Repor
 	}
 }
 
-/** The names of the extension that provides a tool, if a child can load it. None for any other tool. */
-export function toolExtension({ path, ...source }: SourceInfo): string[] {
+/** The names of the extension that provides a tool, with all tools that it has, if a child can load it. None for any other. */
+export function toolExtension({ path, ...source }: SourceInfo, tools: readonly string[]): string[] {
 	if (BUILTINS.some(({ name }) => name === path)) return [path];
 	if (!existsSync(path)) return []; // pi's own, or generated
 	const names = extensionNames(path, source);
-	return isOurs(names) ? [] : names;
+	return isOurs(names) || launchesAgents(names, tools) ? [] : names;
 }
 
 /**
@@ -157,7 +189,7 @@ export function toolExtension({ path, ...source }: SourceInfo): string[] {
  * what is missing and what exists.
  */
 export async function requireResources(
-	host: Pick<SessionHost, "agentDir" | "isProjectTrusted" | "isOwnExtension">,
+	host: Pick<SessionHost, "agentDir" | "isProjectTrusted" | "isOwnExtension" | "runningExtensions">,
 	spec: RunSpec,
 ): Promise<void> {
 	const { agentDir } = host;

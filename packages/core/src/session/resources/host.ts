@@ -3,6 +3,7 @@ import type { ModelRuntime, Theme, ToolDefinition } from "@earendil-works/pi-cod
 import type { Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Guards } from "../../extensions/guards.ts";
+import type { RunningExtension } from "../../extensions/running.ts";
 import type { AgentUi } from "../../model/dialog.ts";
 import type { RunIdentity, RunSpec } from "../../model/runner.ts";
 
@@ -21,6 +22,8 @@ export interface SessionHost {
 	sessionDir?: () => string | undefined;
 	/** Whether this is one of our extensions, which no child may load; those with our package names are known. */
 	isOwnExtension?: (path: string) => boolean;
+	/** The extensions that the parent runs. Absent, or undefined: it is not known. */
+	runningExtensions?: () => readonly RunningExtension[] | undefined;
 	/** The user's extensions that guard every child. Absent: none. */
 	guards?: Guards;
 	/** The parent's bus: gets `subagents:child:session-created`, `:bound` and `:disposed`. */
