@@ -117,17 +117,20 @@ function runsOf(agents: number): RunInput[] {
 		const start = 1_000 + index * 10;
 		const steps = Array.from({ length: TURNS }, (_, turn) => ({ turn, at: start + turn * 100 }));
 		return {
-			meta: {
-				runId: `a${index}`,
-				agentId: `a${index}`,
-				run: 1,
-				createdAt: start,
-				launchedBy: { who: "model", ...(index === 0 ? {} : { agentId: `a${index >> 3}` }) },
-				preset: "scout",
+			agentId: `a${index}`,
+			run: 1,
+			queuedAt: start,
+			agent: {
+				launchedBy: "model",
+				...(index === 0 ? {} : { parentAgentId: `a${index >> 3}` }),
+				depth: 1,
+				isBackground: false,
+				type: "scout",
+				description: `look at ${index}`,
 				task: `Look at part ${index} of the project.`,
 				cwd: "/project",
-				resolvedModel: "fake/one",
-				spec: { description: `look at ${index}`, runner: "session" },
+				runner: "session",
+				model: "fake/one",
 			},
 			lines: steps.flatMap(({ turn, at }): RunInput["lines"] => [
 				{ type: "assistant_text", text: `Step ${turn}: reading the next file.`, at: at + 60 },

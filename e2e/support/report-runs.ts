@@ -21,18 +21,12 @@ const hostileText = [
 export function hostile(): RunInput {
 	const [made] = crowd(1, 1);
 	if (!made) throw new Error("nothing was made");
-	const fields = ["runId", "agentId", "preset", "task", "cwd", "resolvedModel", "name"].map((name) => [
-		name,
-		hostileText,
-	]);
+	const fields = ["type", "description", "task", "cwd", "model", "name", "callId"].map((name) => [name, hostileText]);
 	const at = 2_000;
 	return {
-		meta: {
-			...made.meta,
-			...Object.fromEntries(fields),
-			launchedBy: { who: hostileText, callId: hostileText },
-			spec: { description: hostileText, runner: "session" },
-		},
+		...made,
+		agentId: hostileText,
+		agent: { ...made.agent, ...Object.fromEntries(fields) },
 		lines: [
 			{ type: "agent_started", at: 1_000 },
 			{ type: "assistant_text", text: hostileText, model: hostileText, error: hostileText, at },
@@ -44,8 +38,8 @@ export function hostile(): RunInput {
 		],
 		outputs: new Map([[hostileText, hostileText]]),
 		diff: hostileText,
-		result: {
-			...(made.result as NonNullable<RunInput["result"]>),
+		end: {
+			...(made.end as NonNullable<RunInput["end"]>),
 			outcome: {
 				status: "completed",
 				text: hostileText,
@@ -70,18 +64,20 @@ export function crowd(agents: number, spans: number): RunInput[] {
 	return Array.from({ length: agents }, (_, index): RunInput => {
 		const start = 1_000 + (index % 50) * 137;
 		return {
-			meta: {
-				runId: `a${index}`,
-				agentId: `a${index}`,
-				run: 1,
-				createdAt: start,
-				launchedBy: { who: "model", ...(index === 0 ? {} : { agentId: "a0" }) },
+			agentId: `a${index}`,
+			run: 1,
+			queuedAt: start,
+			agent: {
+				launchedBy: "model",
+				...(index === 0 ? {} : { parentAgentId: "a0" }),
+				depth: index === 0 ? 1 : 2,
 				isBackground: index > 0,
-				preset: "scout",
+				type: "scout",
+				description: `look at ${index}`,
 				task: `task of a${index}`,
 				cwd: "/project",
-				resolvedModel: "fake/one",
-				spec: { description: `look at ${index}`, runner: "session" },
+				runner: "session",
+				model: "fake/one",
 			},
 			lines: [
 				{ type: "agent_started", at: start },
@@ -97,7 +93,7 @@ export function crowd(agents: number, spans: number): RunInput[] {
 					{ type: "tool_result", callId: `c${turn}`, tool: "read", isError: false, at: start + turn * 100 + 100 },
 				]),
 			],
-			result: {
+			end: {
 				outcome: { status: "completed", text: "Done." },
 				startedAt: start,
 				completedAt: start + spans * 50 + 20,

@@ -67,6 +67,7 @@ export {
 	isThinkingLevel,
 	LAUNCHERS,
 	type LaunchedBy,
+	NOTICE_LEVELS,
 	RUNNER_NAMES,
 	type RunnerName,
 	SETTLED_STATUSES,

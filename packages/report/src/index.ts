@@ -2,7 +2,7 @@
 
 export { htmlReport, htmlWith, type Page } from "./html/html.ts";
 export { type TraceFormat, writeHtmlReport, writeTrace } from "./html/write.ts";
-export { buildReport, type ReportOptions, type RunFacts, type RunInput, type RunResult } from "./model/build.ts";
+export { buildReport, type ReportOptions, type RunInput } from "./model/build.ts";
 export type {
 	AgentStatus,
 	PathStep,

@@ -1,14 +1,14 @@
 /** What a report and a trace hold when nobody asked for more. */
 import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
-import { buildReport, chromeTrace, htmlWith, otlpTraces, type RunInput } from "../src/index.ts";
+import { buildReport, chromeTrace, htmlWith, otlpTraces } from "../src/index.ts";
 import { labelOf } from "../src/model/wording.ts";
-import { calls, facts, log, result, returns, said } from "./fixtures/runs.ts";
+import { calls, ended, launched, log, returns, said } from "./fixtures/runs.ts";
 
 const SECRET_ARGUMENTS = ["hunter2-hunter2", "customer-database", "quarterly-figures", "https://intranet.example"];
 
-const run: RunInput = {
-	meta: facts("a1", { task: "Compare the figures.", name: "auditor" }),
+const run = launched("a1", {
+	agent: { task: "Compare the figures.", name: "auditor" },
 	lines: log(
 		[1_000, { type: "agent_started" }],
 		[1_100, said("The answer is forty-two.")],
@@ -28,10 +28,10 @@ const run: RunInput = {
 		],
 		[1_900, returns("c4", "fetch_page")],
 	),
-	result: result({ outcome: { status: "completed", text: "The answer is forty-two." } }),
+	end: ended({ outcome: { status: "completed", text: "The answer is forty-two." } }),
 	outputs: new Map([["c1", "hunter2-hunter2"]]),
 	diff: "+quarterly-figures",
-};
+});
 const brief = buildReport([run], { now: 0 });
 
 test.each<[string, string]>([

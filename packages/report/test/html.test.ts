@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { buildReport, htmlWith } from "../src/index.ts";
-import { facts, family } from "./fixtures/runs.ts";
+import { family, launched } from "./fixtures/runs.ts";
 
 const page = { script: "show()", style: "p { color: red }" };
 
@@ -15,7 +15,7 @@ test("the policy names the script and the style by their hashes, and allows noth
 
 test("no text ends an element, and the data survives", () => {
 	const task = "</script><script>alert(1)</script><!-- \u2028 & \"'";
-	const report = buildReport([{ meta: facts("a1", { task }), lines: [] }], { now: 2_000, title: task });
+	const report = buildReport([launched("a1", { agent: { task } })], { now: 2_000, title: task });
 	const html = htmlWith(report, page);
 	expect(html.match(/<\/?script/g)).toHaveLength(4); // the data and the page's script
 	expect(html).not.toContain("<!-- ");

@@ -3,7 +3,7 @@ import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
 import { buildReport } from "../src/index.ts";
 import { maskOf } from "../src/model/mask.ts";
-import { facts, log, result, said } from "./fixtures/runs.ts";
+import { ended, launched, log, said } from "./fixtures/runs.ts";
 
 const KEY = 'sk-live/Very+secret=1? ä&"x"';
 const PLAIN = "sk-ant-api03-Zz9_Yx8-Ww7";
@@ -95,7 +95,7 @@ test("the beginning of a secret is masked where a text was cut", () => {
 	const mask = maskOf([PLAIN]);
 	expect(mask(`curl -H 'Authorization: Bearer ${PLAIN.slice(0, 16)}`)).toBe("curl -H 'Authorization: Bearer [masked]");
 	expect(mask(`Running curl ${PLAIN.slice(0, 16)}… (2 of 3)`)).toBe("Running curl [masked]… (2 of 3)");
-	const run = { meta: facts("a1"), lines: log([1_000, said(`${"x".repeat(19_990)}${PLAIN} and more`)]) };
+	const run = launched("a1", { lines: log([1_000, said(`${"x".repeat(19_990)}${PLAIN} and more`)]) });
 	expect(JSON.stringify(buildReport([run], { now: 0, secrets: [PLAIN] })).includes("sk-ant")).toBe(false);
 });
 
@@ -107,7 +107,7 @@ test("a secret of any length is masked, in time that grows with the text", () =>
 	for (const length of [25_000, 131_000]) {
 		const secret = random(length);
 		const outcome = { status: "completed" as const, text: `It is ${secret}, or ${btoa(`u:${secret}`)}.` };
-		const run = { meta: facts("a1"), lines: [], result: result({ outcome }) };
+		const run = launched("a1", { end: ended({ outcome }) });
 		const [agent] = buildReport([run], { now: 0, secrets: [secret] }).agents;
 		expect(agent?.answer).toMatch(/^It is \[masked\], or .{0,4}\[masked\]\.$/);
 	}

@@ -3,7 +3,7 @@ import type { Usage } from "@pi-subagents/progress";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildReport, type Report, type ReportAgent, type RunInput } from "../src/index.ts";
-import { calls, facts, family, log, NO_USAGE, result, returns, said, spent } from "./fixtures/runs.ts";
+import { calls, ended, family, launched, log, NO_USAGE, returns, said, spent } from "./fixtures/runs.ts";
 
 const kinds = ({ spans }: ReportAgent) => spans.map(({ kind, start, end }) => [kind, start, end]);
 const agent = ({ agents }: Report, id: string) => {
@@ -14,12 +14,8 @@ const agent = ({ agents }: Report, id: string) => {
 
 test("an agent of a workflow names its phase", () => {
 	const runs = [
-		{ meta: facts("flow", { preset: "workflow" }), lines: [], result: result() },
-		{
-			meta: facts("a", { phase: "Review\u001b[31m", launchedBy: { who: "model", agentId: "flow" } }),
-			lines: [],
-			result: result(),
-		},
+		launched("flow", { agent: { type: "workflow" }, end: ended() }),
+		launched("a", { agent: { phase: "Review\u001b[31m", parentAgentId: "flow" }, end: ended() }),
 	];
 	const report = buildReport(runs, { now: 99_999 });
 	expect(report.agents.map(({ id, phase }) => [id, phase])).toEqual([
@@ -84,7 +80,7 @@ describe("a family", () => {
 test("what a failed check printed is only in a full report", () => {
 	const verification = { ok: false, command: "npm test", problem: "npm test exited with code 1", tail: "not ok 3" };
 	const outcome = { status: "failed" as const, error: "Not verified: npm test exited with code 1", verification };
-	const run = { meta: facts("a1"), lines: [], result: result({ outcome }) };
+	const run = launched("a1", { end: ended({ outcome }) });
 	const [brief, full] = [false, true].map((isFull) => agent(buildReport([run], { now: 0, isFull }), "a1").verification);
 	expect(brief).toEqual({ ok: false, command: "npm test", problem: "npm test exited with code 1" });
 	expect(full).toEqual(verification);
@@ -99,19 +95,18 @@ test("secrets are masked in every spelling, and control characters are gone", ()
 		text: btoa(secret),
 		structured: { ok: true as const, data, preview: "" },
 	};
-	const run = { meta: facts("a1", { task }), lines: log([1_000, said(secret)]), result: result({ outcome }) };
+	const run = launched("a1", { agent: { task }, lines: log([1_000, said(secret)]), end: ended({ outcome }) });
 	const text = JSON.stringify(buildReport([run], { now: 0, secrets: [secret, "short"] }));
 	expect(text).not.toMatch(/very|secret|c2stbGl2ZS92/);
 	expect(text).toContain("a [masked] b [masked] red");
 });
 
-test("files of older versions, circles and unknown parents still give a tree", () => {
-	const { launchedBy: _no, depth: _none, queuedAt: _never, isBackground: _unknown, ...old } = facts("old");
+test("circles and unknown parents still give a tree", () => {
 	const runs: RunInput[] = [
-		{ meta: old, lines: [] },
-		{ meta: facts("a", { launchedBy: { who: "model", agentId: "b" } }), lines: [] },
-		{ meta: facts("b", { launchedBy: { who: "model", agentId: "a" } }), lines: [] },
-		{ meta: facts("orphan", { launchedBy: { who: "model", agentId: "gone" } }), lines: [] },
+		launched("old"),
+		launched("a", { agent: { parentAgentId: "b" } }),
+		launched("b", { agent: { parentAgentId: "a" } }),
+		launched("orphan", { agent: { parentAgentId: "gone" } }),
 	];
 	const report = buildReport(runs, { now: 5_000 });
 	expect(report.agents.map(({ id }) => id).sort()).toEqual(["a", "b", "old", "orphan"]);
@@ -120,22 +115,21 @@ test("files of older versions, circles and unknown parents still give a tree", (
 
 test("what a log lacks of the usage is shown, and a run that still runs ends now", () => {
 	const usage: Usage = { ...NO_USAGE, input: 100, output: 10, cost: 1 };
-	const cut = { meta: facts("a1"), lines: log([1_000, { type: "agent_started" }], [2_000, spent({ input: 40 })]) };
-	const [done] = buildReport([{ ...cut, result: result({ usage }) }], { now: 0 }).agents;
+	const cut = launched("a1", { lines: log([1_000, { type: "agent_started" }], [2_000, spent({ input: 40 })]) });
+	const [done] = buildReport([{ ...cut, end: ended({ usage }) }], { now: 0 }).agents;
 	expect(done?.spans.at(-1)).toMatchObject({ label: "not in the log", usage: { ...usage, input: 60 } });
 	const [running] = buildReport([cut], { now: 7_000 }).agents;
 	expect(running).toMatchObject({ status: "running", endedAt: 7_000, usage: { input: 40 } });
 });
 
 test("what another machine says about people here is its word", () => {
-	const local = facts("a1");
-	const meta = { ...local, spec: { ...local.spec, runner: "remote" as const, machine: "box" } };
+	const elsewhere = { runner: "remote", machine: "box" } as const;
 	const lines = log(
 		[1_000, { type: "agent_started" }],
 		[2_000, { type: "agent_answered", by: "user" }],
 		[3_000, { type: "agent_steered", message: "Go on." }],
 	);
-	const [agent] = buildReport([{ meta, lines }], { now: 5_000 }).agents;
+	const [agent] = buildReport([launched("a1", { agent: elsewhere, lines })], { now: 5_000 }).agents;
 	expect(agent?.transcript.map(({ text }) => text)).toEqual(["box says: The user answered.", "box says: Go on."]);
 });
 
@@ -173,14 +167,13 @@ const anyRun = fc
 	.map(({ events, queuedAt, completedAt, parent, isOver }, index = 0) => {
 		const lines = log(...events) as EventLine[];
 		const total = lines.reduce<Usage>((sum, line) => (line.type === "usage" ? plus(sum, line.usage) : sum), NO_USAGE);
-		return (id: string): RunInput => ({
-			meta: facts(id, {
+		return (id: string): RunInput =>
+			launched(id, {
 				queuedAt,
-				launchedBy: { who: "model", ...(parent === undefined ? {} : { agentId: parent, callId: `c${index}` }) },
-			}),
-			lines,
-			...(isOver ? { result: result({ completedAt, usage: total }) } : {}),
-		});
+				agent: parent === undefined ? {} : { parentAgentId: parent, callId: `c${index}` },
+				lines,
+				...(isOver ? { end: ended({ completedAt, usage: total }) } : {}),
+			});
 	});
 const plus = (a: Usage, b: Usage): Usage => ({
 	input: a.input + b.input,

@@ -13,7 +13,7 @@ import {
 	readSessionRuns,
 	withDescendants,
 } from "../src/index.ts";
-import { calls, returns, said, spent } from "./fixtures/runs.ts";
+import { calls, NO_USAGE, returns, said, spent } from "./fixtures/runs.ts";
 
 async function tempDir(): Promise<string> {
 	const dir = await mkdtemp(join(tmpdir(), "report-test-"));
@@ -58,7 +58,7 @@ test("recorded runs come back as a tree whose usage is that of the results", asy
 	]);
 	expect(agents[0]?.spans).toContainEqual(expect.objectContaining({ kind: "agents", start: 1_100, end: 2_100 }));
 	expect(usage).toMatchObject({ input: 12, cost: 0.75 });
-	expect(withDescendants(runs, "a2").map(({ meta }) => meta.runId)).toEqual(["a2"]);
+	expect(withDescendants(runs, "a2").map(({ agentId }) => agentId)).toEqual(["a2"]);
 });
 
 test("what cannot be read is a problem beside the rest", async () => {
@@ -75,17 +75,39 @@ test("with a cache, only runs whose files changed are read again", async () => {
 	const first = await readRunDirs(dir, { cache });
 	await appendFile(join(dir, "a2", "events.jsonl"), `${JSON.stringify({ ...said("More."), at: 3_000, seq: 99 })}\n`);
 	const second = await readRunDirs(dir, { cache });
-	const byId = ({ runs }: typeof first, id: string) => runs.find(({ meta }) => meta.runId === id);
+	const byId = ({ runs }: typeof first, id: string) => runs.find(({ agentId }) => agentId === id);
 	expect(byId(second, "a1")).toBe(byId(first, "a1"));
 	expect(byId(second, "a2")?.lines).toHaveLength((byId(first, "a2")?.lines.length ?? 0) + 1);
+});
+
+const launchOf = (runId: string) => ({
+	type: "launched",
+	runId,
+	agentId: runId,
+	run: 1,
+	preset: "scout",
+	description: "look",
+	task: "Look.",
+	cwd: "/",
+	runner: "session",
+	isBackground: false,
+	startedAt: 1_000,
+});
+const settledOf = (runId: string) => ({
+	type: "settled",
+	runId,
+	durationMs: 1_000,
+	turns: 1,
+	toolUses: 0,
+	usage: NO_USAGE,
 });
 
 test("a run that was cut off ends as the session says, though its files do not", async () => {
 	const dir = await recorded();
 	await rm(join(dir, "a2", "result.json"));
 	const entry = (data: object) => ({ type: "custom", customType: "subagents:record", data });
-	const launched = { type: "launched", runId: "a2", agentId: "a2", startedAt: 1_000, artifacts: join(dir, "a2") };
-	const settled = { type: "settled", runId: "a2", agentId: "a2", status: "aborted", reason: "pi ended" };
+	const launched = { ...launchOf("a2"), artifacts: join(dir, "a2") };
+	const settled = { ...settledOf("a2"), status: "aborted", reason: "pi ended" };
 	const reportOf = async (...entries: object[]) =>
 		buildReport((await readSessionRuns(entries)).runs, { now: 9_999 }).agents.map(({ status }) => status);
 	expect(await reportOf(entry(launched))).toEqual(["running"]);
@@ -97,16 +119,16 @@ test("a session names its runs: with files they are read, without them the entri
 	const launched = (runId: string, more: object) => ({
 		type: "custom",
 		customType: "subagents:record",
-		data: { type: "launched", runId, agentId: runId, run: 1, preset: "scout", startedAt: 1_000, ...more },
+		data: { ...launchOf(runId), ...more },
 	});
 	const entries = [
 		launched("a1", { artifacts: join(dir, "a1") }),
 		launched("gone", { artifacts: "/etc/gone", task: "Lost.", runner: "workflow" }),
-		{ ...launched("kid", { parentAgentId: "gone", runner: "cluster" }), customType: "subagents:nested" },
+		{ ...launched("kid", { parentAgentId: "gone" }), customType: "subagents:nested" },
 		{
 			type: "custom",
 			customType: "subagents:record",
-			data: { type: "settled", runId: "gone", status: "failed", error: "No.", completedAt: 3_000, durationMs: 1_500 },
+			data: { ...settledOf("gone"), status: "failed", error: "No.", completedAt: 3_000, durationMs: 1_500 },
 		},
 		{ type: "custom", customType: "subagents:record", data: { type: "launched", runId: 7 } },
 		null,
@@ -118,7 +140,7 @@ test("a session names its runs: with files they are read, without them the entri
 		["gone", undefined, "failed", 3_000],
 		["kid", "gone", "queued", 5_000],
 	]);
-	expect(agents.map(({ runner }) => runner)).toEqual(["session", "workflow", "cluster"]);
+	expect(agents.map(({ runner }) => runner)).toEqual(["session", "workflow", "session"]);
 });
 
 test("keys of the environment and of pi's auth are known, ordinary words are not", async () => {

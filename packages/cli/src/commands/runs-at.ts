@@ -1,6 +1,7 @@
 /** Which runs the user means: a project, a directory of runs, one run's directory, or an agent. */
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { runIdOf } from "@pi-subagents/core";
 import { RUN_FILES } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 import { type FoundRuns, type ReadOptions, readRunDirs, withDescendants } from "@pi-subagents/report";
@@ -28,8 +29,8 @@ export async function runsAt(
 	const dir = runDir ?? (await find(context, word ?? "")).dir;
 	const runsDir = dirname(dir);
 	const found = await readRunDirs(runsDir, options);
-	const meant = found.runs.find(({ meta }) => meta.runId === basename(dir));
-	const runs = meant ? withDescendants(found.runs, meant.meta.agentId) : [];
+	const meant = found.runs.find((run) => runIdOf(run) === basename(dir));
+	const runs = meant ? withDescendants(found.runs, meant.agentId) : [];
 	return atLeastOne({ runsDir, runs, problems: runDir === undefined || meant ? [] : found.problems }, dir);
 }
 

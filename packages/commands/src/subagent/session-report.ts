@@ -83,12 +83,12 @@ export async function fileFor({ launcher }: CommandDeps, ctx: ExtensionContext, 
 
 /** By its id, its name, or the beginning of only one id. */
 function agentIdIn(runs: readonly RunInput[], wanted: string): string {
-	const isMeant = ({ agentId, name }: RunInput["meta"]) => agentId === wanted || name === wanted;
-	const exact = runs.filter(({ meta }) => isMeant(meta));
-	const meant = exact.length > 0 ? exact : runs.filter(({ meta }) => meta.agentId.startsWith(wanted));
-	const [only, ...others] = new Set(meant.map(({ meta }) => meta.agentId));
+	const isMeant = ({ agentId, agent }: RunInput) => agentId === wanted || agent.name === wanted;
+	const exact = runs.filter(isMeant);
+	const meant = exact.length > 0 ? exact : runs.filter(({ agentId }) => agentId.startsWith(wanted));
+	const [only, ...others] = new Set(meant.map(({ agentId }) => agentId));
 	if (only !== undefined && others.length === 0) return only;
 	const what = only === undefined ? "There is no agent" : "Several agents are called";
-	const known = [...new Set(runs.map(({ meta }) => meta.agentId))].slice(-20).join(", ");
+	const known = [...new Set(runs.map(({ agentId }) => agentId))].slice(-20).join(", ");
 	throw new AgentError("unknown_agent", `${what} ${quoted(wanted)}. Known: ${known || "none"}.`);
 }

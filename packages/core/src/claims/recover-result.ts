@@ -8,9 +8,9 @@ import type { RunIdentity, RunSpec, Stop } from "../model/runner.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import { isLifeCycleLine } from "../runs/format/lines.ts";
 import type { ResultFile } from "../runs/format/result.ts";
-import { parseEvent, readMeta } from "../runs/read.ts";
+import { readMeta } from "../runs/read.ts";
 import { RunTotals } from "../runs/run-totals.ts";
-import { checkedLine } from "./checked-line.ts";
+import { linesIn } from "./read-run.ts";
 
 /** Reading a longer log would delay the session that is being opened. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -31,10 +31,7 @@ export async function readInterrupted(
 	const spec = typeof meta === "string" ? undefined : meta.spec;
 	const totals = new RunTotals();
 	let lastAt = 0;
-	for (const text of log.toString("utf8").split("\n")) {
-		const said = text === "" ? undefined : parseEvent(text);
-		const line = said && spec ? checkedLine(said, spec) : said;
-		if (!line) continue;
+	for (const line of linesIn(log.toString("utf8"), spec)) {
 		totals.add(line);
 		if (!isLifeCycleLine(line)) lastAt = line.at;
 	}

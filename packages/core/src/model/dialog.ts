@@ -2,6 +2,7 @@
  * Dialogs and notices of extensions inside agents, as plain data: they travel to the user's pi, and the answer travels
  * back. Pure. Where they come from another process or machine, {@link dialogIn} checks them.
  */
+import type { NOTICE_LEVELS } from "@pi-subagents/progress";
 import { isObject } from "../base/values.ts";
 
 /** What an extension asks. Its texts are as the extension wrote them: who shows them makes them safe. */
@@ -19,8 +20,6 @@ export interface ExtensionNotice {
 	text: string;
 	level: (typeof NOTICE_LEVELS)[number];
 }
-
-export const NOTICE_LEVELS = ["info", "warning", "error"] as const;
 
 /** What extensions inside agents can do on the user's screen. */
 export interface AgentUi {

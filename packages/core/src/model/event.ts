@@ -11,6 +11,7 @@ import type {
 	AgentStarted,
 	AgentSteered,
 	MovedToBackground,
+	Notice,
 	ResultArchived,
 } from "./schema/events.ts";
 
@@ -22,6 +23,7 @@ export type LifeCycleEvent =
 	| AgentAsked
 	| AgentAnswered
 	| MovedToBackground
+	| Notice
 	| AgentSettled
 	| ResultArchived;
 

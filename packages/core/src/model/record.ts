@@ -2,7 +2,7 @@
 import type { Memory, Outcome, PhaseProgress, Status, Usage, WaitsFor } from "@pi-subagents/progress";
 import { defined } from "../base/values.ts";
 import type { AgentEvent } from "./event.ts";
-import type { AgentQueued } from "./schema/events.ts";
+import type { AgentAsked, AgentQueued } from "./schema/events.ts";
 import type { AgentIdentity } from "./schema/launch.ts";
 import { NO_USAGE } from "./usage.ts";
 
@@ -31,11 +31,13 @@ export interface AgentRecord extends AgentIdentity {
 	contextPercent?: number;
 	compactions: number;
 	/** The models that failed in this run before the current one, in order. */
-	attempts?: { model: string; error: string }[];
+	attempts?: readonly { model: string; error: string }[];
 	/** A command checks its work now. */
 	isVerifying?: true;
-	/** What it asked, while it waits for the answer. */
+	/** What it asked, while it waits for the answer. Not a dialog of an extension: no text answers that. */
 	question?: string;
+	/** All that is known of its question or dialog, while it waits. */
+	asking?: Pick<AgentAsked, "question" | "id" | "context" | "defaultAnswer" | "isDialog">;
 	/** Whom it asked, while it waits. */
 	waitsFor?: WaitsFor;
 	/** Why the current run had to wait for its start, as it was when it was queued. */

@@ -42,6 +42,7 @@ export function reduceWithLine(record: AgentRecord | undefined, event: AgentEven
 		case "agent_settled":
 			return { record: settle(seen, event) };
 		case "agent_steered":
+		case "notice":
 			return { record: seen };
 		case "moved_to_background":
 			return { record: { ...seen, isBackground: true } };
@@ -49,7 +50,7 @@ export function reduceWithLine(record: AgentRecord | undefined, event: AgentEven
 			return { record: record.status === "queued" ? record : asked(seen, event) };
 		case "agent_answered":
 			if (record.status !== "waiting") return { record };
-			return { record: { ...without(seen, "question", "waitsFor"), status: "running" } };
+			return { record: { ...without(seen, "question", "asking", "waitsFor"), status: "running" } };
 		default:
 			return record.status === "queued" ? { record } : observe(seen, event);
 	}
@@ -93,7 +94,7 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 	const { startedAt, queuedAt } = record;
 	const { at, durationMs = at - (startedAt ?? at) } = event;
 	return {
-		...without(record, "question", "waitsFor", "memory", "isModelWorking", "isVerifying"),
+		...without(record, "question", "asking", "waitsFor", "memory", "isModelWorking", "isVerifying"),
 		...event.totals,
 		status: event.outcome.status,
 		outcome: event.outcome,
@@ -103,10 +104,14 @@ function settle(record: AgentRecord, event: Envelope & AgentSettled): AgentRecor
 }
 
 /** `question` is only what can be answered with a text. */
-function asked(record: AgentRecord, { question: said, isDialog, to, toName: name }: AgentAsked): AgentRecord {
-	const waitsFor = to && { who: to, ...defined({ name }) };
-	const question = isDialog ? undefined : said;
-	return { ...without(record, "waitsFor", "question"), status: "waiting", ...defined({ question, waitsFor }) };
+function asked(record: AgentRecord, event: AgentAsked): AgentRecord {
+	const { question, id, context, defaultAnswer, isDialog, to, toName: name } = event;
+	return {
+		...without(record, "waitsFor", "question"),
+		status: "waiting",
+		asking: { question, ...defined({ id, context, defaultAnswer, isDialog }) },
+		...defined({ question: isDialog ? undefined : question, waitsFor: to && { who: to, ...defined({ name }) } }),
+	};
 }
 
 /** Thousands of settled agents are kept in memory; the start of a long answer is enough for lists and messages. */
@@ -151,7 +156,11 @@ const QUIET: ReadonlySet<string> = new Set(["usage", "turn"]);
 /** After these, the model does nothing for a while. */
 const PAUSES: ReadonlySet<string> = new Set(["compacting", "retrying", "verifying", "verified", "idle"]);
 
-function count(record: AgentRecord, event: ChildEvent): AgentRecord {
+/** What a record sums up from the events of a child. */
+export type Counted = Pick<AgentRecord, "turns" | "toolUses" | "usage" | "compactions"> &
+	Partial<Pick<AgentRecord, "model" | "phases" | "contextPercent" | "attempts" | "isVerifying">>;
+
+export function count<Sums extends Counted>(record: Sums, event: ChildEvent): Sums {
 	switch (event.type) {
 		case "assistant_text":
 			return { ...record, ...defined({ model: event.model, phases: event.phases }) };
@@ -163,7 +172,7 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 			return { ...record, turns: record.turns + 1, ...defined({ contextPercent: event.contextPercent }) };
 		case "compacted":
 			// How full the context is now, the next turn tells.
-			return event.ok ? { ...without(record, "contextPercent"), compactions: record.compactions + 1 } : record;
+			return event.ok ? { ...lacking(record, "contextPercent"), compactions: record.compactions + 1 } : record;
 		case "falling_back":
 			return {
 				...record,
@@ -174,7 +183,7 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 			return { ...record, isVerifying: true };
 		case "verified":
 		case "idle":
-			return record.isVerifying ? without(record, "isVerifying") : record;
+			return record.isVerifying ? lacking(record, "isVerifying") : record;
 		case "tool_result":
 		case "compacting":
 		case "retrying":
@@ -185,9 +194,15 @@ function count(record: AgentRecord, event: ChildEvent): AgentRecord {
 	}
 }
 
-function without<K extends keyof AgentRecord>(record: AgentRecord, ...keys: K[]): Omit<AgentRecord, K> {
-	const rest: Partial<Record<keyof AgentRecord, unknown>> = {};
+/** Still the same kind of record: such a field is optional. */
+function lacking<Sums extends Counted>(record: Sums, field: "contextPercent" | "isVerifying"): Sums {
+	return without(record, field) as Sums;
+}
+
+function without<From extends object, K extends keyof AgentRecord>(record: From, ...keys: K[]): Omit<From, K> {
+	const rest: Record<string, unknown> = {};
+	const dropped: readonly string[] = keys;
 	// Field by field: V8 handles an object from which one was deleted slowly from then on.
-	for (const key of Object.keys(record) as K[]) if (!keys.includes(key)) rest[key] = record[key];
-	return rest as Omit<AgentRecord, K>;
+	for (const [key, value] of Object.entries(record)) if (!dropped.includes(key)) rest[key] = value;
+	return rest as Omit<From, K>;
 }

@@ -51,7 +51,7 @@ export interface AgentDetails {
 	/** The one that it uses. */
 	model?: string;
 	/** The models that failed before the current one. */
-	attempts?: { model: string; error: string }[];
+	attempts?: readonly { model: string; error: string }[];
 }
 
 /** More than a line of any screen. */

@@ -6,19 +6,20 @@ import { checkArguments, type WaitsFor } from "@pi-subagents/progress";
 import { messageOf } from "../base/best-effort.ts";
 import { ifMissing } from "../base/error-code.ts";
 import { defined } from "../base/values.ts";
-import { readCheckedResult } from "../claims/checked-result.ts";
+import { readRun } from "../claims/read-run.ts";
 import { RUNS_PATH } from "../file-guards/runs-path.ts";
 import { namesIn } from "../files/small-file.ts";
+import type { AgentRecord } from "../model/record.ts";
 import { RUN_FILES } from "../runs/format/layout.ts";
 import type { Meta } from "../runs/format/meta.ts";
 import type { ResultFile } from "../runs/format/result.ts";
 import { hasStarted, livingWrapper } from "../runs/living-wrapper.ts";
 import { readLineRange } from "../runs/peek-file.ts";
-import { readMeta, readWrapper } from "../runs/read.ts";
+import { readWrapper } from "../runs/read.ts";
+import { knownRun, recordOfRun } from "../runs/run-events.ts";
 import { isRunDir } from "../runs/runs-dir.ts";
 import { isAlive, type ProcessIdentity } from "../signals/identity.ts";
 import type { RunPlace } from "../signals/run-processes.ts";
-import { type LogState, stateOfLog } from "./log-state.ts";
 
 /** The last run of an agent. Texts are as the files have them: sanitize them before a terminal sees them. */
 export interface RunOverview {
@@ -157,18 +158,17 @@ async function readOverview(
 ): Promise<RunOverview | string | undefined> {
 	try {
 		if (!(await isRunDir(dir, basename(dir)))) return `${dir} is not the user's`;
-		const meta = await readMeta(dir);
-		if (typeof meta === "string") return meta;
-		if (meta.runId !== basename(dir)) return `${dir} describes another run`;
-		const found = await readCheckedResult(dir, meta.spec, { agentDir });
-		const result = found?.runId === meta.runId ? found : undefined;
-		const log = result ? undefined : await readLog(dir);
+		const run = await readRun(dir, { agentDir, log: { lastBytes: LOG_BYTES } });
+		if (typeof run === "string") return run;
+		if (run.problem !== undefined) return run.problem;
+		const { meta, result } = run;
 		const place = { agentDir, runDir: dir };
 		const holder = result ? undefined : await holderOf(place, meta);
 		const isStarting = hasWrapper(meta) && !(await hasStarted(place)) && now - meta.createdAt < STARTING_MS;
+		const record = recordOfRun(knownRun(meta, run.lines, result));
 		return {
 			...aboutRun(dir, meta),
-			state: stateOf({ meta, result, log, isHeld: holder !== undefined || isStarting }),
+			state: stateOf(meta, record, holder !== undefined || isStarting),
 			...defined({ result, holder, activity: await lastLine(dir) }),
 		};
 	} catch (error) {
@@ -187,32 +187,23 @@ function aboutRun(dir: string, meta: Meta): Omit<RunOverview, "state"> {
 	return { ...known, hasOwnProcess, model: resolvedModel, ...defined({ name, sessionId }) };
 }
 
-interface Evidence {
-	meta: Meta;
-	result: ResultFile | undefined;
-	log: LogState | undefined;
-	/** Whether the process that runs it lives. */
-	isHeld: boolean;
-}
-
-function stateOf({ meta, result, log, isHeld }: Evidence): RunState {
-	if (result) return { group: "done", status: result.outcome.status };
+/** `isHeld`: whether the process that runs it lives. */
+function stateOf(meta: Meta, record: AgentRecord, isHeld: boolean): RunState {
+	if (record.outcome) return { group: "done", status: record.outcome.status };
 	if (!isHeld) return { group: "done", status: "lost" };
-	if (log?.question) {
-		const { to, toName, ...question } = log.question;
+	if (record.asking) {
+		const { isDialog, id, ...asked } = record.asking;
+		// A dialog of an extension is answered in the pi that shows it: without an id, no other program can.
+		const question = { ...(isDialog ? {} : defined({ id })), ...asked };
+		const { waitsFor } = record;
 		// A wrapper writes down questions only. Who else is asked, the pi that holds the run knows.
-		if (hasWrapper(meta)) return { group: "needs-input", status: "waiting", question };
-		if (to === undefined || to === "user") return { group: "needs-input", status: "waiting", question };
-		return { group: "working", status: "waiting", question, waitsFor: { who: to, ...defined({ name: toName }) } };
+		const isForUser = hasWrapper(meta) || waitsFor === undefined || waitsFor.who === "user";
+		if (isForUser) return { group: "needs-input", status: "waiting", question };
+		return { group: "working", status: "waiting", question, waitsFor };
 	}
-	const isQueued = log?.hasStarted !== true && !hasWrapper(meta);
+	const isQueued = record.startedAt === undefined && !hasWrapper(meta);
 	if (!isQueued) return { group: "working", status: "running" };
-	return { group: "working", status: "queued", ...defined({ waits: log?.waits }) };
-}
-
-async function readLog(dir: string): Promise<LogState> {
-	const { texts } = await readLineRange(join(dir, RUN_FILES.events), { after: undefined, bytes: LOG_BYTES });
-	return stateOfLog(texts);
+	return { group: "working", status: "queued", ...defined({ waits: record.queuedFor }) };
 }
 
 async function lastLine(dir: string): Promise<string | undefined> {

@@ -1,8 +1,9 @@
 export { runAlertCommand } from "../alert/alert-command.ts";
 export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
-export { checkedLine } from "../claims/checked-line.ts";
 export { checkedResult, type ResultClaim, readCheckedResult, readClaim } from "../claims/checked-result.ts";
+export { type ReadRun, type ReadRunOptions, readRun } from "../claims/read-run.ts";
 export { readInterrupted } from "../claims/recover-result.ts";
+export { launchedRun, outcomeOfEntry, settledEnd } from "../claims/session-runs.ts";
 export { filledFrom, resultFileOf, wholeOutcome } from "../claims/whole-outcome.ts";
 export {
 	listRuns,
@@ -15,6 +16,17 @@ export { answerRun, stopRun } from "../overview/orders.ts";
 export { findRunsDirs, rememberRunsDir } from "../overview/projects.ts";
 export { type RunText, runTextOf } from "../overview/run-text.ts";
 export { identityOf, isAlive } from "../signals/identity.ts";
+export {
+	entryTypeFor,
+	hasOwnEnd,
+	isOfSession,
+	type JournalEntry,
+	type LaunchEntry,
+	outlivesIn,
+	parseAnyEntry,
+	parseEntry,
+	type SettledEntry,
+} from "./format/entries.ts";
 export { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 export type { EventLine } from "./format/lines.ts";
 export type { Meta } from "./format/meta.ts";
@@ -36,5 +48,6 @@ export {
 } from "./read.ts";
 export { type Recorder, recordRuns } from "./recorder.ts";
 export { pruneConversations, pruneRuns } from "./retention.ts";
+export { eventsOfRun, type KnownEnd, type KnownRun, knownRun, recordOfRun } from "./run-events.ts";
 export { isRunDir, isRunPath, prepareRunsDir, type RunsDir } from "./runs-dir.ts";
 export { fileKeptResult, isVerified, writeResult } from "./write.ts";

@@ -19,6 +19,7 @@ import type { OwnerFile } from "./format/owner.ts";
 import { ownerSchema } from "./format/owner.ts";
 import type { ResultFile } from "./format/result.ts";
 import { resultSchema } from "./format/result.ts";
+import { upgradedMeta } from "./format/upgrade.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -47,7 +48,7 @@ export async function readResult(dir: string): Promise<ResultFile | undefined> {
 /** What the run's directory says about its wrapper. A claim: see `livingWrapper`. */
 export async function readWrapper(dir: string): Promise<WrapperFile | undefined> {
 	const text = await readWhole(join(dir, RUN_FILES.wrapper));
-	return text === undefined ? undefined : checked(wrapperSchema(), text);
+	return text === undefined ? undefined : checked(wrapperSchema(), parseJson(text));
 }
 
 /**
@@ -86,7 +87,7 @@ function textIn(content: unknown): string {
 }
 
 function parseMeta(text: string): Meta | undefined {
-	const meta = checked(metaSchema(), text);
+	const meta = checked(metaSchema(), upgradedMeta(parseJson(text)));
 	if (!meta || meta.runId !== runIdOf(meta)) return undefined;
 	const places = [meta.cwd, meta.spec.cwd, meta.spec.runsDir, meta.systemPromptPath];
 	return places.every((place) => place === undefined || isAbsolute(place)) ? meta : undefined;
@@ -98,12 +99,12 @@ export function isRunSpec(value: unknown): value is RunSpec {
 }
 
 export function parseResult(text: string): ResultFile | undefined {
-	const result = checked(resultSchema(), text);
+	const result = checked(resultSchema(), parseJson(text));
 	return result && result.runId === runIdOf(result) ? result : undefined;
 }
 
 export function parseOwner(text: string): OwnerFile | undefined {
-	return checked(ownerSchema(), text);
+	return checked(ownerSchema(), parseJson(text));
 }
 
 /** A line of `live.jsonl`; undefined if it is broken, as when the file starts over. */
@@ -128,8 +129,7 @@ export function parseEvent(line: string): EventLine | undefined {
 
 function checked<
 	Schema extends ReturnType<typeof metaSchema | typeof resultSchema | typeof wrapperSchema | typeof ownerSchema>,
->(schema: Schema, text: string): Static<Schema> | undefined {
-	const value = parseJson(text);
+>(schema: Schema, value: unknown): Static<Schema> | undefined {
 	return Check(schema, value) ? value : undefined;
 }
 

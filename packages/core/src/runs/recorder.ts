@@ -11,7 +11,7 @@ import type { FileStep } from "../files/file-steps.ts";
 import { fileThread } from "../files/file-thread.ts";
 import type { AgentEvent } from "../model/event.ts";
 import { type RunIdentity, type RunSpec, runIdOf } from "../model/runner.ts";
-import type { AgentSettled } from "../model/schema/events.ts";
+import type { AgentSettled, Notice } from "../model/schema/events.ts";
 import type { Store } from "../model/store.ts";
 import { ownIdentity, type ProcessIdentity } from "../signals/identity.ts";
 import { RUN_FILES } from "./format/layout.ts";
@@ -231,7 +231,7 @@ class RecordedRun {
 }
 
 type Recorded = Exclude<AgentEvent, { type: "result_archived" }>;
-type RecordedLine = { at: number; seq: number } & (ChildEvent | LifeCycleLine);
+type RecordedLine = { at: number; seq: number } & (ChildEvent | LifeCycleLine | Notice);
 
 /** Without what the run's other files say: who it is, and its outcome. */
 function lineOf({ agentId: _who, run: _which, ...event }: Recorded): RecordedLine {

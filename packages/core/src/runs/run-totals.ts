@@ -1,11 +1,12 @@
-/** Accumulates a run's log to tell how it ended. Pure: reads no file. */
-import type { ChildEvent, Outcome, Usage } from "@pi-subagents/progress";
+/** Sums up a run's log, as `reduce` does, to tell how it ended. Pure: reads no file. */
+import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 import { wholeMs } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome } from "../model/outcome.ts";
+import { type Counted, count } from "../model/reduce.ts";
 import { type RunIdentity, runIdOf, type Stop } from "../model/runner.ts";
-import { addUsage, NO_USAGE } from "../model/usage.ts";
+import { NO_USAGE } from "../model/usage.ts";
 import { type EventLine, isLifeCycleLine } from "./format/lines.ts";
 import type { ResultFile } from "./format/result.ts";
 
@@ -25,11 +26,8 @@ export function timesOf({
 export class RunTotals {
 	#startedAt: number | undefined;
 	readonly #finalMessage = new FinalMessage();
-	#model: string | undefined;
 	#isIdle = false;
-	#turns = 0;
-	#toolUses = 0;
-	#usage: Usage = NO_USAGE;
+	#sums: Counted = { turns: 0, toolUses: 0, usage: NO_USAGE, compactions: 0 };
 
 	add(line: EventLine): void {
 		if (line.type !== "agent_queued") this.#startedAt ??= line.at;
@@ -70,6 +68,7 @@ export class RunTotals {
 		const startedAt = this.#startedAt ?? now;
 		const text = outcome.status === "completed" ? outcome.text : outcome.partialText;
 		const { last } = this.#finalMessage;
+		const { turns, toolUses, usage, model } = this.#sums;
 		return {
 			format: 1,
 			runId: runIdOf(identity),
@@ -77,20 +76,17 @@ export class RunTotals {
 			run: identity.run,
 			writtenBy: "watcher",
 			outcome,
-			...defined({ finalText: text, stopReason: last?.stopReason, resolvedModel: this.#model }),
+			...defined({ finalText: text, stopReason: last?.stopReason, resolvedModel: model }),
 			...timesOf({ startedAt, completedAt: now }),
-			turns: this.#turns,
-			toolUses: this.#toolUses,
-			usage: this.#usage,
+			turns,
+			toolUses,
+			usage,
 		};
 	}
 
 	#observe(event: ChildEvent): void {
 		this.#isIdle = event.type === "idle" || event.type === "verified";
 		this.#finalMessage.hear(event);
-		if (event.type === "turn") this.#turns++;
-		if (event.type === "tool_call") this.#toolUses++;
-		if (event.type === "usage") this.#usage = addUsage(this.#usage, event.usage);
-		if (event.type === "assistant_text") this.#model = event.model ?? this.#model;
+		this.#sums = count(this.#sums, event);
 	}
 }

@@ -25,7 +25,7 @@ export function metaOf(
 		run,
 		...about,
 		createdAt: Math.floor(about.createdAt),
-		...(launchInfo ? launchFields(launchInfo) : {}),
+		...(launchInfo ? launchFields(launchInfo) : unrecordedLaunch(about.createdAt)),
 		preset: type,
 		task,
 		cwd,
@@ -49,6 +49,11 @@ function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, ph
 		...defined({ name, phase }),
 		isBackground,
 	};
+}
+
+/** A runner was called without a manager. */
+function unrecordedLaunch(createdAt: number) {
+	return { queuedAt: Math.floor(createdAt), depth: 1, isBackground: false };
 }
 
 type Launch = NonNullable<RunIdentity["launchInfo"]>;

@@ -16,7 +16,6 @@ export { mergeCommand } from "./merge-command.ts";
 export { baseOf, type OpenOptions, openWorktree } from "./open.ts";
 export { type Allowed, type Allows, markOf, NeedsOwnSettings, type Setting } from "./own-config.ts";
 export { worktreesDir } from "./place.ts";
-export { reportOfEntry } from "./report-check.ts";
 export { type CheckOptions, checkWorktree, findRepository } from "./repository.ts";
 export { type WorktreeRunnerOptions, worktreeRunner } from "./runner.ts";
 export { claimWorktree, readWorktreeRecord, readWorktreeRecords, type WorktreeRecord } from "./worktree-record.ts";

@@ -3,10 +3,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { availablePis, callTool, type PiBinary, piUnderTest, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
+import { linesIn } from "../../src/claims/read-run.ts";
 import type { AgentUi, DialogAnswer } from "../../src/index.ts";
-import { stateOfLog } from "../../src/overview/log-state.ts";
+import { agentIdentity } from "../../src/model/schema/launch.ts";
 import { processRunner } from "../../src/process/index.ts";
 import { claimRun, releaseRun } from "../../src/runs/owner.ts";
+import { recordOfRun } from "../../src/runs/run-events.ts";
 import { person } from "../fixtures/person.ts";
 import { processWorld } from "../fixtures/process-world.ts";
 
@@ -30,7 +32,13 @@ async function guardedWorld(body: string, pi: PiBinary = piUnderTest()) {
 		);
 	const log = async () => (await readFile(join(world.spec.artifacts, "events.jsonl"), "utf8")).split("\n");
 	const place = { runDir: world.spec.artifacts, agentDir };
-	return { ...world, start, log, place };
+	/** What others that read its files know of its dialog. */
+	const asking = async () => {
+		const lines = linesIn((await log()).join("\n"), world.spec);
+		const agent = agentIdentity(world.spec, { depth: 1, isBackground: true });
+		return recordOfRun({ ...world.spec, agent, queuedAt: 0, lines }).asking;
+	};
+	return { ...world, start, log, place, asking };
 }
 
 /** Blocks the call with what the expression gives. */
@@ -113,16 +121,15 @@ test("without a pi that watches it, a dialog is dismissed at once and no one is 
 	await claimRun(world.place, { sessionId: undefined });
 });
 
-test("other programs see that the user is asked, and cannot answer instead", async () => {
+test("those who read its files see that the user is asked", async () => {
 	await using world = await guardedWorld(saying("await ctx.ui.confirm('Sure?', '')"));
 	const { ui, next } = person();
 	const run = world.start(ui);
 	const { answer } = await next();
-	expect(stateOfLog(await world.log())).toMatchObject({ question: { question: "Sure?", to: "user" } });
-	expect(stateOfLog(await world.log()).question).not.toHaveProperty("id");
+	expect(await world.asking()).toEqual({ id: expect.any(String), question: "Sure?", isDialog: true });
 	answer({ confirmed: true });
 	expect(await textOf(run)).toBe("Result: true");
-	expect(stateOfLog(await world.log()).question).toBeUndefined();
+	expect(await world.asking()).toBeUndefined();
 });
 
 test.each(await availablePis())(

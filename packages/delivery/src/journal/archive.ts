@@ -3,8 +3,8 @@
  * thousand, and opening it should not wait until all of them are checked. Pure.
  */
 import { isObject, once } from "@pi-subagents/core";
+import { hasOwnEnd, isOfSession, outlivesIn } from "@pi-subagents/core/runs";
 import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
-import { hasOwnEnd, isOurs, outlivesIn } from "./entries.ts";
 
 export interface SeparatedEntries {
 	/** The agents whose every run has settled, and was delivered if it had to be. Looked up when it is first asked for. */
@@ -93,5 +93,5 @@ function isAbout(runIds: ReadonlySet<string>, entry: SessionEntry): boolean {
 
 /** The unchecked data of an entry of ours. */
 function dataOf({ type, customType, data }: SessionEntry): Record<string, unknown> | undefined {
-	return type === "custom" && isOurs(customType) && isObject(data) ? data : undefined;
+	return type === "custom" && isOfSession(customType) && isObject(data) ? data : undefined;
 }

@@ -1,17 +1,9 @@
-/** What entries hold of a record and its outcome, how much of it at most, and the outcome that can be read back. Pure. */
-import {
-	type AgentIdentity,
-	type AgentRecord,
-	defined,
-	type LaunchedBy,
-	type Outcome,
-	runIdOf,
-} from "@pi-subagents/core";
+/** What entries hold of a record and its outcome, and how much of it at most. Pure. */
+import { type AgentIdentity, type AgentRecord, defined, type Outcome, runIdOf } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/outcome-text";
+import type { LaunchEntry, SettledEntry } from "@pi-subagents/core/runs";
 import { agentIdentitySchema } from "@pi-subagents/core/schema";
-import { reportOfEntry } from "@pi-subagents/core/worktree";
-import { ABORTERS, beginningOf, CUTTERS, LAUNCHERS } from "@pi-subagents/progress";
-import type { LaunchEntry, SettledEntry } from "./entries.ts";
+import { beginningOf } from "@pi-subagents/progress";
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */
 const TASK_CHARACTERS = 2_000;
@@ -164,53 +156,4 @@ export function saidIn(outcome: Outcome): string {
 /** Its answer as data, which a command may have printed instead of the agent. */
 export function dataIn(outcome: Outcome): string {
 	return outcome.status === "completed" && outcome.structured ? JSON.stringify(outcome.structured.data) : "";
-}
-
-/** Who asked for the run. Absent for an entry of an older version, or an unknown launcher. */
-export function launcherIn({ launchedBy, callId }: LaunchEntry): { launchedBy?: LaunchedBy; callId?: string } {
-	const known = LAUNCHERS.find((each) => each === launchedBy);
-	return defined({ launchedBy: known, callId });
-}
-
-/** The outcome as far as the session remembers it, with only what the launch asked for. */
-export function outcomeFrom(
-	entry: SettledEntry,
-	{ isolation, runner, cwd }: Pick<LaunchEntry, "isolation" | "runner" | "cwd">,
-): Outcome {
-	const end = endFrom(entry);
-	const verification = end.status === "aborted" ? undefined : entry.verification;
-	const hasCheckout = isolation !== undefined || runner === "remote";
-	const worktree = hasCheckout && entry.worktree ? reportOfEntry(entry.worktree, { cwd }) : undefined;
-	return { ...end, ...defined({ worktree, verification }) };
-}
-
-function endFrom(entry: SettledEntry): Outcome {
-	const said = entry.text ?? entry.preview;
-	const omitted = Math.max(0, (entry.characters ?? 0) - (said?.length ?? 0));
-	const less = omitted === 0 ? {} : { omitted };
-	const partial = said === undefined ? {} : { partialText: said, ...less };
-	switch (entry.status) {
-		case "completed":
-			return {
-				status: "completed",
-				text: said ?? "",
-				...less,
-				...(entry.wrappedUp ? { wrappedUp: true, ...defined({ by: CUTTERS.find((by) => by === entry.by) }) } : {}),
-				...(entry.structured ? { structured: entry.structured } : {}),
-			};
-		case "failed":
-			return {
-				status: "failed",
-				error: entry.error ?? "It failed.",
-				...defined({ claimedBy: entry.claimedBy }),
-				...partial,
-			};
-		case "aborted":
-			return {
-				status: "aborted",
-				by: ABORTERS.find((by) => by === entry.by) ?? "lost",
-				...defined({ reason: entry.reason, claimedBy: entry.claimedBy }),
-				...partial,
-			};
-	}
 }

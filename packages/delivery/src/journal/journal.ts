@@ -13,10 +13,6 @@ import {
 	runIdOf,
 	type Store,
 } from "@pi-subagents/core";
-import { deliveredIn, type SessionEntry, unansweredCalls } from "../session/session-entry.ts";
-import type { KeepingLog } from "../session/unwritten-entries.ts";
-import { separateArchive } from "./archive.ts";
-import type { ResultArchive } from "./archive-long-results.ts";
 import {
 	entryTypeFor,
 	hasOwnEnd,
@@ -24,7 +20,11 @@ import {
 	type LaunchEntry,
 	parseEntry,
 	type SettledEntry,
-} from "./entries.ts";
+} from "@pi-subagents/core/runs";
+import { deliveredIn, type SessionEntry, unansweredCalls } from "../session/session-entry.ts";
+import type { KeepingLog } from "../session/unwritten-entries.ts";
+import { separateArchive } from "./archive.ts";
+import type { ResultArchive } from "./archive-long-results.ts";
 import { launchEntry, settledEntry } from "./entry-content.ts";
 import { UnwrittenAnswers } from "./unwritten-answers.ts";
 

@@ -6,8 +6,7 @@
 import { basename } from "node:path";
 import { bestEffort, type Clock, defined, type Manager, type Report, type Stop } from "@pi-subagents/core";
 import { RunProcesses, recordedRuns } from "@pi-subagents/core/detached";
-import { claimRun, isWatched, releaseRun } from "@pi-subagents/core/runs";
-import { outcomeFrom } from "../journal/entry-content.ts";
+import { claimRun, isWatched, outcomeOfEntry, releaseRun } from "@pi-subagents/core/runs";
 import type { LoggedRun } from "../journal/journal.ts";
 import { describe } from "./describe-run.ts";
 import { hasWrapperHere } from "./run-ends.ts";
@@ -68,6 +67,6 @@ async function stopAgain(
 
 /** How the session stopped it. Undefined if it ended by itself. */
 function stopOf({ launch, settled }: LoggedRun): Stop | undefined {
-	const outcome = settled && outcomeFrom(settled, launch);
+	const outcome = settled && outcomeOfEntry(settled, launch);
 	return outcome?.status === "aborted" ? { by: outcome.by, ...defined({ reason: outcome.reason }) } : undefined;
 }

@@ -4,9 +4,7 @@
  * has the session open too: then they are left to it for as long as it lives.
  */
 import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
-import { claimRun, releaseRun } from "@pi-subagents/core/runs";
-import { hasOwnEnd } from "../journal/entries.ts";
-import { launcherIn } from "../journal/entry-content.ts";
+import { claimRun, hasOwnEnd, launchedRun, releaseRun } from "@pi-subagents/core/runs";
 import { isOwed, type LoggedRun, type LoggedRuns, type RunJournal } from "../journal/journal.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { restoredDeliveries } from "../notify/restored-deliveries.ts";
@@ -56,7 +54,7 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		if (!isSettledOrWatched && isOpen) later(() => watch(run));
 	};
 	const join = async (run: LoggedRun): Promise<boolean> => {
-		const { agentId: id, name, isBackground } = run.launch;
+		const { agentId: id } = run.launch;
 		const end = await endOf(run, { agentDir, clock });
 		if (end && isOpen) manager.restore(eventsOf(run, manager.store.seq, end));
 		if (end) return true;
@@ -76,7 +74,8 @@ export function createRestorer(deps: RestorerDeps): Restorer {
 		if (!isOpen || !isOurs) return false;
 		const queuedAt = run.launch.startedAt;
 		const startedAt = meta.createdAt;
-		const place = { depth: 1, isBackground, ...launcherIn(run.launch), ...defined({ name }) };
+		const { name, isBackground, launchedBy, callId, phase } = launchedRun(run.launch, run).agent;
+		const place = { depth: 1, isBackground, ...defined({ name, launchedBy, callId, phase }) };
 		const spec = { ...meta.spec, cwd: run.launch.cwd }; // its own checkout may be gone when it is resumed one day
 		manager.adopt({ id, run: meta.run, spec, ...place, queuedAt, startedAt, artifacts });
 		return true;

@@ -1,29 +1,31 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
 import { type AgentEvent, type Clock, defined, steadyClock } from "@pi-subagents/core";
 import {
+	eventsOfRun,
 	fileKeptResult,
 	filledFrom,
 	isRunDir,
 	isRunPath,
 	isWatched,
+	type KnownEnd,
+	type LaunchEntry,
+	launchedRun,
 	livingWrapper,
 	type ResultClaim,
-	type ResultFile,
 	readClaim,
 	readInterrupted,
 	readMeta,
+	type SettledEntry,
+	settledEnd,
 	writeResult,
 } from "@pi-subagents/core/runs";
-import type { LaunchEntry, SettledEntry } from "../journal/entries.ts";
-import { launcherIn, outcomeFrom } from "../journal/entry-content.ts";
 import { isOwed, type LoggedRun } from "../journal/journal.ts";
 
 /** How a run ended, as far as the session or its files know. */
-export type RunEnd = Pick<ResultFile, "outcome" | "completedAt"> &
-	Partial<Pick<ResultFile, "startedAt" | "durationMs" | "turns" | "toolUses" | "usage">> & {
-		/** Its `result.json` holds the whole answer. */
-		isFiled: boolean;
-	};
+export interface RunEnd extends KnownEnd {
+	/** Its `result.json` holds the whole answer. */
+	isFiled: boolean;
+}
 
 /** Where runs have their processes, and how the time passes there. */
 export interface EndPlace {
@@ -160,48 +162,11 @@ async function interruptedEnd(launch: LaunchEntry): Promise<RunEnd | undefined> 
 }
 
 function loggedEnd(settled: SettledEntry, launch: LaunchEntry): RunEnd {
-	const startedAt = Math.max(0, settled.completedAt - settled.durationMs);
-	return { ...settled, outcome: outcomeFrom(settled, launch), startedAt, isFiled: false };
+	return { ...settledEnd(settled, launch), isFiled: false };
 }
 
 /** What happened to the run, numbered after the event `seq`. Without an end it is still running. */
-export function eventsOf({ launch, outlives, settled }: LoggedRun, seq: number, end: RunEnd | undefined): AgentEvent[] {
-	const { agentId, run, preset: type, description, task, cwd, runner, isBackground } = launch;
-	const { name, machine, launcher, requestedModel, artifacts, isolation, given } = launch;
-	// The time of day may have been set back in between: nothing begins or ends before it was queued.
-	const at = Math.min(launch.startedAt, end?.completedAt ?? launch.startedAt);
-	const model = settled?.resolvedModel ?? launch.resolvedModel;
-	const agent = {
-		type,
-		description,
-		task,
-		cwd,
-		runner,
-		isBackground,
-		...launcherIn(launch),
-		depth: 1,
-		...defined({ name, machine, launcher, model, requestedModel, artifacts, isolation, given }),
-		...(outlives ? { outlives } : {}),
-	};
-	const envelope = { agentId, run, at, seq: seq + 1 };
-	const begun: AgentEvent[] = [{ ...envelope, type: "agent_queued", agent }];
-	if (!settled?.neverStarted)
-		begun.push({ ...envelope, type: "agent_started", at: Math.max(at, end?.startedAt ?? at) });
-	if (!end) return begun;
-	const { outcome, completedAt, durationMs, turns, toolUses, usage } = end;
-	const measured = durationMs === undefined ? {} : { durationMs };
-	const totals = usage && turns !== undefined && toolUses !== undefined ? { totals: { turns, toolUses, usage } } : {};
-	const tried = (settled?.attempts ?? []).map(({ model: from, error }): AgentEvent => {
-		return { ...envelope, type: "falling_back", from, to: model ?? from, error };
-	});
-	// The totals count its turns, so this one does not.
-	const { contextPercent } = settled ?? {};
-	const filled: AgentEvent[] =
-		contextPercent === undefined || !("totals" in totals) ? [] : [{ ...envelope, type: "turn", contextPercent }];
-	return [
-		...begun,
-		...tried,
-		...filled,
-		{ ...envelope, type: "agent_settled", at: completedAt, outcome, ...measured, ...totals },
-	];
+export function eventsOf({ launch, outlives }: LoggedRun, seq: number, end: RunEnd | undefined): AgentEvent[] {
+	const { startedAt } = launch; // whether it had to wait, only its files say
+	return eventsOfRun({ ...launchedRun(launch, { outlives }), startedAt, ...defined({ end }) }, seq);
 }

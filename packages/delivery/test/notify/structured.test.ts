@@ -1,9 +1,9 @@
 import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
 import { detailsOf, outcomeForModel, saidIn, saidOf } from "@pi-subagents/core/outcome-text";
+import { outcomeOfEntry, parseEntry } from "@pi-subagents/core/runs";
 import { type Failed, unfenced } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { parseEntry } from "../../src/journal/entries.ts";
-import { launchEntry, outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
+import { launchEntry, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
 import { eventsOf } from "../../src/restore/run-ends.ts";
 import { recordOf } from "./fixture.ts";
@@ -118,7 +118,7 @@ test("models that failed before the one that answered are named", () => {
 test("a session remembers data that is small", () => {
 	const remembered = (outcome: Outcome) => {
 		const entry = parseEntry("subagents:record", settledEntry(recordOf(outcome), outcome, { carriesAnswer: false }));
-		return entry?.type === "settled" ? outcomeFrom(entry, launchEntry(recordOf(outcome))) : undefined;
+		return entry?.type === "settled" ? outcomeOfEntry(entry, launchEntry(recordOf(outcome))) : undefined;
 	};
 	expect(remembered(answered({ files: 2 }))).toMatchObject({ structured: { ok: true, data: { files: 2 } } });
 	expect(remembered(answered({ text: "x".repeat(5_000) }))).not.toHaveProperty("structured");

@@ -1,9 +1,9 @@
 /** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
 import { outcomeForModel } from "@pi-subagents/core/outcome-text";
+import { outcomeOfEntry, parseEntry } from "@pi-subagents/core/runs";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
-import { parseEntry } from "../../src/journal/entries.ts";
-import { outcomeFrom, settledEntry } from "../../src/journal/entry-content.ts";
+import { settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";
 import { recordOf } from "./fixture.ts";
 
@@ -41,5 +41,5 @@ test("a session remembers it", () => {
 		JSON.parse(JSON.stringify(settledEntry(recordOf(outcome), outcome, { carriesAnswer: false }))),
 	);
 	if (entry?.type !== "settled") throw new Error("not an entry");
-	expect(outcomeFrom(entry, { runner: "session", isolation: "worktree", cwd: "/project" })).toEqual(outcome);
+	expect(outcomeOfEntry(entry, { runner: "session", isolation: "worktree", cwd: "/project" })).toEqual(outcome);
 });

@@ -54,6 +54,9 @@ export const ADDRESSEES = ["agent", "session", "user"] as const;
 /** Who answered a question; `default` and `nobody` if no one did. */
 export const ANSWERERS = [...ADDRESSEES, "default", "nobody"] as const;
 
+/** How serious a message of an extension is. */
+export const NOTICE_LEVELS = ["info", "warning", "error"] as const;
+
 /** What a child reports, whatever runs it. */
 export const CHILD_EVENT_TYPES = [
 	"assistant_text",

@@ -1,5 +1,6 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
-import type { EventLine, Meta, ResultFile } from "@pi-subagents/core/runs";
+import { defined, runIdOf } from "@pi-subagents/core";
+import { eventsOfRun, type KnownRun, recordOfRun } from "@pi-subagents/core/runs";
 import { checkArguments, claimText, type Outcome, type Verification } from "@pi-subagents/progress";
 import { cleanReport, maskedRuns } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
@@ -11,46 +12,14 @@ import { addUsage } from "./usage.ts";
 import { describeCall, labelOf, waitsForAgents } from "./wording.ts";
 
 /** What is known of one run: from its directory, or from the entries of a session. */
-export interface RunInput {
-	meta: RunFacts;
-	/** Its log, in order. Empty if there is none. */
-	lines: readonly EventLine[];
-	/** Absent while it runs. */
-	result?: RunResult;
+export interface RunInput extends KnownRun {
+	/** The pi session that launched it. */
+	sessionId?: string;
 	/** What its tools returned, by call: for full reports. */
 	outputs?: ReadonlyMap<string, string>;
 	/** The changes in its worktree: for full reports. */
 	diff?: string;
 }
-
-/** The part of `meta.json` that a report uses. */
-export type RunFacts = Pick<
-	Meta,
-	| "runId"
-	| "agentId"
-	| "run"
-	| "createdAt"
-	| "queuedAt"
-	| "launchedBy"
-	| "depth"
-	| "name"
-	| "phase"
-	| "isBackground"
-	| "parentSessionId"
-	| "preset"
-	| "task"
-	| "cwd"
-	| "resolvedModel"
-> & {
-	/** The runner may be one that this version does not know. */
-	spec: Pick<Meta["spec"], "description" | "machine"> & { runner: string };
-};
-
-/** The part of `result.json` that a report uses. */
-export type RunResult = Pick<
-	ResultFile,
-	"outcome" | "startedAt" | "completedAt" | "turns" | "toolUses" | "usage" | "finalText" | "resolvedModel"
->;
 
 export interface ReportOptions {
 	/** The time of the report: where runs that have not ended end in it. */
@@ -78,11 +47,9 @@ export function buildReport(given: readonly RunInput[], options: ReportOptions):
 	const { now, isFull = false, title, problems = [], secrets = [] } = options;
 	const runs = maskedRuns(given, secrets);
 	const parents = parentsOf(runs);
-	const waited = new Set(
-		runs.filter(({ meta }) => meta.isBackground === false).flatMap(({ meta }) => meta.launchedBy?.callId ?? []),
-	);
+	const waited = new Set(runs.filter(({ agent }) => !agent.isBackground).flatMap(({ agent }) => agent.callId ?? []));
 	const agents = inTreeOrder(runs.map((run) => agentOf(run, { now, isFull, waited, parentId: parents.get(run) })));
-	const sessions = new Set(runs.map(({ meta }) => meta.parentSessionId));
+	const sessions = new Set(runs.map(({ sessionId }) => sessionId));
 	const [sessionId] = sessions;
 	const report: Report = {
 		format: 1,
@@ -115,81 +82,55 @@ interface Placed {
 }
 
 function agentOf(run: RunInput, { now, isFull, waited, parentId }: Placed): ReportAgent {
-	const { meta, lines, result } = run;
-	const { launchedBy } = meta;
-	const { queuedAt, startedAt, endedAt } = timesOf(run, now);
-	const counted = result ?? countsIn(lines);
+	const record = recordOfRun(run);
+	const { agentId, end } = run;
+	const { name, phase, machine, callId, launchedBy, startedAt, outcome, model = "" } = record;
+	const { type: preset, description, task, cwd, runner, depth, isBackground, usage, turns, toolUses } = record;
+	const [queuedAt, events] = [record.queuedAt, eventsOfRun(run)];
+	const endedAt = record.completedAt ?? Math.floor(Math.max(now, record.lastEventAt));
 	return {
-		id: meta.runId,
-		agentId: meta.agentId,
-		run: meta.run,
-		...(parentId === undefined ? {} : { parentId }),
-		...(launchedBy?.callId === undefined ? {} : { callId: launchedBy.callId }),
-		...(launchedBy === undefined ? {} : { launchedBy: launchedBy.who }),
-		depth: meta.depth ?? 1,
-		...(meta.name === undefined ? {} : { name: meta.name }),
-		...(meta.phase === undefined ? {} : { phase: meta.phase }),
-		preset: meta.preset,
-		description: meta.spec.description,
-		task: meta.task,
-		cwd: meta.cwd,
-		model: result?.resolvedModel ?? meta.resolvedModel,
-		runner: meta.spec.runner,
-		isBackground: meta.isBackground ?? false,
-		status: result?.outcome.status ?? (startedAt === undefined ? "queued" : "running"),
+		id: runIdOf(run),
+		agentId,
+		run: run.run,
+		...defined({ parentId, callId, launchedBy }),
+		depth,
+		...defined({ name, phase, machine }),
+		preset,
+		description,
+		task,
+		cwd,
+		model,
+		runner,
+		isBackground,
+		status: outcome?.status ?? (startedAt === undefined ? "queued" : "running"),
 		queuedAt,
-		...(startedAt === undefined ? {} : { startedAt }),
+		...defined({ startedAt }),
 		endedAt,
-		usage: counted.usage,
-		turns: counted.turns,
-		toolUses: counted.toolUses,
+		usage,
+		turns,
+		toolUses,
 		spans: spansOf({
-			lines,
+			events,
 			queuedAt,
 			startedAt,
 			endedAt,
-			isRunning: result === undefined,
-			usage: result?.usage,
+			isRunning: outcome === undefined,
+			usage: end?.usage,
 			describeCall: isFull ? describeCall : labelOf,
-			isWaiting: (line) => waitsForAgents(line, waited),
+			isWaiting: (call) => waitsForAgents(call, waited),
 		}),
-		transcript: transcriptOf(lines, {
+		transcript: transcriptOf(events, {
 			isFull,
-			...(run.outputs ? { outputs: run.outputs } : {}),
-			...(meta.spec.runner === "remote" ? { machine: meta.spec.machine ?? "its machine" } : {}),
+			...defined({ outputs: run.outputs }),
+			...(runner === "remote" ? { machine: machine ?? "its machine" } : {}),
 		}),
-		...(result ? endOf(result.outcome, result.finalText, isFull) : {}),
-		...(isFull && run.diff !== undefined ? { diff: run.diff } : {}),
+		...(outcome ? endOf(outcome, isFull) : {}),
+		...(isFull ? defined({ diff: run.diff }) : {}),
 	};
 }
 
-/** Clocks may have been set meanwhile, and logs cut off: an end is never before a start. */
-function timesOf({ meta, lines, result }: RunInput, now: number) {
-	const queuedAt = Math.floor(meta.queuedAt ?? meta.createdAt);
-	const started = lines.find(({ type }) => type === "agent_started")?.at ?? lines.find(isChilds)?.at;
-	const isNeverStarted = started === undefined && (!result || (result.usage.output === 0 && lines.length > 0));
-	const startedAt = isNeverStarted
-		? undefined
-		: Math.max(queuedAt, Math.floor(started ?? result?.startedAt ?? queuedAt));
-	const last = lines.reduce((latest, { at }) => Math.max(latest, at), startedAt ?? queuedAt);
-	const endedAt = Math.floor(Math.max(last, result?.completedAt ?? Math.max(now, last)));
-	return { queuedAt, startedAt, endedAt };
-}
-
-function isChilds({ type }: EventLine): boolean {
-	return type !== "agent_queued" && type !== "agent_settled" && type !== "agent_steered";
-}
-
-function countsIn(lines: readonly EventLine[]): Pick<ReportAgent, "usage" | "turns" | "toolUses"> {
-	return {
-		usage: lines.reduce((sum, line) => addUsage(sum, line.type === "usage" ? line.usage : undefined), addUsage()),
-		turns: lines.filter(({ type }) => type === "turn").length,
-		toolUses: lines.filter(({ type }) => type === "tool_call").length,
-	};
-}
-
-function endOf(outcome: Outcome, finalText: string | undefined, isFull: boolean): Partial<ReportAgent> {
-	const answer = outcome.status === "completed" ? outcome.text : (outcome.partialText ?? finalText);
+function endOf(outcome: Outcome, isFull: boolean): Partial<ReportAgent> {
+	const answer = outcome.status === "completed" ? outcome.text : outcome.partialText;
 	const verification = outcome.status === "aborted" ? undefined : outcome.verification;
 	const structured = outcome.status === "aborted" ? undefined : structuredOf(outcome.structured);
 	return {

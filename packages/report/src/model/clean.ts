@@ -39,10 +39,10 @@ const TEXTS: ReadonlySet<string> = new Set(["args", "text", "question", "message
 
 function maskedRun(run: RunInput, mask: (value: unknown) => unknown): RunInput {
 	const hide = <Value>(value: Value) => mask(value) as Value; // its shape stays
-	const { meta, lines, outputs, diff } = run;
+	const { agent, lines, outputs, diff } = run;
 	return {
 		...run,
-		meta: { ...meta, task: hide(meta.task), spec: { ...meta.spec, description: hide(meta.spec.description) } },
+		agent: { ...agent, task: hide(agent.task), description: hide(agent.description) },
 		lines: lines.map((line) => ({
 			...line,
 			...Object.fromEntries(

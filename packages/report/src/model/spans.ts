@@ -1,12 +1,12 @@
-/** The log of one run → its spans. Pure; tolerates logs that are cut off, out of order in time, or from older versions. */
+/** The events of one run → its spans. Pure; tolerates logs that were cut off. */
 
-import type { EventLine } from "@pi-subagents/core/runs";
+import type { AgentEvent } from "@pi-subagents/core";
 import type { Usage } from "@pi-subagents/progress";
 import type { Span } from "./types.ts";
 import { addUsage, isZero, minus } from "./usage.ts";
 
 export interface SpanInput {
-	lines: readonly EventLine[];
+	events: readonly AgentEvent[];
 	queuedAt: number;
 	startedAt: number | undefined;
 	endedAt: number;
@@ -14,10 +14,10 @@ export interface SpanInput {
 	isRunning?: boolean;
 	/** What the run used in all, if its result says so: what the log lacks of it gets a span, too. */
 	usage: Usage | undefined;
-	/** The line for a tool call. */
-	describeCall: (line: EventLine & { type: "tool_call" }) => string;
+	/** What to say of a tool call. */
+	describeCall: (call: AgentEvent & { type: "tool_call" }) => string;
 	/** Whether a call waits for agents, rather than doing something itself. */
-	isWaiting: (line: EventLine & { type: "tool_call" }) => boolean;
+	isWaiting: (call: AgentEvent & { type: "tool_call" }) => boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface SpanInput {
  *
  * @example
  * ```ts
- * const spans = spansOf({ lines, queuedAt: 0, startedAt: 10, endedAt: 99, usage, describeCall, isWaiting });
+ * const spans = spansOf({ events, queuedAt: 0, startedAt: 10, endedAt: 99, usage, describeCall, isWaiting });
  * ```
  */
 export function spansOf(input: SpanInput): Span[] {
@@ -34,7 +34,7 @@ export function spansOf(input: SpanInput): Span[] {
 	if (startedAt === undefined || startedAt > queuedAt)
 		walk.add({ kind: "queued", start: queuedAt, end: startedAt ?? endedAt, label: "waits for a slot" });
 	if (startedAt !== undefined) {
-		for (const line of input.lines) walk.hear(line);
+		for (const event of input.events) walk.hear(event);
 		walk.finish();
 	}
 	if (usage) walk.addMissing(minus(usage, walk.usage));
@@ -74,58 +74,54 @@ class Walk {
 		return added;
 	}
 
-	hear(line: EventLine): void {
-		this.#now = Math.max(this.#now, this.#within(line.at)); // the time of day may have been set back
-		switch (line.type) {
+	hear(event: AgentEvent): void {
+		this.#now = Math.max(this.#now, this.#within(event.at)); // the time of day may have been set back
+		switch (event.type) {
 			case "assistant_text":
-				this.#answered(line);
+				this.#answered(event);
 				return;
 			case "usage":
-				this.#spend(line.usage);
+				this.#spend(event.usage);
 				return;
 			case "tool_call":
 				this.#askedAt = undefined;
-				this.#begin(callKey(line), {
-					kind: this.#input.isWaiting(line) ? "agents" : "tool",
-					label: this.#input.describeCall(line),
-					tool: line.tool,
-					...(line.callId === undefined ? {} : { callId: line.callId }),
+				this.#begin(callKey(event), {
+					kind: this.#input.isWaiting(event) ? "agents" : "tool",
+					label: this.#input.describeCall(event),
+					tool: event.tool,
+					...(event.callId === undefined ? {} : { callId: event.callId }),
 				});
 				return;
 			case "tool_result":
-				this.#end(callKey(line), line.isError ? { error: "the tool failed" } : {});
+				this.#end(callKey(event), event.isError ? { error: "the tool failed" } : {});
 				return;
 			case "agent_asked":
 				if (this.#open.some(({ key }) => key === "question")) return; // passed on
-				this.#begin("question", { kind: line.to === "agent" ? "agents" : "person", label: line.question });
-				return;
-			case "question":
-				this.#begin("question", { kind: "person", label: line.question });
+				this.#begin("question", { kind: event.to === "agent" ? "agents" : "person", label: event.question });
 				return;
 			case "agent_answered":
-			case "question_over":
 				this.#end("question");
 				return;
 			case "compacting":
 				this.#begin("compaction", { kind: "compaction", label: "compacts its context" });
 				return;
 			case "compacted":
-				this.#end("compaction", line.ok ? {} : { error: "the compaction failed" });
+				this.#end("compaction", event.ok ? {} : { error: "the compaction failed" });
 				return;
 			case "verifying":
 				this.#askedAt = undefined;
-				this.#begin("verification", { kind: "verification", label: line.command });
+				this.#begin("verification", { kind: "verification", label: event.command });
 				return;
 			case "verified":
-				this.#end("verification", line.verification.ok ? {} : { error: line.verification.problem ?? "it failed" });
-				if (line.verification.ok) this.#askedAt = undefined;
+				this.#end("verification", event.verification.ok ? {} : { error: event.verification.problem ?? "it failed" });
+				if (event.verification.ok) this.#askedAt = undefined;
 				return;
 			case "retrying":
-				this.#retry(line);
+				this.#retry(event);
 				return;
 			case "falling_back":
 				this.#askedAt ??= this.#now;
-				this.#closeModel(`falls back to ${line.to}`, { error: line.error, model: line.from });
+				this.#closeModel(`falls back to ${event.to}`, { error: event.error, model: event.from });
 				return;
 			case "turn":
 				this.#askedAt ??= this.#now;
@@ -157,7 +153,7 @@ class Walk {
 		this.add({ kind: "model", start: endedAt, end: endedAt, label: "not in the log", usage });
 	}
 
-	#answered({ text, model, error }: EventLine & { type: "assistant_text" }): void {
+	#answered({ text, model, error }: AgentEvent & { type: "assistant_text" }): void {
 		this.#closeModel(text.trim().split("\n", 1)[0] || "calls tools", {
 			...(model === undefined ? {} : { model }),
 			...(error === undefined ? {} : { error }),
@@ -176,7 +172,7 @@ class Walk {
 	}
 
 	/** The delay is announced; what comes sooner ends it. */
-	#retry({ attempt, maxAttempts, delayMs, error }: EventLine & { type: "retrying" }): void {
+	#retry({ attempt, maxAttempts, delayMs, error }: AgentEvent & { type: "retrying" }): void {
 		const label = `retries (${attempt} of ${maxAttempts}) after ${error.split("\n", 1)[0]}`;
 		const { end } = this.add({ kind: "retry", start: this.#now, end: this.#now + delayMs, label, error });
 		this.#askedAt = end;

@@ -1,5 +1,5 @@
-/** The log of a run → what it said and did, for reading. Pure. */
-import type { EventLine } from "@pi-subagents/core/runs";
+/** The events of a run → what it said and did, for reading. Pure. */
+import type { AgentEvent } from "@pi-subagents/core";
 import { beginningOf, createDescriber } from "@pi-subagents/progress";
 import type { TranscriptEntry } from "./types.ts";
 import { describeCall, labelOf } from "./wording.ts";
@@ -17,54 +17,53 @@ const MAX_CHARACTERS = 20_000;
 type ToolEntry = TranscriptEntry & { type: "tool" };
 
 export function transcriptOf(
-	lines: readonly EventLine[],
+	events: readonly AgentEvent[],
 	{ isFull, outputs, machine }: TranscriptOptions,
 ): TranscriptEntry[] {
 	const entries: TranscriptEntry[] = [];
 	const open = new Map<string, ToolEntry>();
 	const say = createDescriber();
-	for (const line of lines) {
-		const { at } = line;
-		if (line.type === "tool_call") {
-			const entry: ToolEntry = { at, type: "tool", text: isFull ? describeCall(line) : labelOf(line) };
-			if (isFull) entry.args = cut(JSON.stringify(line.args, undefined, 2));
-			const output = isFull && line.callId !== undefined ? outputs?.get(line.callId) : undefined;
+	for (const event of events) {
+		const { at } = event;
+		if (event.type === "tool_call") {
+			const entry: ToolEntry = { at, type: "tool", text: isFull ? describeCall(event) : labelOf(event) };
+			if (isFull) entry.args = cut(JSON.stringify(event.args, undefined, 2));
+			const output = isFull && event.callId !== undefined ? outputs?.get(event.callId) : undefined;
 			if (output !== undefined) entry.output = cut(output);
-			open.set(line.callId ?? line.tool, entry);
+			open.set(event.callId ?? event.tool, entry);
 			entries.push(entry);
-		} else if (line.type === "tool_result") {
-			const entry = open.get(line.callId ?? line.tool);
-			if (entry && line.isError) entry.isError = true;
-		} else entries.push(...entriesOf(line, say, machine));
+		} else if (event.type === "tool_result") {
+			const entry = open.get(event.callId ?? event.tool);
+			if (entry && event.isError) entry.isError = true;
+		} else entries.push(...entriesOf(event, say, machine));
 	}
 	return entries;
 }
 
 function entriesOf(
-	line: EventLine,
+	event: AgentEvent,
 	say: ReturnType<typeof createDescriber>,
 	machine: string | undefined,
 ): TranscriptEntry[] {
-	const { at } = line;
+	const { at } = event;
 	const entry = (type: "text" | "asked" | "answered" | "steered" | "note" | "error", text: string | undefined) =>
 		text === undefined || text.trim() === "" ? [] : [{ at, type, text: cut(text) }];
-	switch (line.type) {
+	switch (event.type) {
 		case "assistant_text":
-			return [...entry("text", line.text), ...entry("error", line.error)];
+			return [...entry("text", event.text), ...entry("error", event.error)];
 		case "agent_asked":
-		case "question":
-			return entry("asked", line.question);
+			return entry("asked", event.question);
 		case "agent_answered":
-			return entry("answered", saidBy(machine, ANSWERS[line.by ?? "session"]));
+			return entry("answered", saidBy(machine, ANSWERS[event.by ?? "session"]));
 		case "agent_steered":
-			return entry("steered", saidBy(machine, line.message));
+			return entry("steered", saidBy(machine, event.message));
 		case "notice":
-			return entry("note", line.text);
+			return entry("note", event.text);
 		case "retrying":
 		case "falling_back":
 		case "verified":
 		case "compacted":
-			return entry("note", say(line));
+			return entry("note", say(event));
 		default:
 			return [];
 	}

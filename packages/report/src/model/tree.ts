@@ -1,27 +1,27 @@
 /** Which run launched which, and the order in which a tree is read. Pure. */
+import { runIdOf } from "@pi-subagents/core";
 import type { RunInput } from "./build.ts";
 import type { ReportAgent } from "./types.ts";
 
 /** The launching run of each run that an agent launched. An agent may have several; the call or the time says which. */
 export function parentsOf(runs: readonly RunInput[]): Map<RunInput, string> {
-	const byAgent = Map.groupBy(runs, ({ meta }) => meta.agentId);
+	const byAgent = Map.groupBy(runs, ({ agentId }) => agentId);
 	const byCall = new Map(
 		runs.flatMap((run) =>
 			run.lines.flatMap((line) =>
 				line.type === "tool_call" && line.callId !== undefined
-					? [[`${run.meta.agentId} ${line.callId}`, run.meta.runId] as const]
+					? [[`${run.agentId} ${line.callId}`, runIdOf(run)] as const]
 					: [],
 			),
 		),
 	);
 	const parents = new Map<RunInput, string>();
 	for (const run of runs) {
-		const { agentId, callId } = run.meta.launchedBy ?? {};
-		if (agentId === undefined || agentId === run.meta.agentId) continue;
-		const queuedAt = run.meta.queuedAt ?? run.meta.createdAt;
-		const candidates = (byAgent.get(agentId) ?? []).toSorted((a, b) => a.meta.run - b.meta.run);
-		const before = candidates.findLast(({ meta }) => (meta.queuedAt ?? meta.createdAt) <= queuedAt) ?? candidates[0];
-		const parent = byCall.get(`${agentId} ${callId}`) ?? before?.meta.runId;
+		const { parentAgentId, callId } = run.agent;
+		if (parentAgentId === undefined || parentAgentId === run.agentId) continue;
+		const candidates = (byAgent.get(parentAgentId) ?? []).toSorted((a, b) => a.run - b.run);
+		const before = candidates.findLast(({ queuedAt }) => queuedAt <= run.queuedAt) ?? candidates[0];
+		const parent = byCall.get(`${parentAgentId} ${callId}`) ?? (before && runIdOf(before));
 		if (parent !== undefined) parents.set(run, parent);
 	}
 	return parents;

@@ -41,6 +41,8 @@ export interface ReportAgent {
 	name?: string;
 	/** The phase of the workflow that launched it. */
 	phase?: string;
+	/** The machine that it ran on, if not this one. */
+	machine?: string;
 	preset: string;
 	description: string;
 	task: string;

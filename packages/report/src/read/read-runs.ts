@@ -1,16 +1,9 @@
 /** Reads runs from their directories and from the entries of a session. What cannot be read is a problem beside the rest. */
 
 import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
-import {
-	checkedLine,
-	isRunPath,
-	RUN_FILES,
-	readCheckedResult,
-	readEvents,
-	readMeta,
-	readToolOutputs,
-} from "@pi-subagents/core/runs";
+import { join } from "node:path";
+import { defined, messageOf, runIdOf } from "@pi-subagents/core";
+import { isRunPath, knownRun, RUN_FILES, readRun, readToolOutputs } from "@pi-subagents/core/runs";
 import { diffWorktree, listWorktrees } from "@pi-subagents/core/worktree";
 import { checkArguments } from "@pi-subagents/progress";
 import type { RunInput } from "../model/build.ts";
@@ -68,18 +61,15 @@ export async function readRunDirs(dir: string, options: ReadOptions = {}): Promi
 export async function readSessionRuns(entries: readonly unknown[], options: ReadOptions = {}): Promise<FoundRuns> {
 	checkArguments({ entries: [entries, "array"] });
 	const logged = runsInSession(entries);
-	const withFiles = logged.filter(
-		({ artifacts, run }) => artifacts !== undefined && isRunPath(artifacts, run.meta.runId),
+	const dirs = [...logged].flatMap(([runId, { agent }]) =>
+		agent.artifacts !== undefined && isRunPath(agent.artifacts, runId) ? [agent.artifacts] : [],
 	);
-	const read = await readAll(
-		withFiles.flatMap(({ artifacts }) => artifacts ?? []),
-		options,
-	);
-	const known = new Map(read.runs.map((run) => [run.meta.runId, run]));
-	// A run that was cut off may have no result in its files, but the session knows that it is over.
-	const runs = logged.map(({ run: { meta, result, ...rest } }): RunInput => {
-		const found = known.get(meta.runId) ?? { meta, ...rest };
-		return found.result || !result ? found : { ...found, result };
+	const read = await readAll(dirs, options);
+	const known = new Map(read.runs.map((run) => [runIdOf(run), run]));
+	const runs = [...logged].map(([runId, run]): RunInput => {
+		const found = known.get(runId) ?? run;
+		// A run that was cut off may have no result in its files, but the session knows that it is over.
+		return found.end || !run.end ? found : { ...found, end: run.end };
 	});
 	return { ...read, runs };
 }
@@ -87,9 +77,9 @@ export async function readSessionRuns(entries: readonly unknown[], options: Read
 /** One agent with all its runs and all agents below it. */
 export function withDescendants(runs: readonly RunInput[], agentId: string): RunInput[] {
 	const wanted = new Set([agentId]);
-	const byParent = Map.groupBy(runs, ({ meta }) => meta.launchedBy?.agentId);
-	for (const id of wanted) for (const { meta } of byParent.get(id) ?? []) wanted.add(meta.agentId); // grows meanwhile
-	return runs.filter(({ meta }) => wanted.has(meta.agentId));
+	const byParent = Map.groupBy(runs, ({ agent }) => agent.parentAgentId);
+	for (const id of wanted) for (const run of byParent.get(id) ?? []) wanted.add(run.agentId); // grows meanwhile
+	return runs.filter((run) => wanted.has(run.agentId));
 }
 
 /**
@@ -102,8 +92,8 @@ export function withDescendants(runs: readonly RunInput[], agentId: string): Run
  */
 export async function worktreeDiffs(agentDir: string): Promise<NonNullable<ReadOptions["diffOf"]>> {
 	const listed = await listWorktrees({ agentDir });
-	return async ({ result }) => {
-		const branch = result?.outcome.worktree?.branch;
+	return async ({ end }) => {
+		const branch = end?.outcome.worktree?.branch;
 		const found = listed.find(({ record }) => record.branch === branch);
 		return found && (await diffWorktree(found.record));
 	};
@@ -112,7 +102,7 @@ export async function worktreeDiffs(agentDir: string): Promise<NonNullable<ReadO
 async function readAll(dirs: readonly string[], options: ReadOptions): Promise<FoundRuns> {
 	const found: (RunInput | string)[] = [];
 	for (let from = 0; from < dirs.length; from += AT_ONCE)
-		found.push(...(await Promise.all(dirs.slice(from, from + AT_ONCE).map((dir) => readRun(dir, options)))));
+		found.push(...(await Promise.all(dirs.slice(from, from + AT_ONCE).map((dir) => readOne(dir, options)))));
 	return {
 		runs: found.filter((each) => typeof each !== "string"),
 		problems: found.filter((each) => typeof each === "string"),
@@ -120,7 +110,7 @@ async function readAll(dirs: readonly string[], options: ReadOptions): Promise<F
 }
 
 /** A run, or in words why its files cannot be used. */
-async function readRun(dir: string, options: ReadOptions): Promise<RunInput | string> {
+async function readOne(dir: string, options: ReadOptions): Promise<RunInput | string> {
 	const { cache } = options;
 	const stamp = cache && (await stampOf(dir));
 	const known = cache?.get(dir);
@@ -141,17 +131,16 @@ async function stampOf(dir: string): Promise<string> {
 }
 
 async function readFiles(dir: string, { isFull = false, diffOf, agentDir }: ReadOptions): Promise<RunInput | string> {
+	const read = await readRun(dir, { agentDir });
+	if (typeof read === "string") return read;
+	if (read.problem !== undefined) return read.problem;
+	const { meta, lines, result } = read;
+	const run: RunInput = { ...knownRun(meta, lines, result), ...defined({ sessionId: meta.parentSessionId }) };
+	if (!isFull) return run;
 	try {
-		const meta = await readMeta(dir);
-		if (typeof meta === "string") return meta;
-		if (meta.runId !== basename(dir)) return `${dir} holds the files of another run, ${meta.runId}`;
-		const [said, result] = await Promise.all([readEvents(dir), readCheckedResult(dir, meta.spec, { agentDir })]);
-		const lines = said.flatMap((line) => checkedLine(line, meta.spec) ?? []);
-		const run: RunInput = { meta, lines, ...(result?.runId === meta.runId ? { result } : {}) };
-		if (!isFull) return run;
 		const [outputs, diff] = await Promise.all([readToolOutputs(dir), diffOf?.(run)]);
-		return { ...run, outputs, ...(diff === undefined ? {} : { diff }) };
+		return { ...run, outputs, ...defined({ diff }) };
 	} catch (error) {
-		return `${dir} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+		return `${dir} cannot be read: ${messageOf(error)}`;
 	}
 }

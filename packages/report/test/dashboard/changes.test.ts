@@ -3,20 +3,20 @@ import { expect, test } from "vitest";
 import { Changes, type Update, updated } from "../../src/dashboard/changes.ts";
 import { buildReport, type Report } from "../../src/index.ts";
 import { reportAt } from "../../src/model/at-time.ts";
-import { facts, family, log, said } from "../fixtures/runs.ts";
+import { family, launched, log, said } from "../fixtures/runs.ts";
 
 const isReport = (update: Update | undefined) => (update?.type === "report" ? update : undefined);
 const running = (now: number, steps = 1) =>
 	buildReport(
 		[
 			...family(),
-			{
-				meta: facts("late", { queuedAt: 9_000, createdAt: 9_000 }),
+			launched("late", {
+				queuedAt: 9_000,
 				lines: log(
 					[9_100, { type: "agent_started" }],
 					...Array.from({ length: steps }, (_, step): [number, ReturnType<typeof said>] => [9_200 + step, said("Hm.")]),
 				),
-			},
+			}),
 		],
 		{ now },
 	);
@@ -37,10 +37,11 @@ test("the first update holds everything, a later one only what changed, and time
 
 test("whatever a reader missed, it ends with the same report", () => {
 	const report = fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }).map((steps) => {
-		const runs = steps.map((count, index) => ({
-			meta: facts(`a${index}`),
-			lines: log(...Array.from({ length: count }, (): [number, ReturnType<typeof said>] => [2_000, said("x")])),
-		}));
+		const runs = steps.map((count, index) =>
+			launched(`a${index}`, {
+				lines: log(...Array.from({ length: count }, (): [number, ReturnType<typeof said>] => [2_000, said("x")])),
+			}),
+		);
 		return buildReport(runs, { now: 9_000 });
 	});
 	fc.assert(
@@ -64,7 +65,7 @@ test("whatever a reader missed, it ends with the same report", () => {
 });
 
 test("what goes on grows with the time: the page shows what a report of that time would", () => {
-	const later = buildReport([{ meta: facts("q", { queuedAt: 9_000 }), lines: [] }], { now: 20_000 });
+	const later = buildReport([launched("q", { queuedAt: 9_000 })], { now: 20_000 });
 	expect(reportAt(running(20_000), 31_000)).toEqual({ ...running(31_000), createdAt: 20_000 });
 	expect(reportAt(later, 25_000).agents[0]).toMatchObject({
 		endedAt: 25_000,

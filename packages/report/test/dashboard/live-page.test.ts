@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { Changes } from "../../src/dashboard/changes.ts";
 import { buildReport, type Report } from "../../src/index.ts";
 import { followLive, type LiveState } from "../../src/page/live.ts";
-import { facts, family } from "../fixtures/runs.ts";
+import { family, launched } from "../fixtures/runs.ts";
 
-const report = buildReport([...family(), { meta: facts("ü", { task: "Größe? 🙂" }), lines: [] }], { now: 9_999 });
+const report = buildReport([...family(), launched("ü", { agent: { task: "Größe? 🙂" } })], { now: 9_999 });
 
 function firstLine(): string {
 	const changes = new Changes();

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Update } from "../../src/dashboard/changes.ts";
 import { type ReportSource, serveDashboard } from "../../src/dashboard/index.ts";
 import { buildReport } from "../../src/index.ts";
-import { facts, family } from "../fixtures/runs.ts";
+import { family, launched } from "../fixtures/runs.ts";
 
 /** A source that tests change by hand. */
 function changingSource() {
@@ -137,7 +137,7 @@ test("a reader gets everything, then what changes, and the end when it ends", as
 	expect([reads(), watchers()]).toEqual([0, 0]); // costs nothing while nobody looks
 	const lines = await live();
 	expect(agentsIn(await lines.next())).toEqual(["boss", "scout"]);
-	const late = { meta: facts("late"), lines: [] };
+	const late = launched("late");
 	change([...family(), late]);
 	change([...family(), late]);
 	clock.advance(250);
@@ -193,7 +193,7 @@ test("a slow reader skips what is outdated, and one that takes nothing is gone a
 	await expect.poll(() => [dashboard.readers(), reads()]).toEqual([2, 1]);
 	const rounds = 16;
 	for (let round = 1; round <= rounds; round++) {
-		change([{ meta: facts("a1", { task: `round ${round} ${"x".repeat(1_000_000)}` }), lines: [] }]);
+		change([launched("a1", { agent: { task: `round ${round} ${"x".repeat(1_000_000)}` } })]);
 		const look = () => {
 			clock.advance(20);
 			return reads();

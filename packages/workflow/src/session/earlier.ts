@@ -4,16 +4,17 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentEvent, type AgentIdentity, defined, type Manager, type Outcome, runIdOf } from "@pi-subagents/core";
+import { type Manager, type Outcome, runIdOf } from "@pi-subagents/core";
 import { namesIn } from "@pi-subagents/core/files";
 import {
 	claimRun,
+	eventsOfRun,
 	isRunDir,
+	knownRun,
 	type Meta,
 	RUN_FILES,
-	readClaim,
 	readInterrupted,
-	readMeta,
+	readRun,
 	releaseRun,
 } from "@pi-subagents/core/runs";
 import type { LaunchedAgent } from "../engine/ports.ts";
@@ -43,14 +44,12 @@ export async function fateOf({ agentId, run }: LaunchedAgent, places: EarlierPla
 	const runId = runIdOf({ agentId, run });
 	const artifacts = join(places.runsDir, runId);
 	if (!(await isRunDir(artifacts, runId))) return { kind: "gone" };
-	const meta = await readMeta(artifacts);
-	if (typeof meta === "string" || meta.runId !== runId) return { kind: "gone" };
+	const found = await readRun(artifacts, { agentDir: places.agentDir, log: "none" });
+	if (typeof found === "string") return { kind: "gone" };
+	const { meta, result, isProven } = found; // without a result that can be read, the agent runs again
 	const { outlives, runner } = meta.spec;
-	// A damaged one: the agent runs again.
-	const claim = await readClaim(artifacts, meta.spec, { agentDir: places.agentDir }).catch(() => undefined);
-	const result = claim?.result.runId === runId ? claim.result : undefined;
 	// One that the agent could have written counts when its process is gone.
-	if (outlives && !(result && (claim?.isProven || runner === "remote"))) return { kind: "running", meta, artifacts };
+	if (outlives && !(result && (isProven || runner === "remote"))) return { kind: "running", meta, artifacts };
 	const end = result ?? (await readInterrupted(artifacts, { agentId, run }, { by: "shutdown" }));
 	if (end && !(end.outcome.status === "aborted" && CUT_OFF.includes(end.outcome.by)))
 		return { kind: "answered", outcome: end.outcome, tokens: end.usage.input + end.usage.output };
@@ -94,27 +93,15 @@ export function remember(
 	{ meta, artifacts }: { meta: Meta; artifacts: string },
 	placing: Placing,
 ): void {
-	const { agentId, run, createdAt: at, spec } = meta;
-	if (manager.store.record(agentId)) return;
-	const { type, description, task, cwd, runner, machine, launcher, model, isolation } = spec;
-	const agent: AgentIdentity = {
-		...placing,
-		type,
-		description,
-		task,
-		cwd,
-		runner,
-		model,
-		artifacts,
-		...defined({ machine, launcher }), // not what the call gave: the script says it again, and files may be edited
-		...(isolation ? { isolation: isolation.kind } : {}),
-	};
-	const envelope = { agentId, run, at, seq: manager.store.seq + 1 };
-	const outcome: Outcome = { status: "aborted", by: "shutdown" };
-	const events: AgentEvent[] = [
-		{ ...envelope, type: "agent_queued", agent },
-		{ ...envelope, type: "agent_started" },
-		{ ...envelope, type: "agent_settled", outcome },
-	];
-	manager.restore(events);
+	if (manager.store.record(meta.agentId)) return;
+	const known = knownRun(meta, []);
+	const { given: _given, ...agent } = known.agent; // the script says it again, and files may be edited
+	const at = meta.createdAt;
+	const end = { outcome: { status: "aborted", by: "shutdown" } as const, completedAt: at };
+	manager.restore(
+		eventsOfRun(
+			{ ...known, agent: { ...agent, ...placing, artifacts }, queuedAt: at, startedAt: at, end },
+			manager.store.seq,
+		),
+	);
 }

@@ -1,5 +1,5 @@
 /** What the manager decides about an agent, as events: the schemas, and the types that are made from them. */
-import { ADDRESSEES, ANSWERERS } from "@pi-subagents/progress";
+import { ADDRESSEES, ANSWERERS, NOTICE_LEVELS } from "@pi-subagents/progress";
 import {
 	count,
 	event,
@@ -41,6 +41,12 @@ export interface AgentAsked extends Of<typeof agentAsked> {}
 const agentAsked = event("agent_asked", () => ({
 	/** Or the title of the dialog. */
 	question: text,
+	/** What to answer to, through the files of the run. Only in what is read from these. */
+	id: maybeText,
+	/** Background for the one who answers. */
+	context: maybeText,
+	/** Used if no answer comes in time. */
+	defaultAnswer: maybeText,
 	/** It is a dialog of an extension inside the agent, which only the user can answer, on the screen. */
 	isDialog: maybeTrue,
 	/** Who gets it. Absent in logs of older versions. */
@@ -61,6 +67,15 @@ const agentAnswered = event("agent_answered", () => ({
 export interface MovedToBackground extends Of<typeof movedToBackground> {}
 
 const movedToBackground = event("moved_to_background", () => ({}));
+
+/** Something for people beside what the child does: a file that could not be written, or a message of an extension in it. */
+export interface Notice extends Of<typeof notice> {}
+
+const notice = event("notice", () => ({
+	text,
+	/** With it, an extension in the child says it. */
+	level: Type.Optional(oneOf(NOTICE_LEVELS)),
+}));
 
 /** The run is over. */
 export interface AgentSettled extends Of<typeof agentSettled> {}
@@ -86,6 +101,7 @@ export const lifeCycleSchemas = schema(() => ({
 	agent_asked: agentAsked(),
 	agent_answered: agentAnswered(),
 	moved_to_background: movedToBackground(),
+	notice: notice(),
 	agent_settled: agentSettled(),
 	result_archived: resultArchived(),
 }));

@@ -1,7 +1,7 @@
 /** Talks to pi's RPC mode: commands and responses, dialogs and notices of extensions, and everything else as events. */
-import { MAX_LINE_BYTES, textDelta } from "@pi-subagents/progress";
+import { MAX_LINE_BYTES, NOTICE_LEVELS, textDelta } from "@pi-subagents/progress";
 import { isObject } from "../../base/values.ts";
-import { type Dialog, type DialogAnswer, dialogIn, type ExtensionNotice, NOTICE_LEVELS } from "../../model/dialog.ts";
+import { type Dialog, type DialogAnswer, dialogIn, type ExtensionNotice } from "../../model/dialog.ts";
 import { parseJson } from "../../runs/read.ts";
 import { parseNotice, parseRequest, type TunnelNotice, type TunnelRequest } from "./tunnel.ts";
 

@@ -19,7 +19,6 @@ import {
 	time,
 } from "@pi-subagents/progress/schema";
 import { type TProperties, type TSchema, Type } from "typebox";
-import { NOTICE_LEVELS } from "../../model/dialog.ts";
 import { lifeCycleSchemas } from "../../model/schema/events.ts";
 import { answerSchema, questionSchema } from "../../model/schema/question.ts";
 import { limitsSchema } from "../../model/schema/spec.ts";
@@ -32,7 +31,7 @@ export type EventLine = { at: number; seq?: number } & (ChildEvent | WrapperEven
 export type LifeCycleLine = Of<() => ReturnType<typeof lifeCycleLines>[keyof ReturnType<typeof lifeCycleLines>]>;
 
 const lifeCycleLines = schema(() => {
-	const { agent_queued, agent_settled, result_archived, agent_answered, ...others } = lifeCycleSchemas();
+	const { agent_queued, agent_settled, result_archived, agent_answered, notice, ...others } = lifeCycleSchemas();
 	const { agent, ...queued } = agent_queued.properties;
 	return {
 		...others,
@@ -68,8 +67,7 @@ const wrapperEvents = schema(() => ({
 	checkpoint: event("checkpoint", () => ({ id: text }))(),
 	/** From now on these limits apply, even without a watcher. */
 	granted: event("granted", () => ({ limits: limitsSchema() }))(),
-	/** For people: a skipped line, a file that could not be written. With `level`, an extension in the child says it. */
-	notice: event("notice", () => ({ text, level: Type.Optional(oneOf(NOTICE_LEVELS)) }))(),
+	notice: lifeCycleSchemas().notice,
 }));
 
 /** The schema of a line of `events.jsonl`, by its `type`. */

@@ -16,10 +16,10 @@ export const metaSchema = schema(() =>
 		run: runNumber,
 		/** Whole milliseconds since the epoch, as every time in these files. */
 		createdAt: time,
-		/** When it was launched: before `createdAt` if it then waited for a slot. Absent in older files, as what the launch says. */
-		queuedAt: Type.Optional(time),
+		/** When it was launched: before `createdAt` if it then waited for a slot. */
+		queuedAt: time,
 		...launchFields(),
-		/** Who asked for it. */
+		/** Who asked for it. Absent if no launch was recorded. */
 		launchedBy: Type.Optional(runLauncherSchema()),
 		/** The parent's pi session. */
 		parentSessionId: maybeText,
@@ -41,7 +41,7 @@ export const metaSchema = schema(() =>
 		spec: specSchema(),
 		/** Absent for a run inside the parent's process. */
 		launch: Type.Optional(piLaunchSchema()),
-		/** The process that it runs in, if it has none of its own. Absent in older files. */
+		/** The process that it runs in, if it has none of its own. */
 		holder: Type.Optional(Type.Object(identitySchema())),
 	}),
 );
@@ -49,7 +49,7 @@ export const metaSchema = schema(() =>
 /** What a launch says, as far as it is not in `launchedBy`. */
 const launchFields = schema(() => {
 	const { parentAgentId, launchedBy, callId, ...same } = launchInfoSchema().properties;
-	return Type.Partial(Type.Object(same)).properties;
+	return same;
 });
 
 /** Who asked for a run: one of `LAUNCHERS`, or what a newer version knows. */

@@ -4,8 +4,6 @@
  * that outlive the session have entry types of their own, which other tools know. So do agents that an agent launched:
  * their entries are for reports only, since their results went to that agent. Pure.
  */
-import { once } from "@pi-subagents/core";
-import { agentIdentitySchema } from "@pi-subagents/core/schema";
 import { CLAIMANTS, SETTLED_STATUSES } from "@pi-subagents/progress";
 import {
 	count,
@@ -25,6 +23,8 @@ import {
 } from "@pi-subagents/progress/schema";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { once } from "../../base/values.ts";
+import { agentIdentitySchema } from "../../model/schema/launch.ts";
 
 const id = Type.String({ pattern: "^[\\w-][\\w.-]{0,127}$" });
 
@@ -112,7 +112,7 @@ export function hasOwnEnd({ status, by }: { status?: unknown; by?: unknown }): b
 const STOPPERS: readonly unknown[] = ["user", "parent", "shutdown", "lost"];
 
 /** What decides the type of an entry. */
-export interface EntryPlace {
+interface EntryPlace {
 	outlives: boolean;
 	/** An agent launched it. */
 	isNested: boolean;
@@ -125,7 +125,8 @@ export function entryTypeFor(entry: JournalEntry, { outlives, isNested }: EntryP
 	return entry.type === "launched" ? BACKGROUND_LAUNCH : BACKGROUND_UPDATE;
 }
 
-export function isOurs(customType: unknown): boolean {
+/** Whether entries of that type are about agents that the session itself launched. */
+export function isOfSession(customType: unknown): boolean {
 	return customType === RUN || outlivesIn(customType);
 }
 
@@ -134,14 +135,28 @@ export function outlivesIn(customType: unknown): boolean {
 	return customType === BACKGROUND_LAUNCH || customType === BACKGROUND_UPDATE;
 }
 
-/** An entry of a session file, if it is one of ours and whole. */
+/** An entry of a session file about an agent that the session launched, if it is one and whole. */
 export function parseEntry(customType: unknown, data: unknown): (JournalEntry & { outlives: boolean }) | undefined {
-	if (!isOurs(customType)) return undefined;
+	const entry = isOfSession(customType) ? checkedEntry(data) : undefined;
+	if (!entry) return undefined;
 	const outlives = outlivesIn(customType);
+	if (entry.type !== "launched") return { ...entry, outlives };
+	const { parentAgentId: _parent, depth: _depth, ...launch } = entry; // only an agent launches nested ones
+	return { ...launch, outlives };
+}
+
+/** The same, also about agents that an agent launched. */
+export function parseAnyEntry(customType: unknown, data: unknown): (JournalEntry & { outlives: boolean }) | undefined {
+	if (customType !== NESTED_RUN) return parseEntry(customType, data);
+	const entry = checkedEntry(data);
+	return entry && { ...entry, outlives: false };
+}
+
+function checkedEntry(data: unknown): JournalEntry | undefined {
 	const { launch, settled, closed } = checks();
-	if (launch.Check(data)) return { ...data, outlives };
-	if (settled.Check(data)) return { ...data, outlives };
-	return closed.Check(data) ? { ...data, outlives } : undefined;
+	if (launch.Check(data)) return data;
+	if (settled.Check(data)) return data;
+	return closed.Check(data) ? data : undefined;
 }
 
 /** Made and compiled with the first entry: most sessions have none, and one may have ten thousand. */
