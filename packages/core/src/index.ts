@@ -13,6 +13,7 @@ export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
 export { type Clock, countDown, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
 export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
 export { nameKey, normalName, visibleName } from "./base/names.ts";
+export { Pacer } from "./base/pacer.ts";
 export { defined, isObject, once } from "./base/values.ts";
 export {
 	type FollowLiveOptions,

@@ -9,6 +9,7 @@ import {
 	defined,
 	findAgent,
 	type Manager,
+	Pacer,
 } from "@pi-subagents/core";
 import { attemptsText } from "@pi-subagents/core/outcome-text";
 import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
@@ -48,8 +49,8 @@ export interface ViewerDeps {
 
 type WorkflowControl = Pick<Workflows<ExtensionContext>, "state" | "pause" | "continue" | "decide">;
 
-/** Debounce of file reads after an event. */
-const DEBOUNCE_MS = 100;
+/** Files are read at most so often after events. */
+const PAUSE_MS = 100;
 /** For the timers on the screen, and for file systems that do not report growth. */
 const TICK_MS = 1_000;
 const MAX_HEAD_LINES = 6;
@@ -137,11 +138,10 @@ function follow(
 	{ redraw, onGone }: FollowCallbacks,
 ): () => void {
 	const session = host.session();
-	let cancelRefresh: (() => void) | undefined;
 	let cancelTick: (() => void) | undefined;
 	const stop = () => {
 		unsubscribe();
-		cancelRefresh?.();
+		pacer.close();
 		cancelTick?.();
 	};
 	const refresh = () => {
@@ -153,6 +153,7 @@ function follow(
 		const record = manager.store.record(id);
 		void bestEffort("reading a conversation", host.warn, () => record && conversation.refresh(record));
 	};
+	const pacer = new Pacer({ clock, pauseMs: PAUSE_MS, work: refresh });
 	const tick = () => {
 		cancelTick = undefined;
 		if (!isLive(manager, id)) return;
@@ -162,10 +163,7 @@ function follow(
 		});
 	};
 	const onEvent = () => {
-		cancelRefresh ??= clock.after(DEBOUNCE_MS, () => {
-			cancelRefresh = undefined;
-			refresh();
-		});
+		pacer.ask();
 		if (!cancelTick) tick(); // it may have been resumed
 	};
 	const unsubscribe = manager.store.subscribe(onEvent);

@@ -3,7 +3,8 @@
  * its end at once. Does nothing while no one watches.
  */
 import { type BlockDelta, blockDelta } from "@pi-subagents/progress";
-import { type Clock, steadyClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { Pacer } from "../base/pacer.ts";
 import { isObject } from "../base/values.ts";
 import type { LivePiece, PieceListener } from "../model/live-piece.ts";
 
@@ -21,17 +22,15 @@ interface OpenBlock extends Pick<LivePiece, "block" | "kind" | "offset"> {
 }
 
 export class LiveText {
-	readonly #clock: Clock;
 	readonly #listeners = new Set<PieceListener>();
 	#open: OpenBlock | undefined;
 	#blocks = 0;
 	/** The places of the blocks of this message that were sent. */
 	readonly #seen = new Set<number>();
-	#emittedAt = Number.NEGATIVE_INFINITY;
-	#cancel: (() => void) | undefined;
+	readonly #pacer: Pacer;
 
 	constructor(clock: Clock) {
-		this.#clock = steadyClock(clock);
+		this.#pacer = new Pacer({ clock, pauseMs: PAUSE_MS, isPrompt: true, work: () => this.#emit({}) });
 	}
 
 	get isWatched(): boolean {
@@ -55,8 +54,8 @@ export class LiveText {
 		const delta = blockDelta(raw);
 		if (!delta || this.#isLateEnd(delta)) return;
 		this.#add(delta);
-		if (delta.whole === undefined) this.#emitSoon();
-		else this.#end();
+		if (delta.whole !== undefined) this.#end();
+		else if (this.#open?.pending) this.#pacer.ask();
 	}
 
 	/** The child writes no more. */
@@ -84,13 +83,6 @@ export class LiveText {
 		if (whole !== undefined && open.sawStart) open.pending += whole.slice(open.offset + open.pending.length);
 	}
 
-	#emitSoon(): void {
-		if (this.#cancel || !this.#open?.pending) return;
-		const waitMs = this.#emittedAt + PAUSE_MS - this.#clock.now();
-		if (waitMs <= 0) this.#emit({});
-		else this.#cancel = this.#clock.after(waitMs, () => this.#emit({}));
-	}
-
 	#end(): void {
 		if (this.#open) this.#emit({ isFinal: true });
 		this.#open = undefined;
@@ -102,21 +94,18 @@ export class LiveText {
 	}
 
 	#emit(last: Pick<LivePiece, "isFinal">): void {
-		this.#cancel?.();
-		this.#cancel = undefined;
 		const open = this.#open;
-		if (!open) return;
+		if (!open) return; // then nothing waits
+		this.#pacer.skip();
 		const { block, kind, offset, pending } = open;
 		open.offset += pending.length;
 		open.pending = "";
-		this.#emittedAt = this.#clock.now();
 		const piece: LivePiece = { block, kind, offset, text: pending.slice(0, MAX_PIECE_LENGTH), ...last };
 		for (const listener of this.#listeners) listener(piece);
 	}
 
 	#forget(): void {
-		this.#cancel?.();
-		this.#cancel = undefined;
+		this.#pacer.cancel();
 		this.#open = undefined;
 	}
 }

@@ -1,37 +1,41 @@
 /** The footer: one item that counts the agents, and a notification when a detached run ends. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { footerText } from "@pi-subagents/commands/text";
-import type { AgentRecord, Store } from "@pi-subagents/core";
+import { type AgentRecord, bestEffort, Pacer, type Store, systemClock } from "@pi-subagents/core";
 import { durationOf } from "@pi-subagents/core/outcome-text";
 import { backgroundRecords, countsOf, type Journal } from "@pi-subagents/delivery";
 import { endText, lookOf, sanitize } from "@pi-subagents/progress";
 import type { Host } from "../host/host.ts";
-import { debounce } from "./debounce.ts";
 
 const KEY = "subagents";
+
+/** Short enough to feel immediate; without it, many short agents would cause hundreds of updates, and each an early one. */
+const PAUSE_MS = 50;
 
 /** Counts the active agents of all levels, and those that outlive the session. */
 export function showCounts(pi: ExtensionAPI, deps: { store: Store; journal: Journal; host: Host }): void {
 	const { store, journal, host } = deps;
 	const active = new Map<string, AgentRecord>();
-	const show = debounce("counting agents", host.warn, () => {
+	const show = () => {
 		const session = host.session();
 		if (!session?.hasUI) return;
 		const detached = countsOf(backgroundRecords(store, journal));
 		session.ui.setStatus(KEY, footerText({ active: [...active.values()], detached }));
-	});
+	};
+	const work = () => void bestEffort("counting agents", host.warn, show);
+	const pacer = new Pacer({ clock: systemClock, pauseMs: PAUSE_MS, work });
 	store.subscribe(({ event, record }) => {
 		const { id, status, outcome, outlives } = record;
 		const isAsking = event.type === "agent_asked";
 		const isChanged = outcome ? active.delete(id) : active.get(id)?.status !== status || isAsking;
 		if (!outcome && isChanged) active.set(id, record);
 		const isCounted = outlives && (event.type === "agent_queued" || event.type === "agent_settled");
-		if (isChanged || isCounted) show();
+		if (isChanged || isCounted) pacer.ask();
 	});
-	pi.on("session_tree", show);
+	pi.on("session_tree", () => pacer.ask());
 	pi.on("session_shutdown", () => {
 		active.clear();
-		show.cancel();
+		pacer.close(); // whatever its agents do in their last moment
 	});
 }
 

@@ -3,11 +3,10 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { type Manager, messageOf, systemClock } from "@pi-subagents/core";
+import { bestEffort, type Manager, messageOf, Pacer, systemClock } from "@pi-subagents/core";
 import type { Settings } from "@pi-subagents/launch";
 import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "../host/host.ts";
-import { debounce } from "./debounce.ts";
 
 export interface TreeDeps {
 	manager: Manager;
@@ -79,11 +78,12 @@ export function showTree(pi: ExtensionAPI, { manager, host, settings }: TreeDeps
 			const lines = drawn.slice(0, drawn.findLastIndex((line) => line !== "") + 1); // padding only keeps a terminal from jumping
 			host.session()?.ui.setWidget(KEY, lines.length > 0 ? lines : undefined, { placement: "aboveEditor" });
 		};
-		const requestRender = debounce("showing the agents", host.warn, draw, CLIENT_PAUSE_MS);
-		const widget: AgentWidget = new AgentWidget(source, options({ requestRender }));
+		const work = () => void bestEffort("showing the agents", host.warn, draw);
+		const pacer = new Pacer({ clock: systemClock, pauseMs: CLIENT_PAUSE_MS, work });
+		const widget: AgentWidget = new AgentWidget(source, options({ requestRender: () => pacer.ask() }));
 		return () => {
 			widget.dispose();
-			requestRender.cancel();
+			pacer.close(); // whatever its agents do in their last moment
 		};
 	};
 }

@@ -1,5 +1,5 @@
 /** Waits inside a tool call for the agents it has launched: one, or several at once. Aborting the call stops them. */
-import { type AgentRecord, type Agents, type Store, systemClock } from "@pi-subagents/core";
+import { type AgentRecord, type Agents, Pacer, type Store, systemClock } from "@pi-subagents/core";
 import { type AgentDetails, detailsOf, leftForModel, type SettledRun } from "@pi-subagents/core/outcome-text";
 import { sanitize } from "@pi-subagents/progress";
 import { beginCall } from "./batch-row-updates.ts";
@@ -105,21 +105,21 @@ function followAll(launched: readonly Launched[], options: ForegroundOptions): {
 			),
 		);
 	};
-	const shared = pulse(isAlone ? 0 : SHORTEST_PAUSE_MS, report);
+	const shared = new Pacer({ clock: systemClock, pauseMs: isAlone ? 0 : SHORTEST_PAUSE_MS, work: report });
 	const feeds = launched.map(({ record }, index) =>
 		followProgress(
 			store,
 			record.id,
 			(latest) => {
 				lines[index] = latest;
-				shared.beat();
+				shared.ask();
 			},
 			{ hasRow: isAlone && options.hasRow, activityOf: (id) => agents.activityOf(id) },
 		),
 	);
 	return {
 		close() {
-			shared.stop();
+			shared.close();
 			for (const feed of feeds) feed.close();
 		},
 	};
@@ -131,17 +131,3 @@ function labelled(index: number, { type }: AgentRecord, lines: readonly string[]
 
 /** Several agents share the redraws of one row. */
 const SHORTEST_PAUSE_MS = 100;
-
-function pulse(pauseMs: number, work: () => void) {
-	let cancel: (() => void) | undefined;
-	return {
-		beat() {
-			if (pauseMs === 0) return work();
-			cancel ??= systemClock.after(pauseMs, () => {
-				cancel = undefined;
-				work();
-			});
-		},
-		stop: () => cancel?.(),
-	};
-}
