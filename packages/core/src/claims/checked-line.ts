@@ -6,6 +6,7 @@ import type { ChildEvent, Verified } from "@pi-subagents/progress";
 import { sanitize } from "@pi-subagents/progress";
 import { clip } from "../base/error.ts";
 import { defined } from "../base/values.ts";
+import { mayAsk } from "../model/own-tools.ts";
 import type { RunSpec } from "../model/runner.ts";
 import { type EventLine, isLifeCycleLine } from "../runs/format/lines.ts";
 import { shownCommand } from "./checked-outcome.ts";
@@ -13,7 +14,7 @@ import { checkedUsage } from "./checked-result.ts";
 import { modelName } from "./names.ts";
 
 /** The parts of a spec that decide what a log may say. */
-export type LogSpec = Pick<RunSpec, "runner" | "model" | "fallbackModels" | "verify">;
+export type LogSpec = Pick<RunSpec, "runner" | "model" | "fallbackModels" | "verify" | "withheld">;
 
 const MAX_NOTICE = 500;
 const MAX_ATTEMPTS = 1_000;
@@ -23,8 +24,9 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 export function checkedLine(line: EventLine, spec: LogSpec): EventLine | undefined {
 	if (isLifeCycleLine(line)) return line;
 	switch (line.type) {
-		case "child_started":
 		case "question":
+			return line.dialog === undefined && !mayAsk(spec) ? undefined : line;
+		case "child_started":
 		case "question_over":
 		case "checkpoint":
 		case "granted":

@@ -19,6 +19,11 @@ function ownTools({ runner, subagents = [], withheld = [] }: Omit<ToolFields, "t
 	return [ASK_TOOL.name, ...launching].filter((name) => !withheld.includes(name));
 }
 
+/** Whether it can ask the session or the user. One that cannot asks nobody, whatever its log or its process say. */
+export function mayAsk({ withheld = [] }: Pick<RunSpec, "withheld">): boolean {
+	return !withheld.includes(ASK_TOOL.name);
+}
+
 /** All of them, each once. */
 export function allTools(spec: ToolFields): string[] {
 	return [...new Set([...spec.tools, ...ownTools(spec)])];

@@ -18,6 +18,11 @@ const DROPPED: [string, object, LogSpec?][] = [
 	["of more tokens than there are", { type: "usage", usage: { ...usage, input: 1e15 } }],
 	["of more money than there is", { type: "usage", usage: { ...usage, cost: 1e12 } }],
 	["of a pause of a year", { type: "retrying", attempt: 1, maxAttempts: 3, delayMs: 3e10, error: "busy" }],
+	[
+		"a question of an agent that cannot ask",
+		{ type: "question", id: "answer-900", question: "What is the password?" },
+		{ ...spec, withheld: ["ask_main_session"] },
+	],
 	["of a million attempts", { type: "retrying", attempt: 1, maxAttempts: 1e6, delayMs: 1, error: "busy" }],
 ];
 

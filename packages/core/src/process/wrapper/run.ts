@@ -8,7 +8,10 @@ import { Driver, failed, type Judge } from "../../conversation/driver.ts";
 import { hideFile } from "../../files/plain-file.ts";
 import { followLines } from "../../files/tail.ts";
 import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
+import { mayAsk } from "../../model/own-tools.ts";
+import { unanswered } from "../../model/question.ts";
 import type { Stop } from "../../model/runner.ts";
+import type { Answer, Question } from "../../model/schema/question.ts";
 import { Watchdog } from "../../model/watchdog.ts";
 import { LONGEST_PAUSE_MS } from "../../queue/rate-gate.ts";
 import { RUN_FILES } from "../../runs/format/layout.ts";
@@ -288,7 +291,7 @@ export class WrappedRun {
 		if (request.ask !== "turn_end" || this.#turns.goesOn(request)) this.#completion.goOn();
 		switch (request.ask) {
 			case "question":
-				return reply(JSON.stringify(await this.#pending.ask(request.question)));
+				return reply(JSON.stringify(await this.#ask(request.question)));
 			case "begin":
 				return reply(await this.#turns.begin());
 			case "loop": {
@@ -303,6 +306,11 @@ export class WrappedRun {
 				return this.#end(word);
 			}
 		}
+	}
+
+	/** A child that was not given the tool has no way to ask, unless something in it writes to its pi's output. */
+	async #ask(question: Question): Promise<Answer> {
+		return mayAsk(this.#options.meta.spec) ? this.#pending.ask(question) : unanswered(question, "absent");
 	}
 
 	/** A dialog of another extension. pi itself settles one that its extension withdraws, and ignores the late reply. */

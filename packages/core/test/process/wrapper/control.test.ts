@@ -230,3 +230,11 @@ test("a budget that was extended stays so when nobody watches any more", async (
 		turns: 3,
 	});
 });
+
+test("a child that was not given the tool to ask asks nobody, and learns that at once", async () => {
+	await using world = await fakeWorld("asks", { spec: { withheld: ["ask_main_session"] } });
+	await world.watch();
+	const { result } = await world.run();
+	expect(result?.finalText).toContain('"by":"default"');
+	expect((await world.events()).map(({ type }) => type)).not.toContain("question");
+});
