@@ -25,6 +25,7 @@ const LF = Buffer.from("\n");
 export function followLines(path: string, onLine: (line: string) => void, options: FollowOptions): LineFollower {
 	const { beside = [], startsOver = false, report, clock, onQuiet, maxBytes } = options;
 	let isClosed = false;
+	let wasShorter = false;
 	const splitter = createLineSplitter({
 		onLine(line) {
 			if (isClosed) return;
@@ -46,7 +47,8 @@ export function followLines(path: string, onLine: (line: string) => void, option
 		onShorter(_name, size) {
 			splitter.push(LF);
 			if (startsOver) return 0;
-			report(`${path} was truncated: some of its lines may not have been read.`);
+			if (!wasShorter) report(`${path} was truncated: some of its lines may not have been read.`);
+			wasShorter = true; // once: an agent could truncate its log again and again
 			return size;
 		},
 		clock,

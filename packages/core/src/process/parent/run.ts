@@ -1,6 +1,6 @@
 /** A run whose child lives in another process and may outlive this one: all that is known of it is in its files. */
 import { join } from "node:path";
-import type { CutBy, Outcome } from "@pi-subagents/progress";
+import { type CutBy, claimText, type Outcome } from "@pi-subagents/progress";
 import { bestEffort, messageOf, type Report } from "../../base/best-effort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { defined } from "../../base/values.ts";
@@ -60,6 +60,9 @@ export interface DetachedRunContext {
 	report: Report;
 }
 
+/** More would push the conversation off the screen. */
+const MAX_NOTICES = 20;
+
 /** How long a wrapper may take to stop; longer with a checkout that it has to commit. */
 const STOP_MS = 5_000;
 const STOP_AND_COMMIT_MS = 60_000;
@@ -88,6 +91,8 @@ export class DetachedRun implements Run {
 	#stop: Stop | undefined;
 	#cancelForce = (): void => undefined;
 	#isLive = false;
+	/** How many notices of its log have been shown. */
+	#notices = 0;
 	#isOver = false;
 	/** A process of it may still run that could not be ended: its record stays. */
 	#isLeftAlone = false;
@@ -248,10 +253,13 @@ export class DetachedRun implements Run {
 		}
 	}
 
+	/** The agent can write into its log: these are its words, and no more of them than a run has to say. */
 	#notice({ text, level }: EventLine & { type: "notice" }): void {
 		const { identity, ui, report } = this.#context;
-		if (level === undefined) report(`Agent ${identity.agentId} says in its log: "${text}"`);
-		else ui?.notify({ text, level });
+		if (++this.#notices > MAX_NOTICES) return;
+		if (level !== undefined) ui?.notify({ text, level });
+		else report(`Agent ${identity.agentId}: ${claimText(text, "file")}`);
+		if (this.#notices === MAX_NOTICES) report(`Agent ${identity.agentId} says more in its log, which is not shown.`);
 	}
 
 	async #end(ending: Ending): Promise<void> {
