@@ -38,6 +38,10 @@ interface World {
 	tools?: string[];
 	/** What the session does itself first, and then the agent. */
 	call: Call;
+	/** More of the launch. */
+	launch?: Record<string, unknown>;
+	/** More of the project. */
+	files?: Record<string, string>;
 }
 
 /** The session tries it, and then an agent does. */
@@ -47,6 +51,8 @@ async function world({
 	agentFiles = {},
 	tools = ["read", "bash", "write"],
 	call,
+	launch: more = {},
+	files = {},
 }: World): Promise<Scene> {
 	const tmux = where === "tmux" ? await createTempDir("tmux-") : undefined;
 	const subagents = {
@@ -54,15 +60,16 @@ async function world({
 		...(where === "local" ? { machine: "local" } : {}),
 		agentOverrides: { "repo-scout": { tools } },
 	};
-	const launch = callTool("Agent", {
-		subagent_type: "repo-scout",
-		prompt: "Try it.",
-		description: "try it",
-		run_in_background: false,
-		...(where === "worktree" ? { isolation: "worktree" } : {}),
-	});
+	const isolation = where === "worktree" ? { isolation: "worktree" } : {};
+	const launch = callTool("subagent", { preset: "repo-scout", task: "Try it.", ...isolation, ...more });
 	const it = await guardedScene(
-		{ settings: { packages: [dir] }, agentFiles, subagents, ...(tmux && { variables: { TMUX_TMPDIR: tmux.path } }) },
+		{
+			settings: { packages: [dir] },
+			agentFiles,
+			files,
+			subagents,
+			...(tmux && { variables: { TMUX_TMPDIR: tmux.path } }),
+		},
 		[
 			scoutSays(callTool(call.tool, call.input), ({ lastToolResults }) => say(`I got: ${lastToolResults[0]?.text}`)),
 			converse(offersTool("Agent"), callTool(call.tool, call.input), launch, ({ lastToolResults }) =>
@@ -171,4 +178,63 @@ describe.each(await availablePis())("pi $version", (pi) => {
 		expect(agent).toBeDefined();
 		expect(`${session}${agent}`).not.toContain(SECRET);
 	});
+
+	const project = (permission: Record<string, unknown>) => ({
+		".gitignore": ".pi\n",
+		".pi/extensions/pi-permission-system/config.json": JSON.stringify({ permission }),
+		"src/b.txt": "b",
+	});
+	const user = (permission: Record<string, unknown>) => ({
+		"extensions/pi-permission-system/config.json": JSON.stringify({ permission: { "*": "allow", ...permission } }),
+	});
+
+	test.each(["session", "process"] as const)(
+		"the permission system: the directory that a call chooses does not move its boundary (%s)",
+		async (where) => {
+			const outside = await createTempDir("outside-");
+			onTestFinished(() => outside.remove());
+			const file = join(outside.path, "secret.txt");
+			await writeFile(file, SECRET);
+			await using it = await world({
+				package: packages.permissions,
+				where,
+				agentFiles: user({ external_directory: "deny" }),
+				call: { tool: "read", input: { path: file } },
+				launch: { cwd: outside.path },
+			});
+			await runJson({ env: it.env, pi }, "Please try.");
+			const refused = expect.stringContaining("outside working directory");
+			expect(resultsOf(it)).toEqual({ session: refused, agent: refused });
+		},
+	);
+
+	test.each([
+		["session", {}],
+		["session", { cwd: "src" }],
+		["session", { isolation: "worktree" }],
+		["process", { cwd: "src" }],
+		["process", { isolation: "worktree" }],
+	] as const)("the permission system: a project's own rules hold in runner %s with %j", async (where, launch) => {
+		const call = { tool: "bash", input: { command: "touch it" } };
+		const files = project({ bash: { "touch *": "deny" } });
+		await using it = await world({ package: packages.permissions, where, agentFiles: user({}), call, launch, files });
+		await runJson({ env: it.env, pi, args: ["--approve"] }, "Please try.");
+		const refused = expect.stringContaining("touch it");
+		expect(resultsOf(it)).toEqual({ session: refused, agent: refused });
+	});
+
+	test.each(["session", "process"] as const)(
+		"the permission system: an agent may write in its own worktree though nothing outside is allowed (%s)",
+		async (where) => {
+			await using it = await world({
+				package: packages.permissions,
+				where,
+				agentFiles: user({ external_directory: "deny" }),
+				call: { tool: "write", input: { path: "new.txt", content: "x" } },
+				launch: { isolation: "worktree" },
+			});
+			await runJson({ env: it.env, pi }, "Please try.");
+			expect(resultsOf(it).agent).toContain("Successfully wrote");
+		},
+	);
 });

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { guardedScene, ONE_LINE_GUARD, REFUSAL, SECRET, secretReadBy } from "../../support/env-guard.ts";
 import { trust } from "../../support/hostile/hostile-repository.ts";
 import { asRepository } from "../../support/repository.ts";
-import { isScout, parentSays, type Scene, scoutSays } from "../../support/scene.ts";
+import { delegate, isScout, parentSays, type Scene, scoutSays } from "../../support/scene.ts";
 import { endTmuxWith } from "../../support/tmux.ts";
 
 const userGuard = { "extensions/env-guard.ts": ONE_LINE_GUARD };
@@ -150,5 +150,57 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		);
 		const missing = await secretReadBy({ pi, agentFiles, subagents: { guards: { also: ["redacter"] } } });
 		expect(missing).toMatch(/names "redacter", which pi has not loaded \(there is: redactor\)/);
+	});
+
+	describe("one that judges by the session's directory", () => {
+		/** Nothing outside the directory, and no `touch` where the project says so, in a file that git ignores. */
+		const fence = `import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+export default (pi) => {
+	let mayTouch = true;
+	pi.on("session_start", (_event, ctx) => { mayTouch = !existsSync(join(ctx.cwd, ".pi", "no-touch")); });
+	pi.on("tool_call", ({ toolName, input }, ctx) => {
+		if (toolName === "bash" && !mayTouch && input.command.includes("touch")) return { block: true, reason: "No touch here." };
+		const path = toolName === "bash" ? (/^cd '([^']*)'/.exec(input.command)?.[1] ?? ".") : (input.path ?? ".");
+		if (!(resolve(ctx.cwd, path) + "/").startsWith(ctx.cwd + "/")) return { block: true, reason: "Nothing outside." };
+	});
+};
+`;
+		const cases = [
+			["elsewhere", { cwd: "/" }, ["Nothing outside.", "Nothing outside.", "No touch here."]],
+			["below", { cwd: "src" }, ["inner", "Successfully", "No touch here."]],
+			["in a worktree", { isolation: "worktree" }, ["outer", "Successfully", "No touch here."]],
+		] as const;
+		test.each(runners.flatMap((runner) => cases.map((each) => [runner, ...each] as const)))(
+			"an agent in runner %s that works %s is judged like pi",
+			async (runner, _where, call, expected) => {
+				const tries = scoutSays(
+					callTool("read", { path: call === cases[0][1] ? "etc/hostname" : "a.txt" }),
+					callTool("write", { path: "new.txt", content: "x" }),
+					callTool("bash", { command: "touch it" }),
+					say("Done."),
+				);
+				const preset =
+					"---\nname: repo-scout\ndescription: d\nmodel: fake/fake-1\ntools: read, write, bash\n---\nYou are the repo scout.\n";
+				await using it = await guardedScene(
+					{
+						agentFiles: { "extensions/fence.ts": fence },
+						subagents: { runner },
+						files: {
+							".pi/subagents/repo-scout.md": preset,
+							".pi/no-touch": "",
+							".gitignore": ".pi\n",
+							"a.txt": "outer",
+							"src/a.txt": "inner",
+						},
+					},
+					[parentSays(delegate("Try it.", call), say("I see.")), tries],
+				);
+				await asRepository(it);
+				await runJson({ env: it.env, pi }, "Please delegate.");
+				const results = it.server.requests.filter(isScout).flatMap(({ lastToolResults }) => lastToolResults);
+				expect(results.map(({ text }) => text)).toEqual(expected.map((text) => expect.stringContaining(text)));
+			},
+		);
 	});
 });

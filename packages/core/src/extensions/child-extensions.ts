@@ -1,11 +1,13 @@
 /** The extensions of one child in this process: its guards, those that its preset asks for, and ours. */
 import type { ExtensionAPI, ExtensionContext, LoadExtensionsResult } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted } from "../base/error.ts";
+import { defined } from "../base/values.ts";
 import { contained } from "./contained.ts";
 import { guardedApi, withoutProviders } from "./guarded-api.ts";
 import type { Guard } from "./guards.ts";
 import { ExtensionModules, type InlineExtension, runFactories } from "./modules.ts";
 import { rootOf } from "./root.ts";
+import type { SessionView } from "./session-view.ts";
 
 export interface ChildExtensionsOptions {
 	guards: readonly Guard[];
@@ -18,6 +20,8 @@ export interface ChildExtensionsOptions {
 	loadedFor: string;
 	/** Where the child works. */
 	cwd: string;
+	/** How guards see a child that works elsewhere than the session. */
+	view?: SessionView | undefined;
 	/** A guard failed before the child has begun. */
 	onFailure: (why: string, ctx: ExtensionContext) => void;
 	/** Fires when the run is stopped. */
@@ -45,7 +49,11 @@ export async function loadChildExtensions(options: ChildExtensionsOptions): Prom
 			const guard = guards.find((each) => each.path === path);
 			try {
 				const run = await lease.load(path);
-				const own = guard && { name: guard.names[0] ?? path, offersTools: chosen.includes(path) };
+				const own = guard && {
+					name: guard.names[0] ?? path,
+					offersTools: chosen.includes(path),
+					...defined({ view: options.view }),
+				};
 				const factory = (pi: ExtensionAPI) =>
 					contained(rootOf(path), () => run(own ? guardedApi(pi, own, site) : withoutProviders(pi)));
 				extensions.push({ name: path, factory });

@@ -3,6 +3,7 @@
  * without its answer, the child does not: a guard that failed has not agreed. Also bundled into a child's process.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { asSession, type SessionView, takeChanges } from "./session-view.ts";
 
 /** A guard as its child sees it. */
 export interface GuardInChild {
@@ -10,6 +11,8 @@ export interface GuardInChild {
 	name: string;
 	/** Whether the preset asks for its tools. What replaces a built-in tool is always there. */
 	offersTools: boolean;
+	/** Absent if the child works where the session does. */
+	view?: SessionView;
 }
 
 /** Where the child runs. */
@@ -72,7 +75,8 @@ export function extended(pi: ExtensionAPI, methods: Readonly<Record<string, unkn
 function guarded(event: string, handler: Handler, guard: GuardInChild, site: GuardSite): Handler {
 	if (event === "session_shutdown") return handler; // it is what a stop leads to
 	const stopped = stoppedAnswer(event);
-	const asked: Handler = (about, ctx) => answerOrStop(() => handler(about, ctx), site.stopping, stopped);
+	const seeing = guard.view ? fromSession(event, handler, guard.view) : handler;
+	const asked: Handler = (about, ctx) => answerOrStop(() => seeing(about, ctx), site.stopping, stopped);
 	if (event === "tool_result")
 		return async (about, ctx) => {
 			try {
@@ -91,6 +95,28 @@ function guarded(event: string, handler: Handler, guard: GuardInChild, site: Gua
 			}
 		};
 	return asked; // a `tool_call` handler that throws refuses the call, in pi
+}
+
+/** The handler, for which the session's directory is the place of everything. */
+function fromSession(event: string, handler: Handler, view: SessionView): Handler {
+	if (event !== "tool_call" && event !== "tool_result") return (about, ctx) => handler(about, placed(ctx, view));
+	return async (about, ctx) => {
+		const { toolName, input } = about as { toolName: string; input: Record<string, unknown> };
+		const shown = asSession(toolName, input, view);
+		const before = structuredClone(shown);
+		const answer = await handler({ ...(about as object), input: shown }, placed(ctx, view));
+		if (event === "tool_call") takeChanges(toolName, input, { before, after: shown }, view);
+		return answer;
+	};
+}
+
+/** The context keeps its getters, which throw when it is stale. */
+function placed(ctx: ExtensionContext, { session }: SessionView): ExtensionContext {
+	const cwd = () => (ctx.cwd === undefined ? ctx.cwd : session);
+	return Object.defineProperties(
+		{},
+		{ ...Object.getOwnPropertyDescriptors(ctx), cwd: { get: cwd, enumerable: true, configurable: true } },
+	) as ExtensionContext;
 }
 
 /** The handler's answer, or this one as soon as the run is stopped: a guard may wait for ever, and a stop must not. */

@@ -6,6 +6,8 @@
 import { realpathSync } from "node:fs";
 import { type Args, type ExtensionContext, parseArgs } from "@earendil-works/pi-coding-agent";
 import { AgentError, quoted } from "../base/error.ts";
+import { defined } from "../base/values.ts";
+import { isWithin } from "../files/within.ts";
 import type { RunSpec } from "../model/runner.ts";
 import type { ReplacedTools } from "../resolve/input.ts";
 import { filesOf, type LoadedExtension, loadedExtensions } from "./loaded.ts";
@@ -13,6 +15,7 @@ import { ExtensionModules } from "./modules.ts";
 import { isCalled } from "./names.ts";
 import { loadFailure, type Role, Roles, roleOf } from "./roles.ts";
 import { runningExtensions } from "./running.ts";
+import type { SessionView } from "./session-view.ts";
 
 /** What the user decides about guards. `exempt`: never guards. `also`: guards, too. Names or paths of extensions. */
 export type GuardRule = "on" | "off" | { exempt?: readonly string[]; also?: readonly string[] };
@@ -60,6 +63,8 @@ export interface Guards {
 	modules: ExtensionModules;
 	/** The directory that the session's own extensions were loaded for. */
 	cwd(): string;
+	/** How they see a child. Undefined if it works where the session does. */
+	viewOf(spec: Pick<RunSpec, "cwd" | "confinedTo">): SessionView | undefined;
 	/** Another session begins, with its own extensions. */
 	forget(): void;
 }
@@ -148,6 +153,15 @@ export function createGuards(options: GuardsOptions): Guards {
 	return {
 		modules,
 		cwd,
+		viewOf: ({ cwd: works, confinedTo }) => {
+			const session = cwd();
+			const [realSession, real] = [realpathSync.native(session), realpathSync.native(works)];
+			const copy =
+				confinedTo && isWithin(real, realpathSync.native(confinedTo.root))
+					? { root: realpathSync.native(confinedTo.root), origin: confinedTo.origin }
+					: undefined;
+			return real === realSession && !copy ? undefined : { session, realSession, cwd: real, ...defined({ copy }) };
+		},
 		find: async () => (await withRoles()).map(([guard]) => guard),
 		async report() {
 			const current = rule();

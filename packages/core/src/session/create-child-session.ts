@@ -129,6 +129,7 @@ async function resourcesOf(
 			inline,
 			modules: host.guards?.modules,
 			loadedFor: host.guards?.cwd() ?? cwd,
+			view: host.guards?.viewOf(spec),
 			cwd,
 			onFailure,
 			stopping: signal,

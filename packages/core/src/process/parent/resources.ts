@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CONFIG_DIR_NAME, SettingsManager } from "@earendil-works/pi-coding-agent";
+import { defined } from "../../base/values.ts";
 import type { RunSpec } from "../../model/runner.ts";
 import { builtinsFor, extensionPaths, wantsExtensions } from "../../session/resources/extensions.ts";
 import type { SessionHost } from "../../session/resources/host.ts";
@@ -20,9 +21,15 @@ export async function findResources(
 	const settings = () => SettingsManager.create(cwd, agentDir, { projectTrusted: isTrusted });
 	const users = wantsExtensions(spec) ? await extensionPaths(host, scope, spec, settings()) : [];
 	const guards = (await host.guards?.find()) ?? [];
+	const view = guards.length > 0 ? host.guards?.viewOf(spec) : undefined;
 	const isGuard = new Set(guards.map(({ path }) => path));
 	return {
-		guards: guards.map(({ path, names }) => ({ path, name: names[0] ?? path, offersTools: users.includes(path) })),
+		guards: guards.map(({ path, names }) => ({
+			path,
+			name: names[0] ?? path,
+			offersTools: users.includes(path),
+			...defined({ view }),
+		})),
 		guardFlags: guards.length > 0 ? ((await host.guards?.state())?.flags ?? {}) : {},
 		extensions: [...builtinsFor(spec).map(({ name }) => name), ...users.filter((path) => !isGuard.has(path))],
 		skills: await skillPaths(scope, spec, settings),
