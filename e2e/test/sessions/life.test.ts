@@ -94,7 +94,7 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		enter(tui, "/reload");
 		await tui.waitForText("Reloaded");
 		await it.server.nextRequest((request) => isScout(request) && request.aborted);
-		await tui.waitForText(/■ repo-scout dig .*\n +Interrupted by reload after /);
+		await tui.waitForText(/■ repo-scout dig .*\n +Stopped after .*: interrupted by reload/);
 		gate.open();
 		enter(tui, "Please dig.");
 		await tui.waitForText("News: Found gold");
