@@ -23,7 +23,7 @@ import { expect, test } from "vitest";
 import { launchesIn, linesOf } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { all, controlsIn, corpus, obeyedIn } from "../../support/hostile/hostile-corpus.ts";
-import { enter } from "../../support/keys.ts";
+import { enter, untilAsked } from "../../support/keys.ts";
 import { isScout, scene } from "../../support/scene.ts";
 
 const isSession = offersTool("start_subagent");
@@ -108,7 +108,7 @@ test("a question to the user", async () => {
 	]);
 	await using tui = await startTui({ env: it.env }, { cols: 120, rows: 50 });
 	enter(tui, "Please dig.");
-	await tui.waitForText("How deep?");
+	await untilAsked(tui, "How deep?");
 	enter(tui, "deep");
 	await tui.waitForText("It digs.");
 	expectClean(tui);
