@@ -14,7 +14,7 @@ if (fuse && fs.existsSync(fuse)) {
 	const last = Number(fs.readFileSync(fuse, "utf8"));
 	fs.openSync = (path, ...more) => {
 		const file = openSync(path, ...more);
-		if (String(path).endsWith(".workflow.jsonl") && more[0] & fs.constants.O_WRONLY) journals.add(file);
+		if (String(path).endsWith(".workflow.jsonl") && more[0] & fs.constants.O_APPEND) journals.add(file);
 		return file;
 	};
 	fs.writeSync = (file, ...more) => {
