@@ -14,7 +14,7 @@ import {
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { blockSaying, type GuardedRunner, guardedScene, isGuarded, readsUnderGuard } from "../../support/guarded.ts";
-import { openMenu, untilAsked } from "../../support/keys.ts";
+import { enter, openMenu, untilAsked } from "../../support/keys.ts";
 
 const hasTmux = requireTool("tmux");
 /** In the gate, tmux differs from a process only in who starts it. */
@@ -166,6 +166,30 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		if (keys.length > 0) tui.press("escape", "escape");
 		await tui.waitForText('My agent reports: I got: "right"');
 	});
+
+	test.each([
+		{ list: "models", open: (tui: Terminal) => tui.press("ctrl+l"), shown: "Model Name:" },
+		{ list: "settings", open: (tui: Terminal) => enter(tui, "/settings"), shown: "Auto-compact" },
+	])(
+		"pi's own list of $list stays open until the user closes it, and then the dialog opens",
+		async ({ open, shown }) => {
+			const gate = createGate();
+			await using it = await guardedScene({ runner: "session", body: asksOnce, rules: readsUnderGuard({ gate }) });
+			await using tui = await startTui({ env: it.env, pi }, { rows: 50 });
+			tui.submit("Please delegate.");
+			await it.server.nextRequest(isGuarded);
+			open(tui);
+			await tui.waitForText(shown);
+			gate.open();
+			await tui.waitForText("asks you something.");
+			expect(tui.screen().join("\n")).toContain(shown);
+			tui.press("escape");
+			await untilAsked(tui, "Which way?");
+			tui.press("down");
+			tui.press("enter");
+			await tui.waitForText('My agent reports: I got: "right"');
+		},
+	);
 
 	describe.each(isFullRun ? runners : (["session"] as const))("runner %s", (runner) => {
 		test("a dialog leaves the screen when its agent has used up its time", async () => {

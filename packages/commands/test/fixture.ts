@@ -76,5 +76,6 @@ export const quietScreen = {
 	getEditorText: () => "",
 	onTerminalInput: () => () => undefined,
 	setStatus: () => undefined,
+	setWidget: () => undefined,
 	theme: { fg: (_color: string, text: string) => text },
 };

@@ -11,6 +11,7 @@ import type {
 } from "@earendil-works/pi-coding-agent";
 import { type Clock, systemClock } from "@pi-subagents/core";
 import { OtherDialogs, ownUi } from "./other-dialogs.ts";
+import { PiLists } from "./pi-lists.ts";
 import { deafen, isWriting, untilPaused } from "./typing.ts";
 
 export interface Dialogs {
@@ -33,7 +34,7 @@ interface Unasked {
 	session: () => Pick<ExtensionContext, "mode" | "ui"> | undefined;
 	/** Fires when the dialog is no longer wanted: then it need not wait. */
 	signal?: AbortSignal;
-	/** Called if it is next, but cannot be shown for a while because of another extension's dialog. */
+	/** Called if it is next, but cannot be shown for a while because of another extension's dialog, or one of pi's lists. */
 	onDelay?: () => void;
 }
 
@@ -42,6 +43,7 @@ const DELAY_MS = 5_000;
 
 export function createDialogs(clock: Clock = systemClock): Dialogs {
 	const others = new OtherDialogs((ui) => deafen(ui, clock));
+	const lists = new PiLists();
 	let line: Promise<unknown> = Promise.resolve();
 	let closedAt: number | undefined = 0;
 	const closing = () => {
@@ -49,10 +51,12 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 	};
 	const untilFree = async (unasked: Unasked | undefined): Promise<void> => {
 		const { signal, onDelay } = unasked ?? {};
-		const cancel = onDelay && clock.after(DELAY_MS, () => others.isOpen && onDelay());
+		const isCovered = () => others.isOpen || lists.isOpen(screenOf(unasked));
+		const cancel = onDelay && clock.after(DELAY_MS, () => isCovered() && onDelay());
 		await others.closed(signal);
-		cancel?.();
 		const screen = screenOf(unasked);
+		if (screen) await lists.closed(screen, clock, signal);
+		cancel?.();
 		if (screen) await untilPaused(screen, clock, signal);
 	};
 	return {
@@ -60,7 +64,7 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 			const turn = line.then(async () => {
 				const isUnwanted = () => unasked?.signal?.aborted === true;
 				if (isWriting(screenOf(unasked))) await untilFree(unasked);
-				while (others.isOpen && !isUnwanted()) await untilFree(unasked);
+				while ((others.isOpen || lists.isOpen(screenOf(unasked))) && !isUnwanted()) await untilFree(unasked);
 				closedAt = undefined;
 				const release = others.hold();
 				const screen = screenOf(unasked);
@@ -81,7 +85,10 @@ export function createDialogs(clock: Clock = systemClock): Dialogs {
 		},
 		closedAt: () => closedAt,
 		closing,
-		share: (ui) => others.share(ui),
+		share(ui) {
+			lists.isOpen(ui); // it now knows where the editor is
+			others.share(ui);
+		},
 	};
 }
 

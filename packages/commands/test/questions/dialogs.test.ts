@@ -14,6 +14,8 @@ function screen() {
 	const listeners = new Set<(data: string) => { consume?: boolean } | undefined>();
 	const notices: string[] = [];
 	const statuses = new Map<string, string>();
+	const editor = { getText: () => "", setText: () => undefined };
+	let shown: object = editor;
 	let text = "";
 	const show = (title: string) =>
 		new Promise<unknown>((resolve) => {
@@ -29,6 +31,8 @@ function screen() {
 		notify: (notice: string) => void notices.push(notice),
 		getEditorText: () => text,
 		theme: { fg: (color: string, shown: string) => `<${color}>${shown}` },
+		setWidget: (_key: string, widget?: (tui: object) => unknown) =>
+			void widget?.({ children: [{ children: [] }, { children: [{ children: [shown] }] }] }),
 		setStatus: (key: string, status: string | undefined) =>
 			void (status === undefined ? statuses.delete(key) : statuses.set(key, status)),
 		onTerminalInput: (listener: (data: string) => { consume?: boolean } | undefined) => {
@@ -45,6 +49,13 @@ function screen() {
 		press: (key: string) => [...listeners].every((listener) => listener(key)?.consume !== true),
 		write: (draft: string) => {
 			text = draft;
+		},
+		/** One of pi's own lists takes the place of the editor. */
+		openList: () => {
+			shown = { children: [] };
+		},
+		closeList: () => {
+			shown = editor;
 		},
 		isHeard: () => listeners.size > 0,
 		footer: () => [...statuses.values()].join(" "),
@@ -371,5 +382,52 @@ describe("a dialog that opens by itself", () => {
 		void dialogs.inTurn(() => ownUi(ui).select("ours", []), { session: () => ({ mode: "rpc", ui }) });
 		await heard();
 		expect([opened, isHeard(), footer()]).toEqual([["ours"], false, ""]);
+	});
+});
+
+describe("one of pi's own lists", () => {
+	test("stays open while the user is in it, and the dialog that waited for it hears nothing at first", async () => {
+		const { ours, clock, opened, press, openList, closeList } = shared();
+		let delays = 0;
+		openList();
+		void ours("ours", { onDelay: () => delays++ });
+		for (let seconds = 0; seconds < 60; seconds++) {
+			await heard();
+			clock.advance(1_000);
+		}
+		expect([opened, delays]).toEqual([[], 1]);
+		expect(press("\r")).toBe(true);
+		closeList();
+		for (let looks = 0; looks < 3; looks++) {
+			await heard();
+			clock.advance(200);
+		}
+		await heard();
+		expect(opened).toEqual(["ours"]);
+		expect(press("\r")).toBe(false);
+	});
+
+	test("keeps no one waiting when the dialog is withdrawn, and no dialog that the user asked for", async () => {
+		const { dialogs, ui, clock, opened, openList } = shared();
+		const over = new AbortController();
+		openList();
+		const session = () => ({ mode: "tui" as const, ui });
+		const unwanted = dialogs.inTurn(async () => "withdrawn", { session, signal: over.signal });
+		await heard();
+		over.abort();
+		expect(await unwanted).toBe("withdrawn");
+		void dialogs.inTurn(() => ownUi(ui).select("menu", []));
+		await heard();
+		expect([opened, clock.waiting()]).toEqual([["menu"], 0]);
+	});
+
+	test("is not waited for in a pi that has its editor elsewhere", async () => {
+		const it = screen();
+		it.openList();
+		const dialogs = createDialogs(handClock());
+		dialogs.share(it.ui);
+		void dialogs.inTurn(() => ownUi(it.ui).select("ours", []), { session: () => ({ mode: "tui", ui: it.ui }) });
+		await heard();
+		expect(it.opened).toEqual(["ours"]);
 	});
 });
