@@ -1,5 +1,5 @@
 /** What pi gives us and our children, read again for each launch: the user may switch models at any time. */
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import {
 	DefaultPackageManager,
@@ -270,7 +270,19 @@ function manifestsOf(cwd: string, agentDir: string, projectTrusted: boolean): st
 	if (!files.some(mentionsPackages)) return [];
 	const settingsManager = SettingsManager.create(cwd, agentDir, { projectTrusted });
 	const packages = new DefaultPackageManager({ cwd, agentDir, settingsManager }).listConfiguredPackages();
-	return packages.flatMap(({ installedPath }) => (installedPath ? [join(installedPath, "package.json")] : []));
+	const manifests = packages.flatMap(({ installedPath }) =>
+		installedPath ? [join(installedPath, "package.json")] : [],
+	);
+	return manifests.filter(isEntry);
+}
+
+/** A package may be a single file, or a directory without a manifest. A link that leads nowhere is something to report. */
+function isEntry(path: string): boolean {
+	try {
+		return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+	} catch (error) {
+		return codeOf(error) !== "ENOTDIR";
+	}
 }
 
 /** False if it is missing. One that cannot be read is left to pi, which says why. */

@@ -1,5 +1,5 @@
 /** Lists the files of a source: reads directories, walks up to the project root, reads package manifests. */
-import { type Dirent, readdir, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdir, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { ParseResult, Problem } from "../model/preset.ts";
@@ -164,6 +164,15 @@ function isMissing(directory: string): boolean {
 	}
 }
 
+/** Whether something has this name, be it a link that leads nowhere. */
+function isEntry(path: string): boolean {
+	try {
+		return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code !== "ENOTDIR"; // any other error is reported when it is read
+	}
+}
+
 function listed(directory: string, entry: Dirent): ListedFile {
 	return { path: directory + sep + entry.name, isRegular: entry.isFile(), isLink: entry.isSymbolicLink() };
 }
@@ -189,7 +198,9 @@ async function locateShipped(
 	only: readonly string[] | undefined,
 ): Promise<ListedFile[]> {
 	const report = (message: string) => problems.push({ path: manifest, severity: "error", message });
-	const read = readSmallFile(manifest, { maxBytes: maxManifestBytes, isRegular: false });
+	const read = isEntry(manifest)
+		? readSmallFile(manifest, { maxBytes: maxManifestBytes, isRegular: false })
+		: ({ type: "gone" } as const);
 	if (read.type !== "text") {
 		report(read.type === "unusable" ? read.message : "the package manifest does not exist");
 		return [];

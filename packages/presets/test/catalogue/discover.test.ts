@@ -302,6 +302,10 @@ describe("packages", () => {
 		expect(problems.map(({ path, severity }) => [path, severity]).sort()).toEqual(
 			["a", "b", "d"].map((name) => [join(root, name, "package.json"), "error"]),
 		);
+		const missing = await find(root, "d/package.json", "a/package.json/package.json");
+		expect(missing.problems.map(({ message }) => message)).toEqual(
+			Array(2).fill("the package manifest does not exist"),
+		);
 	});
 });
 
