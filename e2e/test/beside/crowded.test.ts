@@ -1,6 +1,6 @@
 /** Extensions of other people beside ours, in real pi: none of them ends pi, and pi is asked what they do. */
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
 	availablePis,
 	callTool,
@@ -162,5 +162,35 @@ describe.each(await availablePis())("pi $version", (pi) => {
 				'asks for the extension "crew", which launches agents itself and is never loaded into one',
 			),
 		]);
+	});
+
+	test("doctor says whose tools they are if another extension has the names of ours", async () => {
+		const crew = await elsewhere("crew.ts", `export default (pi) => { ${TOOL("Agent")} ${TOOL("steer_subagent")} };\n`);
+		const doctor = async (packages: string[]) => {
+			await using it = await scene([], { extensions: [], settings: { packages } });
+			const { stdout, stderr } = await runPrint({ env: it.env, pi }, "/subagent doctor");
+			return `${stdout}${stderr}`.replace(/\s+/g, " ");
+		};
+		const after = await doctor([crew, extensionDir]);
+		expect(after).toMatch(/Agent, steer_subagent are not ours but crew's \(.*crew\.ts\), which pi loads before/);
+		expect(after).not.toMatch(/No problems found|uses its default text|agents can use [^✗✓]*Agent/);
+		expect(await doctor([extensionDir, crew])).toMatch(
+			/Agent, steer_subagent of crew \(.*\) cannot be called: pi uses ours/,
+		);
+		expect(await doctor([extensionDir])).toContain("uses its default text");
+	});
+
+	test("a package that is a file, or a directory without a manifest, is no preset that cannot be used", async () => {
+		const file = await elsewhere("hello.ts", `export default (pi) => { ${TOOL("hello")} };\n`);
+		const index = await elsewhere("index.ts", "export default () => undefined;\n");
+		const options = { extensions: [], settings: { packages: [file, dirname(index), extensionDir] } };
+		await using it = await scene(
+			[converse(offersTool("subagent"), callTool("subagent", { preset: "nobody", task: "Work." }), say("I see."))],
+			options,
+		);
+		const { stderr } = await runPrint({ env: it.env, pi }, "Please launch it.");
+		const [said] = it.server.requests.at(-1)?.lastToolResults ?? [];
+		expect(`${stderr}${said?.text}`).toContain('There is no preset "nobody"');
+		expect(`${stderr}${said?.text}`).not.toMatch(/package\.json|Not all could be read|Preset not used/);
 	});
 });

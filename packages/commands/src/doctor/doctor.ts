@@ -1,6 +1,7 @@
 /** `/subagent doctor`: checks the setup, reports problems and how to fix them. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Clock, messageOf, systemClock } from "@pi-subagents/core";
+import { sharedTools } from "@pi-subagents/core/session";
 import { formatCount } from "@pi-subagents/progress";
 import type { Block, Row, Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
@@ -9,6 +10,7 @@ import type { Check, Finding, Level } from "./finding.ts";
 import { checkGuards } from "./guards.ts";
 import { checkDescription, checkModels, checkPresets, checkSettings, checkTools } from "./presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "./programs.ts";
+import { checkSharedTools } from "./shared-tools.ts";
 
 /** The user is waiting; a check that takes longer is stuck. */
 const LIMIT_MS = 2_000;
@@ -29,6 +31,7 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 	// Read once for all checks. Each check awaits it from the start, so no rejection is unhandled.
 	const report = launcher.presetReport(ctx);
 	const known = Promise.all([report, host.facts(ctx, undefined)]);
+	const shared = sharedTools(host.runningExtensions?.() ?? [], host.isOwnExtension);
 	return [
 		{ name: "versions", run: () => checkVersions() },
 		{ name: "settings", run: async () => checkSettings(await report) },
@@ -36,9 +39,12 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 		{ name: "models", run: async () => checkModels(...(await known), parent) },
 		{
 			name: "tool text",
-			run: async () => checkDescription(await report, { cwd, agentDir, trust: host.storedTrust(cwd) }),
+			run: async () =>
+				shared.some(({ tools, isTheirs }) => isTheirs && tools.includes("Agent"))
+					? []
+					: checkDescription(await report, { cwd, agentDir, trust: host.storedTrust(cwd) }),
 		},
-		{ name: "tools", run: async () => checkTools(...(await known)) },
+		{ name: "tools", run: async () => [...checkTools(...(await known)), ...checkSharedTools(shared)] },
 		{ name: "guards", run: async () => (host.guards ? checkGuards(host.guards) : []) },
 		{ name: "search", run: () => checkSearch(agentDir, process.env) },
 		{ name: "git", run: () => checkGit(cwd) },

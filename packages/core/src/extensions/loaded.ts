@@ -61,15 +61,19 @@ export function filesOf(
 	running: readonly RunningExtension[],
 	isOwnExtension: Place["isOwnExtension"],
 ): [LoadedExtension, RunningExtension][] {
+	return withFiles(running).filter(([{ path, names }]) => !isOwnExtension?.(path) && !isOurs(names));
+}
+
+/** All that pi runs from files, ours among them. */
+export function withFiles(running: readonly RunningExtension[]): [LoadedExtension, RunningExtension][] {
 	return running
-		.filter(({ resolvedPath }) => isAbsolute(resolvedPath) && !isOwnExtension?.(resolvedPath))
+		.filter(({ resolvedPath }) => isAbsolute(resolvedPath))
 		.map((each): [LoadedExtension, RunningExtension] => {
 			const { resolvedPath: path, sourceInfo } = each;
 			// One whose file is gone may still guard.
 			const names = existsSync(path) ? extensionNames(path, sourceInfo) : [basename(path, extname(path))];
 			return [{ path, names }, each];
-		})
-		.filter(([{ names }]) => !isOurs(names));
+		});
 }
 
 /** pi did not start without it, so it was there. It may guard, so it must not be missing now. */

@@ -1,5 +1,6 @@
 export { createGuards, type Guard, type GuardReport, type GuardRule, type Guards } from "../extensions/guards.ts";
 export { type RunningExtension, runningExtensions } from "../extensions/running.ts";
+export { type SharedTools, sharedTools } from "../extensions/shared-tools.ts";
 export { previewSession, type SessionPreview } from "./create-child-session.ts";
 export { conversationOf } from "./history/conversation.ts";
 export { conversationsWritten } from "./history/conversation-file.ts";
