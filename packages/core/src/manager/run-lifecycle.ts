@@ -26,6 +26,7 @@ import { type HoldReason, holdText } from "../queue/hold-reason.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import { Slots } from "../queue/slots.ts";
 import { AgentTree } from "./agent-tree.ts";
+import { backstopOf, endedHere } from "./backstop.ts";
 import { BudgetTracker, type BudgetTrackerOptions, type MayExtend } from "./budget-tracker.ts";
 import { Checkpoints, providerOf } from "./checkpoints.ts";
 import { type AdoptedRun, Cleanups, type LiveAgent, LiveAgents, newLiveAgent, type StoppedRun } from "./live-agents.ts";
@@ -73,7 +74,7 @@ export class RunLifecycle {
 		const { mayExtend, canAsk, session, random } = options;
 		const budgets = new BudgetTracker({ lifecycle: this, store, mayExtend, canAsk, session });
 		const { tree } = this;
-		const keepsOwnTime = ({ spec }: LiveAgent) => this.#keepsOwnTime(spec);
+		const keepsOwnTime = ({ spec }: LiveAgent) => this.#keepsTime(spec) !== undefined;
 		this.#checkpoints = new Checkpoints({ store, tree, budgets, keepsOwnTime, clock: steady, random });
 		const { gate } = this.#checkpoints;
 		this.slots = new Slots({ limits: options.slots, gate, onGrant: (id) => this.#start(id) });
@@ -216,11 +217,12 @@ export class RunLifecycle {
 
 	#add(spec: LiveAgent["spec"], { sparedMs }: { sparedMs?: number } = {}): LiveAgent {
 		const { agentId: id, limits } = spec;
+		const isElsewhere = this.#keepsTime(spec) === "elsewhere";
 		const watchdog = new Watchdog({
 			clock: this.#steady,
-			limits,
-			activity: () => (this.#keepsOwnTime(spec) ? undefined : this.#options.store.record(id)),
-			onLate: (stop) => this.stop(id, stop),
+			limits: isElsewhere ? backstopOf(limits) : limits,
+			activity: () => (this.#keepsTime(spec) === true ? undefined : this.#options.store.record(id)),
+			onLate: (stop) => this.stop(id, isElsewhere ? endedHere(stop) : stop),
 			...defined({ sparedMs }),
 		});
 		const live = newLiveAgent(spec, watchdog);
@@ -229,8 +231,8 @@ export class RunLifecycle {
 	}
 
 	/** Whether its runner enforces the time limits. */
-	#keepsOwnTime({ runner }: RunSpec): boolean {
-		return this.#options.runners[runner]?.keepsTime === true;
+	#keepsTime({ runner }: RunSpec): Runner["keepsTime"] {
+		return this.#options.runners[runner]?.keepsTime;
 	}
 
 	#start(id: string): void {
@@ -269,6 +271,7 @@ export class RunLifecycle {
 		}
 		if (live.stop) this.#cleanUp(live, live.run, live.stop); // a listener stopped it on its first event
 		for (const say of live.early.splice(0)) say(live.run);
+		live.run.onReach?.((isReached) => live.watchdog.setSeen(isReached));
 		live.watchdog.watch();
 		const isOver = (outcome: Outcome) => {
 			if (!this.#liveAgents.has(live)) return;
@@ -326,7 +329,8 @@ export class RunLifecycle {
 		const now = this.#options.clock.now();
 		const happenedAt = Math.min(at ?? now, now); // an event cannot be in the future
 		const age = now - happenedAt;
-		const steadyAt = this.#steady.now() - age;
+		// The clock of another machine says nothing about when it moved.
+		const steadyAt = this.#steady.now() - (this.#keepsTime(live.spec) === "elsewhere" ? 0 : age);
 		if (event.type === "assistant_text" && event.text.trim() !== "") live.said = event.text;
 		if (event.type === "usage") this.#checkpoints.spend(live.id, event.usage);
 		if (event.type === "retrying" || event.type === "assistant_text")

@@ -54,9 +54,10 @@ export interface Runner {
 	readonly takesNoSlot?: true;
 	/**
 	 * Its runs enforce their time limits themselves. A watcher in another process must not judge by what it has seen:
-	 * it may have been suspended, or still be reading. When absent, the manager enforces them.
+	 * it may have been suspended, or still be reading. `elsewhere`: the same on a machine that might not obey, so the
+	 * manager ends a run that is far beyond its limits (`backstopOf`). When absent, the manager enforces them.
 	 */
-	readonly keepsTime?: true;
+	readonly keepsTime?: true | "elsewhere";
 	start(spec: RunSpec & RunIdentity, emit: Emit, checkpoint?: Checkpoint): Run;
 	/**
 	 * Rejoins a run that an earlier process started: everything it did is emitted again from the start. A run that has
@@ -96,6 +97,11 @@ export interface Run {
 	readonly session?: ChildSession | undefined;
 	/** The child is being started and can do nothing yet: its machine, for one, is not reached. Absent if that is no matter. */
 	readonly isStarting?: boolean;
+	/**
+	 * Tells whether the machine that it runs on can be reached: now, and whenever that changes. An outage is no time that the
+	 * run took. Absent if it can always be.
+	 */
+	onReach?(listener: (isReached: boolean) => void): void;
 	/** Tells what the child is writing until the returned function is called. Absent if that is not known here. */
 	watch?(listener: PieceListener): () => void;
 	/**

@@ -27,6 +27,11 @@ export class Watchdog {
 	/** Running tools, by call. */
 	readonly #tools = new Map<string, { tool: string; startedAt: number }>();
 	#beganAt: number | undefined;
+	/** From when the time of the whole run counts. */
+	#countsFrom: number | undefined;
+	/** Since when the run cannot be seen, and for how long it could not before. */
+	#hiddenAt: number | undefined;
+	#hiddenMs = 0;
 	#movedAt = 0;
 	/** How many things it waits for: a child, an answer, a provider. */
 	#holds = 0;
@@ -56,6 +61,7 @@ export class Watchdog {
 	/** The run begins. */
 	begin(at: number): void {
 		this.#beganAt = at;
+		this.#countsFrom = at;
 		this.move(at);
 	}
 
@@ -75,9 +81,25 @@ export class Watchdog {
 		if (startsClock) this.watch();
 	}
 
-	/** The run is started over: nothing of it runs now. */
+	/** The run is started over: nothing of it runs now, and its time starts at zero. */
 	startOver(): void {
+		const now = this.#options.clock.now();
 		this.#tools.clear();
+		this.#countsFrom = now;
+		this.#hiddenMs = 0;
+		if (this.#hiddenAt !== undefined) this.#hiddenAt = now;
+	}
+
+	/** While the run cannot be seen, no clock runs. Those of its tools and of its silence start again afterwards. */
+	setSeen(isSeen: boolean): void {
+		if (isSeen === (this.#hiddenAt === undefined)) return;
+		const now = this.#options.clock.now();
+		if (this.#hiddenAt !== undefined) {
+			this.#hiddenMs += now - this.#hiddenAt;
+			this.#restedAt = now;
+		}
+		this.#hiddenAt = isSeen ? undefined : now;
+		this.watch();
 	}
 
 	/** Stops all clocks but that of the whole run until the returned function is called. */
@@ -124,13 +146,13 @@ export class Watchdog {
 
 	#nextDeadline() {
 		const { activity, limits } = this.#options;
-		const now = activity();
+		const now = this.#hiddenAt === undefined ? activity() : undefined;
 		return now && nextDeadline(now, limits, this.#pace);
 	}
 
 	get #pace() {
 		return {
-			beganAt: this.#beganAt,
+			beganAt: this.#countsFrom === undefined ? undefined : this.#countsFrom + this.#hiddenMs,
 			movedAt: this.#movedAt,
 			tools: this.#tools,
 			holds: this.#holds,

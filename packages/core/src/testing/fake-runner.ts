@@ -12,7 +12,7 @@ export interface FakeRunner extends Required<Omit<Runner, "keepsTime" | "takesNo
 
 /** A run controlled by a test. */
 export interface FakeRun
-	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs" | "session" | "isStarting">>,
+	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs" | "session" | "isStarting" | "onReach">>,
 		Pick<Run, "granted"> {
 	/** The part of the message it is writing, if the test sets it. */
 	partial?: string | undefined;

@@ -46,7 +46,7 @@ export interface WorktreeRunnerOptions {
 export function worktreeRunner(inner: Runner, options: WorktreeRunnerOptions): Runner {
 	const { attach } = inner;
 	return {
-		...(inner.keepsTime ? { keepsTime: true } : {}),
+		...(inner.keepsTime ? { keepsTime: inner.keepsTime } : {}),
 		start: (spec, emit, checkpoint) =>
 			spec.isolation
 				? isolatedRun(spec, options, {

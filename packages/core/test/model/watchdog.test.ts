@@ -152,3 +152,33 @@ test("reports for how long an agent has been silent once that counts as stalled"
 	watchdog.hold();
 	expect(watchdog.silentMs({ status: "running" }, 10_000)).toBeUndefined();
 });
+
+test("no clock runs while the run cannot be seen, and its time starts again when it is started over", () => {
+	const { clock, stops, watchdog } = watched({ timeoutMs: 5_000, idleTimeoutMs: 2_000 });
+	clock.advance(1_000);
+	watchdog.setSeen(false);
+	watchdog.setSeen(false);
+	clock.advance(60_000);
+	watchdog.setSeen(true);
+	clock.advance(1_999);
+	expect(stops).toEqual([]);
+	clock.advance(1);
+	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 2s" }]);
+	watchdog.hold();
+	clock.advance(1_999);
+	expect(stops).toHaveLength(1);
+	clock.advance(1);
+	expect(stops[1]).toEqual({ by: "timeout", reason: "it ran longer than 5s" });
+	expect(watchdog.elapsedMs, "people read all of it").toBe(65_000);
+});
+
+test("a run that is started over has all of its time again", () => {
+	const { clock, stops, watchdog } = watched({ timeoutMs: 5_000 });
+	clock.advance(4_000);
+	watchdog.startOver();
+	watchdog.watch();
+	clock.advance(4_999);
+	expect(stops).toEqual([]);
+	clock.advance(1);
+	expect(stops).toHaveLength(1);
+});

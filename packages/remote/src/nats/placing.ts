@@ -28,6 +28,8 @@ export interface PlacingOptions {
 const TICK_MS = 250;
 /** How long workers may take to say what they offer. */
 const ANSWER_MS = 3_000;
+/** How long a worker may take to fetch what it lacks of the repository, and to start the agent. */
+const START_MS = 30 * 60_000;
 /** A worker that was started again takes up what it had claimed within this time, or never. */
 const RESUME_MS = 5_000;
 
@@ -39,6 +41,7 @@ export class Placing {
 	/** Since when no worker can take it. */
 	#noneSince: number | undefined;
 	#claim: ClaimBody | undefined;
+	#claimedAt = 0;
 	#restartedAt: number | undefined;
 	#isOver = false;
 	#isTicking = false;
@@ -137,6 +140,8 @@ export class Placing {
 		const { workers, clock } = this.#near;
 		if (workers.isLate(worker))
 			return this.#giveUp(`worker ${workers.nameOf(worker)} fell silent before it started the agent`);
+		if (clock.now() - this.#claimedAt > START_MS)
+			return this.#giveUp(`worker ${workers.nameOf(worker)} has the order, and did not start the agent`);
 		const current = workers.lifeOf(worker);
 		if (current === undefined || current === life) return;
 		this.#restartedAt ??= clock.now();
@@ -185,10 +190,15 @@ export class Placing {
 		const { kind, body } = entry;
 		const { machine } = this.#options;
 		const givenUp = whyGivenUp(entry);
-		if (kind === "claim" && Check(claimSchema, body)) this.#claim = body;
+		if (kind === "claim" && Check(claimSchema, body)) this.#claimedBy(body);
 		else if (kind === "refused" && Check(refusalSchema, body)) this.#fail(toldError(machine, body.why, body.isFinal));
 		else if (givenUp !== undefined) this.#fail(new Error(saidBy(machine, givenUp)));
 		else if (kind === "accepted" || kind === "piece") this.#done.resolve();
+	}
+
+	#claimedBy(claim: ClaimBody): void {
+		if (!this.#claim) this.#claimedAt = this.#near.clock.now(); // the log may be read again
+		this.#claim = claim;
 	}
 
 	#fail(error: unknown): void {

@@ -62,6 +62,7 @@ export class Mirror implements StartedWrapper {
 	#isConcluding = false;
 	readonly #control: ControlFeed;
 	#isUp = false;
+	#onReach = (_isReached: boolean): void => undefined;
 	#isOver = false;
 	#wasSentAgain = false;
 
@@ -72,6 +73,7 @@ export class Mirror implements StartedWrapper {
 		this.ended = this.#end.promise;
 		this.#unbeat = options.link.onBeat((isUp) => {
 			this.#isUp = isUp;
+			if (!this.#isOver) this.#onReach(isUp);
 		});
 		this.#unfollow = this.#follow();
 	}
@@ -85,6 +87,11 @@ export class Mirror implements StartedWrapper {
 		this.#cancelForce = clock.after(KILLED_MS, () => this.#finish({ how: `${machine} did not say that it has ended` }));
 		if (this.#isUp) link.control(key, { type: "kill" }).catch(unreachable);
 		else unreachable();
+	}
+
+	onReach(listener: (isReached: boolean) => void): void {
+		this.#onReach = listener;
+		listener(this.#isUp);
 	}
 
 	letGo(): void {

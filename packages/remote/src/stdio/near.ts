@@ -58,6 +58,8 @@ const HELLO_MS = 60_000;
 const MAX_COMPLAINT = 1_000;
 /** How long a part of a file may take. */
 const ANSWER_MS = 60_000;
+/** How long a worker that has an order may do nothing that is seen: it may have much to unpack, and it starts pi. */
+const START_MS = 10 * 60_000;
 /** How long the program may take to end, once its connection is closed. */
 const END_MS = 5_000;
 /** Parts of files that are read for the other side at the same time. */
@@ -84,6 +86,8 @@ export class StdioLink implements Link {
 	readonly #listeners = new Set<(isUp: boolean) => void>();
 	#connection: Connection | undefined;
 	#cancelBeat = (): void => undefined;
+	/** When the worker last asked for a part of a file. */
+	#readAt = 0;
 
 	constructor(options: StdioLinkOptions) {
 		this.#options = options;
@@ -109,7 +113,7 @@ export class StdioLink implements Link {
 				signal.throwIfAborted();
 				try {
 					const { channel } = await this.#shared.connected();
-					await channel.request("submit", order);
+					await this.#unlessIdle(channel.request("submit", order));
 					return;
 				} catch (error) {
 					if (error instanceof Refused || signal.aborted) throw error;
@@ -166,6 +170,21 @@ export class StdioLink implements Link {
 		await this.#shared.whileNeeded(async () => {
 			const { channel } = await unlessAborted(this.#shared.connected(), limits.signal);
 			await copyBlob(path, (at) => this.#inTime(channel.request("read", { key, id, at })), limits);
+		});
+	}
+
+	/** Fetching what it lacks of a repository may take a worker long; doing nothing must not. */
+	#unlessIdle(answer: Promise<unknown>): Promise<unknown> {
+		return new Promise((resolve, reject) => {
+			let cancel = ignore;
+			const watch = (since: number) => {
+				cancel = this.#clock.after(Math.max(0, since + START_MS - this.#clock.now()), () => {
+					if (this.#readAt > since) watch(this.#readAt);
+					else reject(new Refused(`${this.#options.name} has the order, and does not start the agent.`));
+				});
+			};
+			watch(this.#clock.now());
+			answer.then(resolve, reject).finally(() => cancel());
 		});
 	}
 
@@ -294,6 +313,7 @@ export class StdioLink implements Link {
 
 	async #read(body: unknown): Promise<unknown> {
 		const { id, at } = checked<{ id: string; at: number }>(readSchema, body, "a request for a file");
+		this.#readAt = this.#clock.now();
 		const make = this.#offers.get(id);
 		if (!make) throw new Refused(`"${id}" is not offered`); // whatever else is on this machine
 		return readChunk(await make(), at);

@@ -32,15 +32,22 @@ interface Liar {
 	takes?: (writer: RunWriter, client: Engine, key: string) => Promise<void>;
 	beat?: Partial<Beat>;
 	labels?: readonly string[];
+	/** How many milliseconds the near side's clock is ahead. */
+	aheadMs?: () => number;
 }
 
 /** Runs an agent in a fleet that has only this worker. */
-async function liedTo({ takes, beat, labels = [] }: Liar, more: Partial<RunSpec> = {}): Promise<Outcome> {
+async function liedTo({ takes, beat, labels = [], aheadMs }: Liar, more: Partial<RunSpec> = {}): Promise<Outcome> {
 	const temp = await createTempDir("pi-fleet-lying-");
 	const engine = await startEngine(join(temp.path, "engine"));
 	const access = { nats: engine.url, tokenFile: engine.tokenFile };
 	const client = await Engine.connect({ access, client: "liar", clock: systemClock, onLink: () => undefined });
-	const link = new NatsLink({ name: "fleet", access, labels, clock: systemClock, report: () => undefined });
+	const ahead = aheadMs && { steady: () => performance.now() + aheadMs() };
+	const link = new NatsLink({
+		...{ name: "fleet", access, labels, report: () => undefined },
+		clock: { ...systemClock, ...ahead },
+		...(aheadMs && { leaseMs: 1e12 }),
+	});
 	const beats = setInterval(() => client.publish(client.names.beat("liar"), { ...BEAT, ...beat }), FLEET_BEAT_MS / 4);
 	onTestFinished(async () => {
 		clearInterval(beats);
@@ -132,6 +139,17 @@ describe.skipIf(!hasNats)("a worker of a fleet that lies", () => {
 			"No worker of fleet has the labels big. Their labels: gpu.",
 		);
 		expect(await errorOf({ beat: { offer } })).toMatch(/choose one that it has: fake\/other\.$/);
+	});
+
+	test("has the order, and never starts the agent: the launch fails in the end", async () => {
+		let ahead = 0;
+		const takes = async () => {
+			ahead = 30 * 60_000;
+		};
+		expect(await liedTo({ takes, aheadMs: () => ahead })).toEqual({
+			status: "failed",
+			error: expect.stringContaining("worker liar has the order, and did not start the agent"),
+		});
 	});
 
 	test("that counts its pieces as it likes is asked again after a pause, and not at once", async () => {

@@ -82,7 +82,8 @@ export function detachedRunner(options: DetachedRunnerOptions, launcher: Detache
 		startOver: async (dir, outcome) => (await launcher.startOver?.(spec, dir, outcome)) ?? false,
 	});
 	return {
-		keepsTime: true, // the wrapper does, even while no one watches
+		// The wrapper does, even while no one watches. On another machine it may be anything.
+		keepsTime: launcher.processesOf ? true : "elsewhere",
 		start: (spec, emit, checkpoint) =>
 			new DetachedRun(contextOf(spec, emit, checkpoint), {
 				...runDirOf(spec, agentDir),

@@ -96,6 +96,7 @@ export class DetachedRun implements Run {
 	#isOver = false;
 	/** A process of it may still run that could not be ended: its record stays. */
 	#isLeftAlone = false;
+	#onReach: ((isReached: boolean) => void) | undefined;
 
 	constructor(context: DetachedRunContext, source: RunSource) {
 		const { ask, ui, checkpoint, clock, report } = context;
@@ -153,6 +154,12 @@ export class DetachedRun implements Run {
 		return this.#isOver ? () => undefined : this.#live.watch(listener);
 	}
 
+	/** One that is being started is not reached yet. */
+	onReach(listener: (isReached: boolean) => void): void {
+		this.#onReach = listener;
+		this.#tellReach();
+	}
+
 	async startOver(outcome: Outcome): Promise<boolean> {
 		return this.#dir !== undefined && ((await this.#source.startOver?.(this.#dir, outcome)) ?? false);
 	}
@@ -182,6 +189,7 @@ export class DetachedRun implements Run {
 			const failed: Outcome = { status: "failed", error: messageOf(error) };
 			return this.#conclude(this.#stop ? this.#totals.stopped(this.#stop) : failed);
 		}
+		this.#tellReach();
 		const wasStarted = !this.#source.start || this.#started;
 		if (this.#stop && !wasStarted) return this.#conclude(this.#totals.stopped(this.#stop));
 		if (this.#stop && this.#started) this.#forceLater();
@@ -205,6 +213,12 @@ export class DetachedRun implements Run {
 			said = await readSaid(path);
 		});
 		return said;
+	}
+
+	#tellReach(): void {
+		if (!this.#onReach || this.#isOver) return;
+		if (this.#started?.onReach) this.#started.onReach(this.#onReach);
+		else this.#onReach(!this.isStarting);
 	}
 
 	#follow(dir: string): void {

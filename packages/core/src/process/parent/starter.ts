@@ -31,6 +31,8 @@ export interface StartedWrapper {
 	readonly sendsResult?: true;
 	/** Absent if this process does not hold it: then its record says which process it is. */
 	endNow?(): void;
+	/** See `Run.onReach`. */
+	onReach?(listener: (isReached: boolean) => void): void;
 	/** Disconnects it from this process. It continues. */
 	letGo(): void;
 }
