@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { Type } from "typebox";
 import { Check } from "typebox/value";
+import { parseJson } from "../base/json.ts";
 import { untilSpawned, whyNotStarted } from "../base/spawn-error.ts";
-import { parseJson } from "../runs/read.ts";
 import { ALERT_VARIABLE, type Alert, type AlertRules } from "./alert.ts";
 
 const rulesSchema = Type.Object({

@@ -2,8 +2,9 @@
  * How a program without pi's modules, such as a worker on another machine, learns which extensions guard the agents of
  * its pi: it starts that pi with an extension of ours, which answers on standard error. Loads without pi.
  */
+
+import { parseJson } from "../base/json.ts";
 import { isObject } from "../base/values.ts";
-import { parseJson } from "../runs/read.ts";
 
 export interface ScoutOrder {
 	/** pi's directory. */

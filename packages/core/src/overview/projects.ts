@@ -10,12 +10,12 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { checkArguments } from "@pi-subagents/progress";
 import { codeOf, ifMissing, isMissing } from "../base/error-code.ts";
+import { parseJson } from "../base/json.ts";
 import { isFallbackName, RUNS_PATH } from "../file-guards/runs-path.ts";
 import { createWhole } from "../files/create.ts";
 import { openPlain, readPlain, touchPlain } from "../files/plain-file.ts";
 import { namesIn } from "../files/small-file.ts";
 import { isWithin } from "../files/within.ts";
-import { parseJson } from "../runs/read.ts";
 import { isRunPath } from "../runs/runs-dir.ts";
 
 /** More projects than a person works on; the ones used longest ago are forgotten first. */

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { replaceWholeSync } from "../files/create.ts";
 import { readPlainSync } from "../files/plain-file.ts";
-import { RUN_FILES } from "./format/layout.ts";
 
 /** The whole directory, including this file. */
 export const IGNORE_ALL = "*\n";
@@ -20,7 +19,7 @@ const MAX_BYTES = 64 * 1024;
  * ```
  */
 export function hideFromGit(dir: string): void {
-	const path = join(dir, RUN_FILES.ignore);
+	const path = join(dir, ".gitignore");
 	if (!hidesAll(path)) replaceWholeSync(path, IGNORE_ALL);
 }
 

@@ -1,4 +1,5 @@
 export { runAlertCommand } from "../alert/alert-command.ts";
+export { parseJson } from "../base/json.ts";
 export { runSpanId, traceHash, traceOf, traceparentOf } from "../base/trace-ids.ts";
 export { checkedResult, type ResultClaim, readCheckedResult, readClaim } from "../claims/checked-result.ts";
 export { type ReadRun, type ReadRunOptions, readRun } from "../claims/read-run.ts";
@@ -38,7 +39,6 @@ export { type LineRange, readLineRange } from "./peek-file.ts";
 export { isProven, keptResult, proveResult } from "./proof.ts";
 export {
 	isRunSpec,
-	parseJson,
 	parseResult,
 	readEvents,
 	readMeta,

@@ -5,6 +5,7 @@ import { checkArguments } from "@pi-subagents/progress";
 import type { Static } from "typebox";
 import { Check } from "typebox/value";
 import { messageOf } from "../base/best-effort.ts";
+import { parseJson } from "../base/json.ts";
 import { isObject } from "../base/values.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { type RunSpec, runIdOf } from "../model/runner.ts";
@@ -23,9 +24,6 @@ import { upgradedMeta } from "./format/upgrade.ts";
 
 /** Larger than any real file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
-/** Deeper than any tool's arguments. Much deeper JSON takes seconds to parse and later overflows the stack. */
-const MAX_DEPTH = 500;
 
 /** A run's meta file, or a text that says why it cannot be used. */
 export async function readMeta(dir: string): Promise<Meta | string> {
@@ -131,39 +129,6 @@ function checked<
 	Schema extends ReturnType<typeof metaSchema | typeof resultSchema | typeof wrapperSchema | typeof ownerSchema>,
 >(schema: Schema, value: unknown): Static<Schema> | undefined {
 	return Check(schema, value) ? value : undefined;
-}
-
-/** Undefined if it is not JSON, or nested too deeply. */
-export function parseJson(text: string): unknown {
-	if (isTooDeep(text)) return undefined;
-	try {
-		return JSON.parse(text);
-	} catch (error) {
-		if (error instanceof SyntaxError) return undefined; // truncated, or not ours
-		throw error;
-	}
-}
-
-function isTooDeep(text: string): boolean {
-	let depth = 0;
-	for (let at = 0; at < text.length; at++) {
-		const character = text[at];
-		if (character === '"') at = endOfString(text, at);
-		else if (character === "{" || character === "[") depth++;
-		else if (character === "}" || character === "]") depth--;
-		if (depth > MAX_DEPTH) return true;
-	}
-	return false;
-}
-
-/** The index of the closing quote; the end of the text if there is none. */
-function endOfString(text: string, start: number): number {
-	for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-		let escapes = 0;
-		while (text[at - 1 - escapes] === "\\") escapes++;
-		if (escapes % 2 === 0) return at;
-	}
-	return text.length;
 }
 
 async function readWhole(path: string): Promise<string | undefined> {

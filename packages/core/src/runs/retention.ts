@@ -6,13 +6,13 @@ import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
+import { parseJson } from "../base/json.ts";
 import { UNFINISHED } from "../files/create.ts";
 import { readPlain } from "../files/plain-file.ts";
 import { pruneProcesses } from "../signals/run-processes.ts";
 import { betweenAttempts, LOST_DIR, RUN_FILES } from "./format/layout.ts";
 import { livingWrapper } from "./living-wrapper.ts";
 import { pruneProofs } from "./proof.ts";
-import { parseJson } from "./read.ts";
 
 export interface PruneOptions {
 	/** A missing directory counts as empty. */

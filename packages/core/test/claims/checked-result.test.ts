@@ -5,7 +5,7 @@ import { checkedResult, readCheckedResult, readClaim } from "../../src/claims/ch
 import type { RunSpec } from "../../src/index.ts";
 import { proveResult, pruneProofs } from "../../src/runs/proof.ts";
 import { fileKeptResult, writeOwnResult } from "../../src/runs/write.ts";
-import { resultOf, runDir, tempDir } from "../fixtures/process.ts";
+import { resultOf, runDir, tempDir } from "../fixtures/run-dir.ts";
 
 const spec: Pick<RunSpec, "runner" | "verify"> = { runner: "process", verify: { command: "npm test", repairs: 0 } };
 const verified = {

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { type Meta, readMeta, readResult } from "../../src/runs/index.ts";
 import { parseEvent } from "../../src/runs/read.ts";
 import { metaOf } from "../../src/runs/write.ts";
-import { resultOf, runDir, runSpec, tempDir } from "../fixtures/process.ts";
+import { runSpec } from "../fixtures/process.ts";
+import { resultOf, runDir, tempDir } from "../fixtures/run-dir.ts";
 
 /** Says as much as one can. */
 const meta: Meta = {

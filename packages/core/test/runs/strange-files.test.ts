@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { cpuMs } from "@pi-subagents-dev/testkit/cpu-time";
 import { describe, expect, test } from "vitest";
+import { parseJson } from "../../src/base/json.ts";
 import type { EventLine } from "../../src/runs/format/lines.ts";
 import { claimDir, claimRun, RUN_FILES, readResult } from "../../src/runs/index.ts";
 import { isWatched, releaseRun } from "../../src/runs/owner.ts";
-import { parseEvent, parseJson } from "../../src/runs/read.ts";
+import { parseEvent } from "../../src/runs/read.ts";
 import { processesDir } from "../../src/signals/run-processes.ts";
 import { handClock } from "../../src/testing/index.ts";
-import { attach, deadProcess, liveProcess, resultOf, runDir, start, tempDir } from "../fixtures/process.ts";
+import { attach, start } from "../fixtures/process.ts";
+import { deadProcess, liveProcess, resultOf, runDir, tempDir } from "../fixtures/run-dir.ts";
 
 const answer: EventLine = { type: "assistant_text", at: 40, text: "All done.", stopReason: "stop" };
 const idle: EventLine = { type: "idle", at: 50 };

@@ -14,7 +14,8 @@ import { carriesMark, lookNow, ownLine } from "../../src/signals/process-facts.t
 import { processesDir, pruneProcesses } from "../../src/signals/run-processes.ts";
 import { isGroupLeft, killMarked, signalChild, signalChildGroup, signalRecorded } from "../../src/signals/signals.ts";
 import { handClock } from "../../src/testing/index.ts";
-import { attach, deadProcess, liveProcess, type RunDir, runDir } from "../fixtures/process.ts";
+import { attach } from "../fixtures/process.ts";
+import { deadProcess, liveProcess, type RunDir, runDir } from "../fixtures/run-dir.ts";
 
 const isLinux = process.platform === "linux";
 

@@ -6,7 +6,8 @@ import type { RunIdentity, RunSpec } from "../../src/index.ts";
 import { processRunner } from "../../src/process/index.ts";
 import { withWorktree } from "../../src/process/wrapper/worktree.ts";
 import { worktreeRunner } from "../../src/worktree/index.ts";
-import { deadProcess, resultOf, runDir, runSpec } from "../fixtures/process.ts";
+import { runSpec } from "../fixtures/process.ts";
+import { deadProcess, resultOf, runDir } from "../fixtures/run-dir.ts";
 import { type Repo, repo } from "./fixture.ts";
 
 const isolation = { kind: "worktree", base: "head" } as const;

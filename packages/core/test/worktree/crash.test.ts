@@ -13,7 +13,7 @@ import {
 	type WorktreeRecord,
 } from "../../src/worktree/index.ts";
 import { writeWorktreeRecord } from "../../src/worktree/worktree-record.ts";
-import { deadProcess } from "../fixtures/process.ts";
+import { deadProcess } from "../fixtures/run-dir.ts";
 import { type Repo, repo } from "./fixture.ts";
 
 /** The record as it is written down. */

@@ -4,9 +4,9 @@
  * mode for its next run.
  */
 
+import { parseJson } from "../../base/json.ts";
 import { isObject } from "../../base/values.ts";
 import type { GuardState } from "../../extensions/guards.ts";
-import { parseJson } from "../../runs/read.ts";
 import { sessionHeader } from "../../session/history/inherited.ts";
 import { sessionText } from "../../session/history/session-text.ts";
 

@@ -1,8 +1,8 @@
 /** Talks to pi's RPC mode: commands and responses, dialogs and notices of extensions, and everything else as events. */
 import { MAX_LINE_BYTES, NOTICE_LEVELS, textDelta } from "@pi-subagents/progress";
+import { parseJson } from "../../base/json.ts";
 import { isObject } from "../../base/values.ts";
 import { type Dialog, type DialogAnswer, dialogIn, type ExtensionNotice } from "../../model/dialog.ts";
-import { parseJson } from "../../runs/read.ts";
 import { parseNotice, parseRequest, type TunnelNotice, type TunnelRequest } from "./tunnel.ts";
 
 export interface RpcOptions {

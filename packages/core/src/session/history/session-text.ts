@@ -1,5 +1,5 @@
 /** Conversations in pi's session file format. */
-import { parseJson } from "../../runs/read.ts";
+import { parseJson } from "../../base/json.ts";
 
 export function sessionText(entries: readonly object[]): string {
 	return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");

@@ -8,7 +8,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventLine } from "../../../src/runs/format/lines.ts";
 import { claimRun, identityOf, isAlive, isWatched } from "../../../src/runs/index.ts";
 import { handClock } from "../../../src/testing/index.ts";
-import { attach, deadProcess, lines, liveProcess, resultOf, runDir, runSpec } from "../../fixtures/process.ts";
+import { attach, runSpec } from "../../fixtures/process.ts";
+import { deadProcess, lines, liveProcess, resultOf, runDir } from "../../fixtures/run-dir.ts";
 
 const { looking, reading, read, answer, usage, turn, idle } = lines;
 const everything = [looking, turn, reading, read, answer, usage, turn, idle];

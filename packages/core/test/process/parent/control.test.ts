@@ -6,7 +6,8 @@ import { type Answer, type Clock, type Limits, Manager, type Question } from "..
 import { processRunner } from "../../../src/process/index.ts";
 import type { ControlLine, EventLine } from "../../../src/runs/format/lines.ts";
 import { handClock } from "../../../src/testing/index.ts";
-import { attach, lines, liveProcess, type RunDir, runDir, runSpec } from "../../fixtures/process.ts";
+import { attach, runSpec } from "../../fixtures/process.ts";
+import { lines, liveProcess, type RunDir, runDir } from "../../fixtures/run-dir.ts";
 
 const { looking, reading, read, answer, usage, turn, idle } = lines;
 

@@ -12,7 +12,8 @@ import {
 	traceparentOf,
 } from "../../../src/runs/index.ts";
 import { processesDir } from "../../../src/signals/run-processes.ts";
-import { resultOf, runDir, runSpec, start, tempDir } from "../../fixtures/process.ts";
+import { runSpec, start } from "../../fixtures/process.ts";
+import { resultOf, runDir, tempDir } from "../../fixtures/run-dir.ts";
 
 /** Begins like every wrapper: says that it is there. `dir` is the run's directory. */
 const begin = `
