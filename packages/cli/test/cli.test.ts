@@ -3,6 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "no
 import { join } from "node:path";
 import { controlPath, RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf, proveResult, rememberRunsDir } from "@pi-subagents/core/runs";
+import { clip } from "@pi-subagents/widget/cells";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { paneIn } from "../src/commands/attach.ts";
@@ -28,6 +29,8 @@ async function world() {
 	const agentDir = join(temp.path, "agent");
 	const us = await identityOf(process.pid);
 	const env = { HOME: temp.path, PI_CODING_AGENT_DIR: agentDir };
+	/** What there is of a terminal: nothing, as in a pipe. */
+	const screen: { isTTY?: boolean; columns?: number } = {};
 	const runsOf = (project: string) => join(temp.path, project, ".pi/subagents/runs");
 	/** As the wrapper ends a run. */
 	const end = async (dir: string, id: string, outcome: object) => {
@@ -72,6 +75,7 @@ async function world() {
 			return dir;
 		},
 		end,
+		screen,
 		async call(...args: string[]) {
 			let out = "";
 			let err = "";
@@ -79,7 +83,7 @@ async function world() {
 				args,
 				env,
 				cwd: temp.path,
-				stdout: { write: (text) => (out += text) },
+				stdout: { write: (text) => (out += text), ...screen },
 				stderr: { write: (text) => (err += text) },
 			});
 			return { code, out, err };
@@ -127,6 +131,22 @@ test("agents of all projects are listed by what they need", async () => {
 	expect(text).toContain("Needs input (1)\n  ? asks  scout  Look around  (waiting for you, ");
 	expect(text).toContain("Asks: Which database?  [~/shop]");
 	expect(text).toMatch(/Working \(2\)[\s\S]*Reading notes\.md {2}\[~\/blog\][\s\S]*Done \(2\)/);
+});
+
+test("in a narrow terminal the list says how each agent is, and no line is too wide for it", async () => {
+	const { add, call, screen } = await world();
+	const description = "日本語で書かれた、とても長い説明 of everything that talks to the store";
+	await add({
+		id: "asks",
+		events: [STARTED, { ...ASKED, question: "どのデータベースを使えばよいですか？ ".repeat(4) }],
+		description,
+	});
+	for (const columns of [40, 50, 80]) {
+		Object.assign(screen, { isTTY: true, columns });
+		const lines = (await call("list")).out.split("\n");
+		expect(lines.find((line) => line.includes("? asks"))).toMatch(/\(waiting for you, [^)]+\)$/);
+		for (const line of lines) expect(clip(line, columns)).toBe(line);
+	}
 });
 
 test("an answer and a stop reach an agent in its own process", async () => {

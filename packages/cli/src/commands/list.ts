@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { formatCount, safeJson, sanitize } from "@pi-subagents/progress";
+import { clip, lineOf } from "@pi-subagents/widget/cells";
 import { type Context, runsFor } from "./context.ts";
 
 const GROUPS = [
@@ -13,6 +14,9 @@ const GROUPS = [
 const DONE_SHOWN = 10;
 const LOOK_MS = 1_000;
 const NARROWEST = 40;
+const MIN_NAME = 16;
+const MAX_PRESET = 24;
+const MIN_ABOUT = 16;
 /** Where there is no terminal, lines are cut only to keep them readable. */
 const WITHOUT_TERMINAL = 160;
 const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
@@ -60,7 +64,7 @@ function table({ runs, leftOut, problems }: RunList, options: TableOptions): str
 	if (!all && hidden > 0) lines.push("", `${hidden} more: pi-subagents list --all`);
 	if (problems.length > 0) {
 		const first = sanitize(problems[0] ?? "");
-		lines.push("", cut(`${formatCount(problems.length, "directory", "directories")} unread: ${first}`, width));
+		lines.push("", clip(`${formatCount(problems.length, "directory", "directories")} unread: ${first}`, width));
 	}
 	return `${lines.slice(1).join("\n") || NOTHING}\n`;
 }
@@ -71,18 +75,20 @@ const NOTHING = "No agents have run yet. They appear here once pi has started on
 function row(run: RunOverview, { now, width, home }: TableOptions): string[] {
 	const { icon, status, preset, who, about, now: doing, age } = runTextOf(run, now);
 	const project = sanitize(shortened(run.project, home));
-	return [
-		cut(`  ${icon} ${who}  ${preset}  ${about}  (${status}, ${age})`, width),
-		cut(`      ${doing}  [${project}]`, width),
+	const [head, body] = ["  ", "      "];
+	const first = [
+		{ text: `${icon} ${who}`, max: Math.max(MIN_NAME, Math.floor(width / 3)) },
+		{ text: preset, max: MAX_PRESET, dropOrder: 2 },
+		{ text: about, min: MIN_ABOUT, dropOrder: 1 },
+		{ text: `(${status}, ${age})` },
 	];
+	const second = [
+		{ text: doing, min: MIN_ABOUT },
+		{ text: `[${project}]`, min: MIN_ABOUT, dropOrder: 1 },
+	];
+	return [head + lineOf(first, width - head.length), body + lineOf(second, width - body.length)];
 }
 
 function shortened(path: string, home: string | undefined): string {
 	return home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-}
-
-/** By characters; a wide one may reach over the edge, where the terminal wraps it. */
-function cut(line: string, width: number): string {
-	const characters = [...line];
-	return characters.length <= width ? line : `${characters.slice(0, width - 1).join("")}…`;
 }

@@ -6,7 +6,7 @@ import type { AutocompleteItem } from "@earendil-works/pi-tui";
 import { type AgentRecord, nameKey } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
 import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
-import { clip } from "@pi-subagents/widget/dialogs";
+import { clip } from "@pi-subagents/widget/cells";
 import { agentLabel, isActive, sortByActivity } from "../text/agent-text.ts";
 import { typedName } from "./register.ts";
 

@@ -3,7 +3,7 @@ import type { AutocompleteItem } from "@earendil-works/pi-tui";
 import type { AgentRecord } from "@pi-subagents/core";
 import type { Preset } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "@pi-subagents/widget/dialogs";
+import { clip } from "@pi-subagents/widget/cells";
 import type { Completion, Subcommand } from "../subcommand.ts";
 import { sortByActivity } from "../text/agent-text.ts";
 

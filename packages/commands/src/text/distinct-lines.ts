@@ -1,6 +1,6 @@
 /** One line for each text, all different: a client answers with the line. */
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "@pi-subagents/widget/dialogs";
+import { clip } from "@pi-subagents/widget/cells";
 
 export function distinctLines(texts: readonly string[], columns: number): string[] {
 	const taken = new Set<string>();

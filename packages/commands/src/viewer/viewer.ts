@@ -1,6 +1,5 @@
 /** Opens an agent's live conversation as an overlay, connecting the widget's viewer to the manager. */
 import { copyToClipboard, type ExtensionContext, getMarkdownTheme, type Theme } from "@earendil-works/pi-coding-agent";
-import { truncateToWidth } from "@earendil-works/pi-tui";
 import {
 	AgentError,
 	type AgentRecord,
@@ -23,6 +22,7 @@ import {
 	type ViewerQuestion,
 	viewerTheme,
 } from "@pi-subagents/widget";
+import { clip } from "@pi-subagents/widget/cells";
 import type { Workflows } from "@pi-subagents/workflow/session";
 import type { CommandHost } from "../host.ts";
 import type { Dialogs } from "../questions/dialogs.ts";
@@ -292,17 +292,17 @@ function dialogLine({ store }: Manager, width: number, theme: Theme): string[] {
 	const asking = store.currentRecords().find(({ status, question }) => status === "waiting" && question === undefined);
 	if (!asking) return [];
 	const text = `An extension in agent ${sanitize(agentLabel(asking))} asks you something: close this view to answer.`;
-	return [truncateToWidth(theme.fg("warning", text), width)];
+	return [theme.fg("warning", clip(text, width))];
 }
 
 /** What it cost, alone and with its sub-agents. */
 function costLine({ store }: Manager, id: string, width: number, theme: Theme): string[] {
 	const text = costText(store.snapshot().records, id);
-	return text === "" ? [] : [truncateToWidth(theme.fg("dim", `cost ${text}`), width)];
+	return text === "" ? [] : [theme.fg("dim", clip(`cost ${text}`, width))];
 }
 
 /** Why it runs with another model than the preset's first. */
 function attemptLines(record: AgentRecord | undefined, width: number, theme: Theme): string[] {
 	const attempts = record ? attemptsText(record) : "";
-	return attempts === "" ? [] : [truncateToWidth(theme.fg("warning", `${record?.model}, ${attempts}`), width)];
+	return attempts === "" ? [] : [theme.fg("warning", clip(sanitize(`${record?.model}, ${attempts}`), width))];
 }

@@ -2,9 +2,8 @@
  * Several agents of one call: one line each, with status, activity and figures in columns, as wide as the screen. Where
  * there is little room, the status word goes first, then tools and tokens: icon, activity and time stay.
  */
-import type { Theme } from "@earendil-works/pi-coding-agent";
+import type { Theme, ThemeColor } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { visibleWidth } from "@earendil-works/pi-tui";
 import type { AgentDetails } from "@pi-subagents/core/outcome-text";
 import {
 	formatCost,
@@ -16,7 +15,7 @@ import {
 	sanitize,
 	tallyText,
 } from "@pi-subagents/progress";
-import { clip, within } from "@pi-subagents/widget/dialogs";
+import { clip, place, share, widest, within } from "@pi-subagents/widget/cells";
 
 /** An agent, and why its run ended if that is known. */
 export interface AgentLine {
@@ -25,6 +24,7 @@ export interface AgentLine {
 }
 
 const GAP = "  ";
+const MIN_NAME = 12;
 /** Below these widths, columns are left out. */
 const WITH_WORD = 100;
 const WITH_TOKENS = 70;
@@ -62,23 +62,33 @@ export function summaryOf(agents: readonly AgentDetails[]): string {
 }
 
 function draw(agents: readonly AgentLine[], width: number, theme: Theme): string[] {
-	const words = width >= WITH_WORD ? padded(agents.map(({ agent }) => lookOf(agent).word)) : undefined;
-	const names = padded(agents.map(({ agent }) => clip(sanitize(agent.preset), Math.max(12, Math.floor(width / 5)))));
+	const words = width >= WITH_WORD ? aligned(agents.map(({ agent }) => lookOf(agent).word)) : undefined;
+	const states = agents.map(({ agent }, index) => [lookOf(agent).icon, ...(words ? [words[index]] : [])].join(" "));
+	const presets = agents.map(({ agent }) => sanitize(agent.preset));
 	const figures = figuresOf(
 		agents.map(({ agent }) => agent),
 		width,
 	);
-	const states = agents.map(({ agent }, index) => [lookOf(agent).icon, ...(words ? [words[index]] : [])].join(" "));
-	const beside = [states, names, figures].map(([first = ""]) => visibleWidth(first)); // all are as wide as the first
-	const room = Math.max(0, beside.reduce((rest, each) => rest - each, width) - 1 - 2 * GAP.length);
+	const [state = 0, name = 0, room = 0, took = 0] = share(
+		[
+			{ columns: widest(states), gap: 0 },
+			{ columns: widest(presets), gap: 1, max: Math.max(MIN_NAME, Math.floor(width / 5)) },
+			{ columns: Number.POSITIVE_INFINITY, gap: GAP.length, min: 1 },
+			{ columns: widest(figures), gap: GAP.length },
+		],
+		width,
+	);
 	const texts = textsOf(agents, room, words !== undefined);
+	const after = (columns: number, gap: string, text: string) => (columns > 0 ? gap + text : "");
 	return agents.map(({ agent }, index) => {
-		const [state = "", name = "", text = "", took = ""] = [states, names, texts, figures].map(
-			(column) => column[index],
-		);
-		const space = " ".repeat(Math.max(0, room - visibleWidth(text)));
+		const paint = (colour: ThemeColor) => ({ paint: (text: string) => theme.fg(colour, text) });
 		const tone = agent.status === "failed" ? "error" : "toolOutput";
-		return `${theme.fg(lookOf(agent).color, state)} ${theme.fg("accent", name)}${GAP}${theme.fg(tone, text)}${space}${GAP}${theme.fg("muted", took)}`;
+		return [
+			place(states[index] ?? "", state, paint(lookOf(agent).color)),
+			after(name, " ", place(presets[index] ?? "", name, paint("accent"))),
+			after(room, GAP, place(texts[index] ?? "", room, paint(tone))),
+			after(took, GAP, place(figures[index] ?? "", took, paint("muted"))),
+		].join("");
 	});
 }
 
@@ -90,7 +100,7 @@ function textsOf(agents: readonly AgentLine[], room: number, hasWord: boolean): 
 	);
 	if (room < WITH_ABOUT || doing.every((text) => text === ""))
 		return agents.map((_, index) => clip(doing[index] || (topics[index] ?? ""), room));
-	const columns = padded(topics.map((topic) => clip(topic, Math.floor(room / 2))));
+	const columns = aligned(topics.map((topic) => clip(topic, Math.floor(room / 2))));
 	return agents.map((_, index) => clip(`${columns[index]}${GAP}${doing[index]}`.trimEnd(), room));
 }
 
@@ -110,14 +120,11 @@ function figuresOf(agents: readonly AgentDetails[], width: number): string[] {
 		...(width >= WITH_TOKENS ? [agents.map(({ tokens }) => formatTokens(tokens))] : []),
 		...(agents.some(({ cost = 0 }) => cost > 0) ? [agents.map(({ cost = 0 }) => formatCost(cost))] : []),
 		agents.map(({ durationMs }) => formatDuration(durationMs)),
-	].map((column) => padded(column, "start"));
+	].map((column) => aligned(column, "end"));
 	return agents.map((_, index) => columns.map((column) => column[index]).join(GAP));
 }
 
-function padded(texts: readonly string[], side: "start" | "end" = "end"): string[] {
-	const widest = Math.max(0, ...texts.map((text) => visibleWidth(text)));
-	return texts.map((text) => {
-		const space = " ".repeat(widest - visibleWidth(text));
-		return side === "end" ? text + space : space + text;
-	});
+function aligned(texts: readonly string[], align: "start" | "end" = "start"): string[] {
+	const columns = widest(texts);
+	return texts.map((text) => place(text, columns, { align }));
 }

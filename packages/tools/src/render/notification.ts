@@ -2,7 +2,7 @@
  * How a person sees a message about settled agents. Its details come from a session file that may be old or edited, so
  * every field is checked; what is drawn is cleaned and fits any width.
  */
-import { getMarkdownTheme, keyHint, type Theme } from "@earendil-works/pi-coding-agent";
+import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { isObject } from "@pi-subagents/core";
 import { factsIn, pausedText, worktreeLabel } from "@pi-subagents/core/outcome-text";
@@ -19,7 +19,7 @@ import {
 	sanitizeBlock,
 	verificationText,
 } from "@pi-subagents/progress";
-import { clip, within } from "@pi-subagents/widget/dialogs";
+import { clip, fill, lineOf, within } from "@pi-subagents/widget/cells";
 import { firstLines } from "./fold.ts";
 import { endInSummary } from "./upgrade/summary.ts";
 
@@ -54,8 +54,6 @@ const [LINES_ALONE, LINES_COLLAPSED] = [6, 3];
 /** With more agents than this, their heads alone are enough to fill a screen. */
 const MAX_PREVIEWED = 4;
 
-/** Less of a description says nothing. */
-const MIN_DESCRIPTION = 8;
 /** A description has this much room before figures do. */
 const GOOD_DESCRIPTION = 24;
 
@@ -70,7 +68,7 @@ export function renderNotification(message: Message, { expanded }: { expanded: b
 		return within(
 			width,
 			["", ...body, ...more, ""].map((line) => ` ${line}`),
-		).map((line) => theme.bg("customMessageBg", line + " ".repeat(Math.max(0, width - visibleWidth(line)))));
+		).map((line) => theme.bg("customMessageBg", fill(line, width)));
 	};
 	return {
 		invalidate() {
@@ -92,25 +90,23 @@ function told(agents: readonly Told[], width: number, expanded: boolean, theme: 
 		: lines;
 }
 
-/** Who it was and what it took; what it was about has the room that is left. */
+/** Who it was, what it was about, and what it took: at least the first figure, and as many as leave room for the rest. */
 function head({ status, preset, description, figures }: Told, width: number, theme: Theme): string {
 	const { icon, color } = lookOf(status);
-	const who = clip(`${icon} ${preset}`, width);
-	const beside = width - visibleWidth(who) - 2;
-	const took = clip(fitting(figures, beside - 1 - Math.min(visibleWidth(description), GOOD_DESCRIPTION)), beside);
-	const room = width - visibleWidth(who) - visibleWidth(took) - 3;
-	const about = room < MIN_DESCRIPTION ? "" : clip(description, room);
-	return [
-		theme.fg(color, who),
-		...(about === "" ? [] : [` ${theme.fg("customMessageText", about)}`]),
-		...(took === "" ? [] : [`  ${theme.fg("muted", took)}`]),
-	].join("");
-}
-
-/** As many figures as there is room for, and at least the first. */
-function fitting(figures: readonly string[], room: number): string {
-	const texts = figures.map((_, index) => figures.slice(0, index + 1).join(" · "));
-	return texts.findLast((text) => visibleWidth(text) <= room) ?? texts[0] ?? "";
+	const paint = (colour: ThemeColor) => (text: string) => theme.fg(colour, text);
+	const took = figures.map((text, at) => ({
+		text,
+		paint: paint("muted"),
+		...(at === 0 ? {} : { separator: " · ", dropOrder: at }),
+	}));
+	return lineOf(
+		[
+			{ text: `${icon} ${preset}`, paint: paint(color) },
+			{ text: description, paint: paint("customMessageText"), separator: " ", min: GOOD_DESCRIPTION },
+			...took,
+		],
+		width,
+	);
 }
 
 function beginning(agent: Told, most: number, width: number, theme: Theme): string[] {

@@ -1,7 +1,7 @@
 /** Shows progress while the menu waits for something, and lets the user cancel. */
 import type { Component } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "./fit-text.ts";
+import { clip } from "../cells/text.ts";
 import { type DialogContext, framed } from "./frame.ts";
 
 export interface BusyOptions {

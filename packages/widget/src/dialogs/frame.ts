@@ -1,9 +1,11 @@
 /** The frame of all menu dialogs: border, title and key hints. */
 
-import { type Keybinding, type KeybindingsManager, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { type Keybinding, type KeybindingsManager, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import { clip, within } from "./fit-text.ts";
-import type { DialogTheme } from "./note-view.ts";
+import { type Cell, flow, within } from "../cells/line.ts";
+import { clip, firstThatFits } from "../cells/text.ts";
+import { layout } from "./layout.ts";
+import { type DialogTheme, paintWith } from "./note-view.ts";
 
 /** What pi provides to a dialog. */
 export interface DialogContext {
@@ -43,17 +45,16 @@ export function framed(
 	const shown = hints.flatMap((hint) => {
 		const names = keysOf(hint, keys);
 		if (names === undefined) return [];
-		const does = theme.fg("muted", hint[1]);
-		return [names === "" ? does : `${theme.fg("dim", names)} ${does}`];
+		return [hintCell(names, hint[1], theme)];
 	});
 	const lines = [
-		theme.fg("accent", theme.bold(clip(shortened(sanitize(title), room), room))),
+		theme.fg("accent", theme.bold(shortened(sanitize(title), room))),
 		...wrapped(intro, room, MAX_INTRO_LINES).map((line) => theme.fg("muted", line)),
 		...wrapped(fault, room, MAX_INTRO_LINES).map((line) => theme.fg("error", line)),
 		"",
 		...body(room),
 		"",
-		...flowing(shown, room),
+		...flow(shown, room),
 	];
 	return within(width, [border, ...lines.map((line) => margin + line), border]);
 }
@@ -69,14 +70,9 @@ function keysOf([bindings]: Hint, keys: DialogContext["keys"]): string | undefin
 export function helpLines(hints: readonly Hint[], { theme, keys }: DialogContext, width: number): string[] {
 	const rows = hints.flatMap((hint) => {
 		const names = keysOf(hint, keys);
-		return names === undefined ? [] : [[names, hint[1]] as const];
+		return names === undefined ? [] : [{ lead: [{ text: names, tone: "accent" as const }], body: [{ text: hint[1] }] }];
 	});
-	const widest = Math.max(0, ...rows.map(([names]) => visibleWidth(names)));
-	return rows.map(([names, does]) => {
-		const shown = clip(names, width);
-		const space = " ".repeat(widest - visibleWidth(names) + 2);
-		return `${theme.fg("accent", shown)}${space}${theme.fg("text", clip(does, width - widest - 2))}`;
-	});
+	return layout([{ rows }], width, paintWith(theme));
 }
 
 /** At most `most` lines; the last ends with an ellipsis if cut. */
@@ -93,18 +89,14 @@ export function wrapped(text: string | undefined, width: number, most: number): 
 function shortened(title: string, width: number): string {
 	const names = title.split(" › ");
 	const ways = names.map((_, from) => (from === 0 ? title : ["…", ...names.slice(from)].join(" › ")));
-	return ways.find((way) => visibleWidth(way) <= width) ?? names.at(-1) ?? "";
+	return firstThatFits([...ways, names.at(-1) ?? ""], width);
 }
 
-function flowing(parts: readonly string[], width: number): string[] {
-	const lines: string[] = [];
-	for (const part of parts) {
-		const last = lines.at(-1);
-		const joined = last === undefined ? part : `${last}   ${part}`;
-		if (last !== undefined && visibleWidth(joined) <= width) lines[lines.length - 1] = joined;
-		else lines.push(part);
-	}
-	return lines;
+function hintCell(names: string, does: string, theme: DialogTheme): Cell {
+	const text = names === "" ? does : `${names} ${does}`;
+	const paint = (shown: string) =>
+		names !== "" && shown === text ? `${theme.fg("dim", names)} ${theme.fg("muted", does)}` : theme.fg("muted", shown);
+	return { text, paint, separator: "   " };
 }
 
 const KEY_NAMES = new Map([

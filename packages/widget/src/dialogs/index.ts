@@ -1,6 +1,5 @@
 export { BusyView } from "./busy-view.ts";
 export { diffBlocks } from "./diff.ts";
-export { clip, within } from "./fit-text.ts";
 export type { DialogContext } from "./frame.ts";
 export { InputView } from "./input-view.ts";
 export { type Block, type Cell, fields, layout, type Paint, type Row, type Tone } from "./layout.ts";

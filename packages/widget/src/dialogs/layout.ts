@@ -2,9 +2,10 @@
  * Lays out a command's answer: paragraphs, and rows whose last column takes the remaining width, or moves below the
  * others if that is too narrow. All text is sanitized here, since most of it comes from agents and files. Pure.
  */
-import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import { clip, within } from "./fit-text.ts";
+import { flow, within } from "../cells/line.ts";
+import { clip, place, widest } from "../cells/text.ts";
 
 export type Tone = "strong" | "muted" | "accent" | "good" | "warn" | "bad";
 
@@ -57,12 +58,10 @@ export function layout(blocks: readonly Block[], width: number, paint: Paint = u
 function table(rows: readonly Row[], width: number, isClipped: boolean, paint: Paint): string[] {
 	const leads = rows.map(({ lead }) => lead.map((cell) => ({ ...cell, text: clip(sanitize(cell.text), MAX_LEAD) })));
 	const columns = leads.reduce((most, lead) => Math.max(most, lead.length), 0);
-	const widths = Array.from({ length: columns }, (_, column) =>
-		widestOf(leads.map((lead) => lead[column]?.text ?? "")),
-	);
+	const widths = Array.from({ length: columns }, (_, column) => widest(leads.map((lead) => lead[column]?.text)));
 	const margin = widths.reduce((sum, each) => sum + each + GAP.length, 0);
-	const widest = widestOf(rows.flatMap(({ body }) => body.map(({ text }) => sanitize(text))));
-	const isStacked = columns > 0 && width - margin < Math.min(MIN_BODY, widest);
+	const bodies = widest(rows.flatMap(({ body }) => body.map(({ text }) => sanitize(text))));
+	const isStacked = columns > 0 && width - margin < Math.min(MIN_BODY, bodies);
 	const indent = isStacked ? INDENT : " ".repeat(margin);
 	const room = Math.max(1, width - indent.length);
 	return rows.flatMap(({ body }, index) => {
@@ -71,37 +70,27 @@ function table(rows: readonly Row[], width: number, isClipped: boolean, paint: P
 		const [first = "", ...rest] = lines;
 		if (!isStacked) return [(aligned(cells, widths, paint) + first).trimEnd(), ...rest.map((line) => indent + line)];
 		const heads =
-			margin - GAP.length <= width ? [aligned(cells, widths, paint).trimEnd()] : flowing(cells, width, paint);
+			margin - GAP.length <= width
+				? [aligned(cells, widths, paint).trimEnd()]
+				: flow(
+						cells.map((cell) => painted(cell, paint)),
+						width,
+					);
 		return [...heads.filter((line) => line !== ""), ...lines.map((line) => indent + line)];
 	});
-}
-
-function widestOf(texts: readonly string[]): number {
-	return texts.reduce((most, text) => Math.max(most, visibleWidth(text)), 0);
 }
 
 /** In columns. */
 function aligned(cells: readonly Cell[], widths: readonly number[], paint: Paint): string {
 	const columns = widths.map((width, column) => {
-		const { text = "", tone } = cells[column] ?? {};
-		return paint(tone, text) + " ".repeat(width - visibleWidth(text)) + GAP;
+		const cell = painted(cells[column] ?? { text: "" }, paint);
+		return place(cell.text, width, cell) + GAP;
 	});
 	return columns.join("");
 }
 
-/** One after the other, wrapped onto more lines. */
-function flowing(cells: readonly Cell[], width: number, paint: Paint): string[] {
-	const lines: Cell[][] = [];
-	let taken = Number.POSITIVE_INFINITY;
-	for (const { text, tone } of cells.filter((cell) => cell.text !== "")) {
-		const cell = { text: clip(text, width), ...(tone === undefined ? {} : { tone }) };
-		const columns = visibleWidth(cell.text);
-		const isNewLine = taken + GAP.length + columns > width;
-		if (isNewLine) lines.push([cell]);
-		else lines.at(-1)?.push(cell);
-		taken = isNewLine ? columns : taken + GAP.length + columns;
-	}
-	return lines.map((line) => line.map(({ text, tone }) => paint(tone, text)).join(GAP));
+function painted({ text, tone }: Cell, paint: Paint) {
+	return { text, paint: (shown: string) => paint(tone, shown) };
 }
 
 function clipped({ text, tone }: Cell, width: number, paint: Paint): string[] {

@@ -1,8 +1,9 @@
 /** Lays out list rows in columns for any width: the least important go first. Pure. */
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "./fit-text.ts";
-import type { Paint } from "./layout.ts";
+import { share } from "../cells/share.ts";
+import { clip, place, widest } from "../cells/text.ts";
+import type { Paint, Tone } from "./layout.ts";
 import type { Item } from "./screen.ts";
 
 /** Terminal columns of each part of a row; 0 if it is left out. */
@@ -19,55 +20,53 @@ const CURSOR = "→ ";
 const GAP = 2;
 /** In wider rows the right end is hard to associate with the label. */
 const MAX_WIDTH = 130;
-const MAX_LABEL = 36;
-/** Branches leave this much for the label. */
-const MIN_LABEL = 8;
-const MAX_TAG = 28;
-/** The label is shortened to leave this much for the tag. */
-const DEFAULT_TAG = 10;
-const MIN_TAG = 3;
-/** Narrower columns are only noise; the selected item is shown in full below. */
-const MIN_ABOUT = 28;
+const LABEL = { gap: 0, max: 36, min: 8 };
+const TAG = { gap: GAP, max: 28, min: 3, dropOrder: 1 };
+/** The selected item is shown in full below, so a narrower column would only be noise. */
+const ABOUT = { gap: GAP, min: 28, dropOrder: 3 };
+const FIGURE = { gap: GAP, dropOrder: 2 };
+const END = { gap: GAP, dropOrder: 1 };
 
+/** Label and tag have the room first; the others get what these leave. */
 export function columnsFor(items: readonly Item[], width: number): Columns {
 	const mark = items.some((item) => item.mark) ? 2 : 0;
 	const room = Math.max(0, Math.min(width, MAX_WIDTH) - CURSOR.length - mark);
-	const [labels, tags, figures, ends] = [
-		widest(items, ({ branch = "", label }) => branch + label),
-		widest(items, ({ tag }) => tag?.text),
-		widest(items, (item) => item.figure),
-		widest(items, (item) => item.end),
-	];
-	const beside = tags > 0 ? GAP + Math.min(tags, DEFAULT_TAG) : 0;
-	const label = Math.min(labels, MAX_LABEL, Math.max(Math.min(room, 8), room - beside));
-	const tag = atLeast(Math.min(tags, MIN_TAG), Math.min(tags, MAX_TAG, room - label - GAP));
-	const afterTag = room - label - (tag > 0 ? GAP + tag : 0);
-	const end = afterTag - GAP >= ends ? ends : 0;
-	const afterEnd = afterTag - (end > 0 ? GAP + end : 0);
-	const figure = afterEnd - GAP >= figures ? figures : 0;
-	const about = atLeast(MIN_ABOUT, afterEnd - GAP - (figure > 0 ? GAP + figure : 0));
-	return { mark, label, tag, figure, end, about: items.some((item) => item.about) ? about : 0 };
+	const widestOf = (textOf: (item: Item) => string | undefined) =>
+		widest(items.map((item) => sanitize(textOf(item) ?? "")));
+	const [label = 0, tag = 0] = share(
+		[
+			{ ...LABEL, columns: widestOf(({ branch = "", label }) => branch + label) },
+			{ ...TAG, columns: widestOf((item) => item.tag?.text) },
+		],
+		room,
+	);
+	const [, about = 0, figure = 0, end = 0] = share(
+		[
+			{ gap: 0, columns: label + (tag > 0 ? GAP + tag : 0) },
+			{ ...ABOUT, columns: items.some((item) => item.about) ? Number.POSITIVE_INFINITY : 0 },
+			{ ...FIGURE, columns: widestOf((item) => item.figure) },
+			{ ...END, columns: widestOf((item) => item.end) },
+		],
+		room,
+	);
+	return { mark, label, tag, figure, end, about };
 }
 
 export function rowFor(item: Item, columns: Columns, { isSelected, paint }: { isSelected: boolean; paint: Paint }) {
 	const { mark, label, tag, about, figure, end } = columns;
-	const cell = (text: string, width: number, draw: (text: string) => string) => {
-		const shown = clip(sanitize(text), width);
-		return draw(shown) + " ".repeat(Math.max(0, width - visibleWidth(shown)));
-	};
-	const gap = " ".repeat(GAP);
-	const right = (text: string, width: number) =>
-		width > 0 ? gap + " ".repeat(width - visibleWidth(sanitize(text))) + paint("muted", sanitize(text)) : "";
-	const branch = clip(item.branch ?? "", label - Math.min(MIN_LABEL, visibleWidth(sanitize(item.label))));
+	const cell = (text: string | undefined, width: number, tone: Tone | undefined, align: "start" | "end" = "start") =>
+		place(sanitize(text ?? ""), width, { align, paint: (shown) => paint(tone, shown) });
+	const after = (width: number, text: string) => (width > 0 ? " ".repeat(GAP) + text : "");
+	const branch = clip(item.branch ?? "", label - Math.min(LABEL.min, visibleWidth(sanitize(item.label))));
 	return [
 		isSelected ? paint("accent", CURSOR) : " ".repeat(CURSOR.length),
 		paint("muted", branch),
-		mark > 0 ? cell(item.mark?.text ?? "", mark, (text) => paint(item.mark?.tone, text)) : "",
-		cell(item.label, label - visibleWidth(branch), (text) => paint(isSelected ? "accent" : undefined, text)),
-		tag > 0 ? gap + cell(item.tag?.text ?? "", tag, (text) => paint(item.tag?.tone ?? "muted", text)) : "",
-		about > 0 ? gap + cell(item.about ?? "", about, (text) => paint("muted", text)) : "",
-		right(item.figure ?? "", figure),
-		right(item.end ?? "", end),
+		cell(item.mark?.text, mark, item.mark?.tone),
+		cell(item.label, label - visibleWidth(branch), isSelected ? "accent" : undefined),
+		after(tag, cell(item.tag?.text, tag, item.tag?.tone ?? "muted")),
+		after(about, cell(item.about, about, "muted")),
+		after(figure, cell(item.figure, figure, "muted", "end")),
+		after(end, cell(item.end, end, "muted", "end")),
 	].join("");
 }
 
@@ -80,12 +79,4 @@ export function noteFor({ branch = "", label, tag, about, note }: Item, columns:
 		...(isCut(about, columns.about) ? [about ?? ""] : []),
 	];
 	return [...cut, ...(note === undefined || note === about ? [] : [note])].join("\n");
-}
-
-function widest(items: readonly Item[], textOf: (item: Item) => string | undefined): number {
-	return items.reduce((most, item) => Math.max(most, visibleWidth(sanitize(textOf(item) ?? ""))), 0);
-}
-
-function atLeast(least: number, columns: number): number {
-	return columns >= least ? columns : 0;
 }

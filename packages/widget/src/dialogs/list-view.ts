@@ -9,7 +9,7 @@ import {
 } from "@earendil-works/pi-tui";
 import type { Clock, Report } from "@pi-subagents/core";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "./fit-text.ts";
+import { clip } from "../cells/text.ts";
 import { type DialogContext, framed, type Hint, helpLines, wrapped } from "./frame.ts";
 import { type Columns, columnsFor, noteFor, rowFor } from "./list-layout.ts";
 import { paintWith } from "./note-view.ts";

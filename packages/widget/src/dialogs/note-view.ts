@@ -1,6 +1,6 @@
 /** Renders blocks of text with a theme. */
 import type { Component } from "@earendil-works/pi-tui";
-import { within } from "./fit-text.ts";
+import { within } from "../cells/line.ts";
 import { type Block, layout, type Paint, type Tone } from "./layout.ts";
 
 /** The part of pi's theme that dialogs use. */

@@ -10,12 +10,13 @@ import {
 	STATUS_LOOKS,
 	verificationText,
 } from "@pi-subagents/progress";
+import { plainText, type Text } from "../cells/text.ts";
 import { type Elapsed, MINUTE_MS, SECOND_MS } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
 import { ACTIVE, type AgentView, QUEUED, rankOf, SETTLED } from "../tree/view.ts";
 import type { Icon, Separator, Tone } from "./layout.ts";
-import type { Piece } from "./line.ts";
-import { cleanText, plainText, type Text, textOf } from "./text.ts";
+import type { Piece } from "./pieces.ts";
+import { cleanText, textOf } from "./text.ts";
 
 /** Wide enough for both activity and figures. */
 const WIDE = 100;

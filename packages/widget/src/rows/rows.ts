@@ -1,15 +1,15 @@
 /** Builds the rows of a frame from the selected nodes. Most rows do not change between frames, so their text is cached. */
 
+import { plainText } from "../cells/text.ts";
 import { type Counts, minus } from "../tree/counts.ts";
 import { elapsedOf } from "../tree/elapsed.ts";
 import type { TreeNode } from "../tree/tree.ts";
 import { type AgentView, SETTLED } from "../tree/view.ts";
 import type { Row, Segment } from "./layout.ts";
-import { fitPieces, type Piece } from "./line.ts";
+import { fitPieces, type Piece } from "./pieces.ts";
 import { agentPieces, iconOf, type RowOptions, workPieces } from "./row-text.ts";
 import type { VisibleNode } from "./select-rows.ts";
 import { hiddenPieces } from "./tally.ts";
-import { plainText } from "./text.ts";
 
 /** Columns of a connector, and of an icon or the detail mark. */
 const LEVEL = 3;

@@ -1,9 +1,9 @@
 /** Texts that count agents: the header, and the line for hidden agents. */
 import { formatCount, SPINNER, STATUS_LOOKS } from "@pi-subagents/progress";
+import { firstThatFits, plainText } from "../cells/text.ts";
 import { type Counts, total } from "../tree/counts.ts";
 import { ICONS } from "./glyphs.ts";
-import type { Piece } from "./line.ts";
-import { plainText } from "./text.ts";
+import type { Piece } from "./pieces.ts";
 
 /** `+4 descendants hidden (2 running, 1 queued, 1 finished)`, or as much of that as fits; its numbers come first. */
 export function hiddenPieces(counts: Counts, noun: string, width: number): Piece[] {
@@ -13,10 +13,13 @@ export function hiddenPieces(counts: Counts, noun: string, width: number): Piece
 function hiddenText(counts: Counts, noun: string, width: number): string {
 	const all = total(counts);
 	const words = countTexts(counts).join(", ");
-	const whole = `+${formatCount(all, noun)} hidden (${words})`;
-	if (whole.length <= width) return whole;
-	const forms = [`+${all} hidden (${words})`, `+${all} hidden (${signs(counts)})`];
-	return forms.find((form) => form.length <= width) ?? `+${all} (${signs(counts)})`;
+	const forms = [
+		`+${formatCount(all, noun)} hidden (${words})`,
+		`+${all} hidden (${words})`,
+		`+${all} hidden (${signs(counts)})`,
+		`+${all} (${signs(counts)})`,
+	];
+	return firstThatFits(forms, width);
 }
 
 /** With the icons of the rows: `2⠋ 1◦ 1✓`. */

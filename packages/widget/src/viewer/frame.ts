@@ -1,7 +1,8 @@
 /** Assembles the viewer's parts into exactly `rows` lines of exactly `width` columns. Pure. */
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { clip } from "../dialogs/fit-text.ts";
-import { fill, type Row } from "./content/row.ts";
+import { fill, fitCells, lineOf } from "../cells/line.ts";
+import { clip } from "../cells/text.ts";
+import type { Row } from "./content/row.ts";
 import type { Paint, ViewerTheme } from "./content/theme.ts";
 
 export interface Size {
@@ -96,11 +97,14 @@ function isThumb(position: number, { body }: Layout, { from, to }: Content): boo
 
 /** The status is dropped if the notice needs the space. */
 function statusLine({ isFramed, inner, width }: Layout, { notice, status }: Content, theme: ViewerTheme): string {
-	const room = isFramed ? inner - 2 : inner;
-	const text = clip(notice.text, room);
-	const said = text === "" ? "" : ` ${notice.paint(text)} `;
-	const where = status !== "" && visibleWidth(status) + visibleWidth(said) + 2 <= room ? ` ${status} ` : "";
-	if (!isFramed) return `${said}${where}`.trim();
+	const cells = [
+		{ text: notice.text, paint: notice.paint },
+		{ text: status, dropOrder: 1 },
+	];
+	if (!isFramed) return lineOf(cells, inner);
+	const placed = fitCells(cells, inner - 2);
+	const shown = cells.map((cell) => placed.find((each) => each.cell === cell)?.text ?? "");
+	const [said = "", where = ""] = shown.map((text) => (text === "" ? "" : ` ${text} `));
 	const dashes = "─".repeat(Math.max(0, width - 4 - visibleWidth(said) - visibleWidth(where)));
-	return `${theme.border("├─")}${said}${theme.border(dashes)}${where}${theme.border("─┤")}`;
+	return `${theme.border("├─")}${notice.paint(said)}${theme.border(dashes)}${where}${theme.border("─┤")}`;
 }

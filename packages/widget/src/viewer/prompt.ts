@@ -1,7 +1,7 @@
 /** A prompt below the conversation that captures input: a text line or a list. */
 import { Input, SelectList } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "../dialogs/fit-text.ts";
+import { clip } from "../cells/text.ts";
 import type { ViewerTheme } from "./content/theme.ts";
 import type { Relative } from "./options.ts";
 

@@ -1,7 +1,9 @@
 /** The viewer's status, help and key hints. Pure. */
-import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { formatCount, sanitize, sanitizeBlock } from "@pi-subagents/progress";
-import { clip } from "../dialogs/fit-text.ts";
+import { lineOf } from "../cells/line.ts";
+import { firstThatFits } from "../cells/text.ts";
+import { layout } from "../dialogs/layout.ts";
 import type { Unfolded } from "./content/draw.ts";
 import type { Row } from "./content/row.ts";
 import type { ViewerTheme } from "./content/theme.ts";
@@ -59,14 +61,11 @@ export function helpView(state: ViewerState, { inner, body }: Layout, wanted: nu
 
 /** Keys and what they do, in two columns, or below each other where those are too narrow. */
 function helpLines({ theme, keys, offered }: ViewerState, width: number): string[] {
-	const shown = COMMANDS.filter(offered).map((command) => [keysOf(command, keys).join(" "), labelOf(command)] as const);
-	const widest = shown.reduce((most, [names]) => Math.max(most, visibleWidth(names)), 0);
-	const labels = shown.reduce((most, [, label]) => Math.max(most, visibleWidth(label)), 0);
-	if (widest + GAP.length + labels > width)
-		return shown.flatMap(([names, label]) => [theme.accent(names), `${GAP}${theme.text(label)}`]);
-	return shown.map(([names, label]) => {
-		return `${theme.accent(names)}${" ".repeat(widest - visibleWidth(names))}${GAP}${theme.text(label)}`;
-	});
+	const rows = COMMANDS.filter(offered).map((command) => ({
+		lead: [{ text: keysOf(command, keys).join(" "), tone: "accent" as const }],
+		body: [{ text: labelOf(command) }],
+	}));
+	return layout([{ rows }], width, (tone, text) => (tone === "accent" ? theme.accent(text) : theme.text(text)));
 }
 
 export function statusOf(state: ViewerState): string {
@@ -140,7 +139,7 @@ function stopLine({ theme, keys }: ViewerState, width: number): string {
 	const key = keyOf("stop", keys);
 	const long = `Stop it and its sub-agents?  ${key} again to stop, any other key cancels`;
 	const short = `Stop it? ${key} again`;
-	return theme.warning(visibleWidth(long) <= width ? long : short);
+	return theme.warning(firstThatFits([long, short], width));
 }
 
 export function questionLines(question: string, width: number, theme: ViewerTheme): string[] {
@@ -154,27 +153,15 @@ interface Hint {
 	rank: number;
 }
 
-const GAP = "  ";
-
-/** As many as fit, in the order given; the highest ranks are dropped first. */
+/** As many as fit, in the order given; the highest ranks are dropped first, and the lowest stays. */
 function hintLine(hints: readonly Hint[], width: number, theme: ViewerTheme): string {
 	const known = hints.filter(({ key }) => key !== "");
-	const kept = new Set<Hint>();
-	let room = width + GAP.length;
-	for (const hint of known.toSorted((one, other) => one.rank - other.rank)) {
-		const columns = widthOf(hint) + GAP.length;
-		if (columns > room) break;
-		room -= columns;
-		kept.add(hint);
-	}
-	const [first] = known.toSorted((one, other) => one.rank - other.rank);
-	if (kept.size === 0) return first ? theme.muted(clip(`${first.key} ${first.label}`, width)) : "";
-	return known
-		.filter((hint) => kept.has(hint))
-		.map(({ key, label }) => `${theme.accent(key)} ${theme.muted(label)}`)
-		.join(GAP);
-}
-
-function widthOf({ key, label }: Hint): number {
-	return visibleWidth(key) + 1 + visibleWidth(label);
+	const lowest = Math.min(...known.map(({ rank }) => rank));
+	const cells = known.map(({ key, label, rank }) => {
+		const text = `${key} ${label}`;
+		const paint = (shown: string) =>
+			shown === text ? `${theme.accent(key)} ${theme.muted(label)}` : theme.muted(shown);
+		return { text, paint, ...(rank === lowest ? {} : { dropOrder: rank }) };
+	});
+	return lineOf(cells, width);
 }

