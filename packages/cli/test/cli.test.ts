@@ -133,6 +133,18 @@ test("agents of all projects are listed by what they need", async () => {
 	expect(text).toMatch(/Working \(2\)[\s\S]*Reading notes\.md {2}\[~\/blog\][\s\S]*Done \(2\)/);
 });
 
+test("of several calls of a turn, the one that still runs is what an agent does now", async () => {
+	const { add, call } = await world();
+	const calls = [
+		{ type: "tool_call", callId: "1", tool: "bash", args: { command: "sleep 60" } },
+		{ type: "tool_call", callId: "2", tool: "ls", args: { path: "." } },
+		{ type: "tool_result", callId: "2", tool: "ls", isError: false },
+	];
+	await add({ id: "sleeps", events: [STARTED, ...calls] });
+	expect((await call("list")).out).toContain("      sleep 60  [~/shop]");
+	expect((await call("show", "sleeps")).out).toMatch(/now +sleep 60\n/);
+});
+
 test("in a narrow terminal the list says how each agent is, and no line is too wide for it", async () => {
 	const { add, call, screen } = await world();
 	const description = "日本語で書かれた、とても長い説明 of everything that talks to the store";

@@ -19,10 +19,11 @@ export interface Memory {
 	readonly pending: readonly PendingCall[];
 }
 
-/** A tool call that has not ended, and the lines for its end. */
+/** A tool call that has not ended, and the lines for it and its end. */
 export interface PendingCall {
 	readonly callId?: string;
 	readonly tool: string;
+	readonly call: string;
 	readonly done: string;
 	readonly failed: string;
 }
@@ -33,6 +34,8 @@ export interface Description {
 	memory: Memory;
 	/** A sanitized line for people; absent when there is nothing worth showing. */
 	line?: string;
+	/** What the child still does after an event that ended something else: one of several calls of a turn ended. */
+	now?: string;
 }
 
 /**
@@ -154,10 +157,10 @@ function describeCall(memory: Memory, event: ToolCall, wording: Wording): Descri
 	const lookup: Lookup = (name) => (name === "tool" ? tool : argument(args, name));
 	const say = (moment: keyof Phrase) => phrase(wording, event.tool, moment, lookup);
 	const callId = callKey(event.callId);
-	const call = { tool, done: say("done"), failed: say("failed") };
+	const call = { tool, call: say("call"), done: say("done"), failed: say("failed") };
 	const others = memory.pending.filter((other) => callId === undefined || other.callId !== callId);
 	const pending = [...others.slice(-(MAX_PENDING - 1)), callId === undefined ? call : { callId, ...call }];
-	return withLine({ pending }, say("call"));
+	return withLine({ pending }, call.call);
 }
 
 /** An argument by its name, or `tasks.preset`: what the items of a list have there, each value once. */
@@ -175,12 +178,12 @@ function describeResult(memory: Memory, event: ToolResult, wording: Wording): De
 	const moment = event.isError ? "failed" : "done";
 	const index = indexOfCall(memory, tool, callKey(event.callId));
 	const call = memory.pending[index];
-	if (!call) {
-		// Without the call, only the name of the tool is known.
-		const toolOnly: Lookup = (name) => (name === "tool" ? tool : undefined);
-		return withLine(memory, phrase(wording, undefined, moment, toolOnly));
-	}
-	return withLine({ pending: memory.pending.toSpliced(index, 1) }, sanitizeClipped(call[moment], wording.maxLength));
+	// Without the call, only the name of the tool is known.
+	const toolOnly: Lookup = (name) => (name === "tool" ? tool : undefined);
+	const line = call ? sanitizeClipped(call[moment], wording.maxLength) : phrase(wording, undefined, moment, toolOnly);
+	const left = call ? { pending: memory.pending.toSpliced(index, 1) } : memory;
+	const now = sanitizeClipped(left.pending.at(-1)?.call, wording.maxLength);
+	return { ...withLine(left, line), ...(now === "" ? {} : { now }) };
 }
 
 /** By id if both have one; otherwise the oldest call of that tool. */

@@ -90,6 +90,30 @@ test.each([
 	).toEqual(["Finished reading a.ts", "Listing failed: src", "Finished reading b.ts", "read finished"]);
 });
 
+test("while another call of the turn runs, that is what the child does now", () => {
+	let memory: Memory | undefined;
+	const said = [
+		call("bash", { command: "sleep 60" }, "1"),
+		call("read", { path: "a.ts" }, "2"),
+		call("ls", { path: "." }, "3"),
+		failure("read", "2"),
+		result("ls", "3"),
+		result("bash", "1"),
+	].map((event) => {
+		const description = describe(memory, event);
+		memory = description.memory;
+		return [description.line, description.now];
+	});
+	expect(said).toEqual([
+		["sleep 60", undefined],
+		["Reading a.ts", undefined],
+		["Listing .", undefined],
+		["Read failed: a.ts", "Listing ."],
+		["Finished listing .", "sleep 60"],
+		["Command finished: sleep 60", undefined],
+	]);
+});
+
 test("a result with an id does not take a call with another id", () => {
 	expect(describeAll([call("read", { path: "a.ts" }, "1"), result("read", "2"), result("read", "1")])).toEqual([
 		"Reading a.ts",
@@ -181,9 +205,8 @@ test("the memory is the same object while nothing changes", () => {
 	for (const event of quiet) expect(describe(memory, event).memory).toBe(memory);
 	const empty = describe(memory, { type: "idle" }).memory;
 	expect(describe(empty, { type: "idle" }).memory).toBe(empty);
-	expect(memory).toEqual({
-		pending: [{ callId: "1", tool: "read", done: "Finished reading a.ts", failed: "Read failed: a.ts" }],
-	});
+	const lines = { call: "Reading a.ts", done: "Finished reading a.ts", failed: "Read failed: a.ts" };
+	expect(memory).toEqual({ pending: [{ callId: "1", tool: "read", ...lines }] });
 });
 
 test("the oldest calls are dropped when too many are open", () => {
@@ -198,6 +221,9 @@ test("a damaged memory counts as none, and what is in one is not trusted", () =>
 	for (const memory of [{}, { pending: 7 }, { pending: [null] }, { pending: ["x"] }, null, "x"]) {
 		expect(describe(memory as unknown as Memory, result("read")).line).toBe("read finished");
 	}
-	const tampered: Memory = { pending: [{ tool: "read", done: "\x1b[2Jgone\n", failed: "x" }] };
-	expect(describe(tampered, result("read")).line).toBe("gone");
+	const other = { tool: "bash", call: "\x1b[2Jhere", done: "x", failed: "x" };
+	const tampered: Memory = { pending: [other, { tool: "read", call: "x", done: "\x1b[2Jgone\n", failed: "x" }] };
+	expect(describe(tampered, result("read"))).toMatchObject({ line: "gone", now: "here" });
+	const older = { pending: [{ tool: "bash" }, { tool: "read", done: "gone" }] } as unknown as Memory;
+	expect(describe(older, result("read"))).not.toHaveProperty("now");
 });

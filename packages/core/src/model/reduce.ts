@@ -143,11 +143,12 @@ function shortened(outcome: Outcome): Outcome {
 
 /** The only place where an event is described: everything that shows it reads this line. */
 function observe(record: AgentRecord, event: ChildEvent): Reduced {
-	const { memory, line } = describe(record.memory, event);
+	const { memory, line, now } = describe(record.memory, event);
 	const next = count(record, event); // a copy, as `record` is
 	next.memory = memory;
 	if (!QUIET.has(event.type)) next.isModelWorking = memory.pending.length === 0 && !PAUSES.has(event.type);
-	if (line !== undefined) next.activity = line;
+	const activity = now ?? line;
+	if (activity !== undefined) next.activity = activity;
 	return { record: next, line };
 }
 

@@ -169,7 +169,7 @@ async function readOverview(
 		return {
 			...aboutRun(dir, meta),
 			state: stateOf(meta, record, holder !== undefined || isStarting),
-			...defined({ result, holder, activity: await lastLine(dir) }),
+			...defined({ result, holder, activity: await activityOf(dir, record) }),
 		};
 	} catch (error) {
 		return `${dir} cannot be read: ${messageOf(error)}`;
@@ -204,6 +204,11 @@ function stateOf(meta: Meta, record: AgentRecord, isHeld: boolean): RunState {
 	const isQueued = record.startedAt === undefined && !hasWrapper(meta);
 	if (!isQueued) return { group: "working", status: "running" };
 	return { group: "working", status: "queued", ...defined({ waits: record.queuedFor }) };
+}
+
+/** The transcript ends with what happened last; while calls run, the record says which. */
+async function activityOf(dir: string, { memory, activity }: AgentRecord): Promise<string | undefined> {
+	return (memory?.pending.length ? activity : undefined) ?? (await lastLine(dir));
 }
 
 async function lastLine(dir: string): Promise<string | undefined> {

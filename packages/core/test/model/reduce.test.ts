@@ -107,6 +107,15 @@ describe("settled is final", () => {
 		expect(replay(...first, again)).not.toHaveProperty("attempts");
 	});
 
+	test("its activity is the call that still runs, not the one that ended beside it", () => {
+		const slow: ChildEvent = { type: "tool_call", callId: "1", tool: "bash", args: { command: "sleep 60" } };
+		const quick: ChildEvent = { type: "tool_call", callId: "2", tool: "ls", args: { path: "." } };
+		const listed: ChildEvent = { type: "tool_result", callId: "2", tool: "ls", isError: false };
+		const slept: ChildEvent = { type: "tool_result", callId: "1", tool: "bash", isError: false };
+		expect(replay(queued, started, slow, quick, listed)?.activity).toBe("sleep 60");
+		expect(replay(queued, started, slow, quick, listed, slept)?.activity).toBe("Command finished: sleep 60");
+	});
+
 	test("what it has used stays counted in the next run", () => {
 		const record = replay(
 			queued,
