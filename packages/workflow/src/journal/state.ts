@@ -18,6 +18,8 @@ export interface WorkflowState {
 	calls: Map<string, CallState>;
 	/** Titles, in the order of their first use. */
 	phases: string[];
+	/** The one that came up last: announced by the script, or named by its latest call. */
+	phase?: string;
 	/** The last lines that the script logged. */
 	logs: string[];
 	/** The notes that are written already, by path. */
@@ -96,6 +98,7 @@ const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: Eve
 	called(state, { path, kind, hash, label, phase }) {
 		if (state.calls.get(path)?.hash === hash) return;
 		place(state, { path, kind, hash, label, ...defined({ phase }), tokens: 0 });
+		if (phase !== undefined) state.phase = phase;
 	},
 	launched: (state, { path, agentId, run = 1 }) => change(state, path, { agentId, run }),
 	answered(state, { path, answer, tokens, at }) {
@@ -117,6 +120,7 @@ const STEPS: { [Type in JournalEvent["type"]]: (state: WorkflowState, event: Eve
 	},
 	phase(state, { text, path }) {
 		if (!state.phases.includes(text)) state.phases.push(text);
+		state.phase = text;
 		state.noted.add(path);
 	},
 	log(state, { text, path }) {
@@ -178,6 +182,22 @@ export function phasesOf({ phases, calls }: WorkflowState): PhaseProgress[] {
 		found.set(phase, progress);
 	}
 	return [...found.values()];
+}
+
+/**
+ * What a workflow is at: the phases of which agents have not answered, or else the phase that came up last. Each with its
+ * own agents, as in the tree; those of no phase go by the name of the workflow.
+ */
+export function whereabouts(state: WorkflowState): PhaseProgress[] {
+	const ofNone = { title: state.started?.name ?? "", done: 0, total: 0 };
+	for (const { kind, phase, answer } of state.calls.values()) {
+		if (kind !== "agent" || phase !== undefined) continue;
+		ofNone.total++;
+		if (answer) ofNone.done++;
+	}
+	const all = [ofNone, ...phasesOf(state)];
+	const busy = all.filter(({ done, total }) => done < total);
+	return busy.length > 0 ? busy : all.filter(({ title }) => title === (state.phase ?? ofNone.title)).slice(-1);
 }
 
 /** How many agents have answered, of those that were called. Asked for at every event, so it makes no lists. */

@@ -28,9 +28,8 @@ export interface WorkflowNews {
 }
 
 export function newsOf(event: JournalEvent, state: WorkflowState, id: string): WorkflowNews {
-	const phase = state.phases.at(-1);
 	const path = "path" in event ? event.path : undefined;
-	const { label, agentId } = (path === undefined ? undefined : state.calls.get(path)) ?? {};
+	const { label, agentId, phase = state.phase } = (path === undefined ? undefined : state.calls.get(path)) ?? {};
 	return {
 		id,
 		name: state.started?.name ?? "",

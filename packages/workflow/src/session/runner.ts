@@ -3,11 +3,12 @@
  * children, and its result is delivered as theirs are. It takes no slot, since it only waits.
  */
 import type { Emit, LaunchedBy, Outcome, Run, RunIdentity, Runner, RunSpec, Stop } from "@pi-subagents/core";
+import type { PhaseProgress } from "@pi-subagents/progress";
 import { runWorkflow } from "../engine/engine.ts";
 import type { WorkflowLimits, WorkflowPorts, WorkflowResult, WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { fileJournal, journalPath, memoryJournal } from "../journal/file.ts";
-import { phasesOf, progressOf, type WorkflowState } from "../journal/state.ts";
+import { phasesOf, type WorkflowState, whereabouts } from "../journal/state.ts";
 
 /** The key under which a spec carries what the workflow is to do. As with a conversation, JSON skips it. */
 export const ORDER = Symbol.for("@pi-subagents/workflow:order");
@@ -78,22 +79,28 @@ function startRun(spec: WorkflowSpec & RunIdentity, emit: Emit, deps: WorkflowRu
 
 /** What its row shows, and what is reported if it is stopped there. */
 function lineOf(event: JournalEvent, state: WorkflowState): string | undefined {
-	const { done, total } = progressOf(state);
-	const count = total === 0 ? "" : ` · ${done}/${total} agents`;
-	const phase = state.phases.at(-1) ?? state.started?.name ?? "";
+	const now = whereText(state);
 	switch (event.type) {
 		case "phase":
 		case "called":
 		case "answered":
 		case "continued":
-			return `${phase}${count}`;
+			return now;
 		case "paused":
-			return `Paused · ${phase}${count}`;
+			return `Paused · ${now}`;
 		case "log":
-			return `${phase}${count}: ${event.text}`;
+			return `${now}: ${event.text}`;
 		default:
 			return undefined;
 	}
+}
+
+/** `Review · 1/2 agents`, or `Review 1/2 · Refute 0/1 agents`. */
+function whereText(state: WorkflowState): string {
+	const phases = whereabouts(state);
+	const count = ({ done, total }: PhaseProgress) => `${done}/${total}`;
+	if (phases.length > 1) return `${phases.map((phase) => `${phase.title} ${count(phase)}`).join(" · ")} agents`;
+	return phases.map((phase) => phase.title + (phase.total === 0 ? "" : ` · ${count(phase)} agents`)).join("");
 }
 
 const PREVIEW_CHARACTERS = 200;
