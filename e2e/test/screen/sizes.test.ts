@@ -146,7 +146,7 @@ test.each(THEMES)("%s: agents that run, think, stall, fail, ask and are done", a
 	enter(tui, "Paint the door.");
 	await look(
 		`asks: ${question.question} ${question.context} Default: ${question.default_answer} esc: it continues with its default`,
-		"waiting for you (Which colour should",
+		/agents: 1 waiting for you (?:\(Which colour should .*\) )?· quitting stops it/,
 		/\? painter .*asks you: Which/,
 	);
 	await untilAsked(tui, "esc: it continues with its default");

@@ -83,6 +83,7 @@ export {
 	STATUS_LOOKS,
 	type StatusLook,
 	type StatusView,
+	tally,
 	tallyText,
 	type WaitsFor,
 } from "./status.ts";

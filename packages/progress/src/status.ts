@@ -82,12 +82,25 @@ export function isElsewhere({ status, waitsFor }: StatusView): boolean {
  * ```
  */
 export function tallyText(agents: readonly (StatusView | string)[]): string {
+	return tally(agents)
+		.map(({ count, word }) => `${count} ${word}`)
+		.join(", ");
+}
+
+/**
+ * How many agents there are in each state, with its word.
+ *
+ * @example
+ * ```ts
+ * tally(["completed", "running", "completed"]); // [{ count: 1, word: "running" }, { count: 2, word: "done" }]
+ * ```
+ */
+export function tally(agents: readonly (StatusView | string)[]): { count: number; word: string }[] {
 	const statuses = agents.map(viewOf).map((agent) => (isElsewhere(agent) ? "running" : agent.status));
 	const known = Object.keys(STATUS_LOOKS);
 	const others = new Set(statuses.filter((status) => !known.includes(status)));
 	return [...known, ...others]
 		.map((status) => ({ status, count: statuses.filter((each) => each === status).length }))
 		.filter(({ count }) => count > 0)
-		.map(({ status, count }) => `${count} ${lookOf(status).word}`)
-		.join(", ");
+		.map(({ status, count }) => ({ count, word: lookOf(status).word }));
 }

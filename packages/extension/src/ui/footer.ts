@@ -20,7 +20,8 @@ export function showCounts(pi: ExtensionAPI, deps: { store: Store; journal: Jour
 		const session = host.session();
 		if (!session?.hasUI) return;
 		const detached = countsOf(backgroundRecords(store, journal));
-		session.ui.setStatus(KEY, footerText({ active: [...active.values()], detached }));
+		const { columns } = process.stdout; // undefined where pi has no terminal, as in RPC mode
+		session.ui.setStatus(KEY, footerText({ active: [...active.values()], detached, columns }));
 	};
 	const work = () => void bestEffort("counting agents", host.warn, show);
 	const pacer = new Pacer({ clock: systemClock, pauseMs: PAUSE_MS, work });
@@ -32,8 +33,11 @@ export function showCounts(pi: ExtensionAPI, deps: { store: Store; journal: Jour
 		const isCounted = outlives && (event.type === "agent_queued" || event.type === "agent_settled");
 		if (isChanged || isCounted) pacer.ask();
 	});
-	pi.on("session_tree", () => pacer.ask());
+	const redraw = () => pacer.ask();
+	process.stdout.on("resize", redraw);
+	pi.on("session_tree", redraw);
 	pi.on("session_shutdown", () => {
+		process.stdout.off("resize", redraw);
 		active.clear();
 		pacer.close(); // whatever its agents do in their last moment
 	});
