@@ -2,6 +2,8 @@
 import { sliceByColumn, visibleWidth } from "@earendil-works/pi-tui";
 
 const ELLIPSIS = "…";
+/** An ellipsis follows a word, not a space or a separator. */
+const LOOSE_END = /[\s·]+$/;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /** Measuring and cutting wide text is slow, so both are cached. */
@@ -28,7 +30,7 @@ export class Text {
 			? this.text.slice(0, Math.max(0, width - 1))
 			: sliceByColumn(this.text, 0, width - 1, true);
 		this.#cutWidth = width;
-		this.#cutText = width < 1 ? "" : start.trimEnd() + ELLIPSIS;
+		this.#cutText = width < 1 ? "" : start.replace(LOOSE_END, "") + ELLIPSIS;
 		return this.#cutText;
 	}
 }

@@ -20,7 +20,9 @@ import { cleanText, textOf } from "./text.ts";
 
 /** Wide enough for both activity and figures. */
 const WIDE = 100;
-const MIN_NAME = 12;
+const MAX_NAME = 12;
+/** Beside an activity a description may be shorter: on 50 columns these leave room for the age, three levels deep. */
+const [MIN_NAME, MIN_DESCRIPTION, MIN_BESIDE, MIN_ACTIVITY] = [8, 10, 6, 8];
 const MAX_MODEL = 24;
 const MAX_TOOL = 16;
 const MAX_WORD = 28;
@@ -58,9 +60,9 @@ export function agentPieces(
 	const type = textOf(view, "type", view.type || view.id);
 	const isActive = node.rank === ACTIVE;
 	const tone = view.id === options.focusId ? "focus" : isActive ? "type" : "quiet";
-	const pieces: Piece[] = [
-		{ tone, text: type, separator: " ", max: Math.max(MIN_NAME, Math.floor(options.width / 4)) },
-	];
+	const max = Math.max(MAX_NAME, Math.floor(options.width / 4));
+	const name = { tone, text: type, separator: " ", max } as const;
+	const pieces: Piece[] = [type.width > MIN_NAME ? { ...name, min: MIN_NAME } : name];
 	if (view.machine !== undefined) {
 		const machine = textOf(view, "machine", `@${view.machine}`);
 		pieces.push({ tone: "model", text: machine, separator: " ", max: MAX_MODEL, dropOrder: 3 });
@@ -68,13 +70,18 @@ export function agentPieces(
 	if (options.withDetails && view.model !== aboveModel) {
 		pieces.push({ tone: "model", text: modelOf(view), separator: " ", max: MAX_MODEL, dropOrder: 4 });
 	}
+	const state = statePieces(node, options, elapsed);
 	const description = textOf(view, "description", view.description);
-	pieces.push({ tone: isActive ? "description" : "quiet", text: description, separator: " ", min: 10 });
-	if (node.rank === SETTLED) pieces.push(...endPieces(view));
-	else if (node.rank === QUEUED)
-		pieces.push({ tone: "quiet", text: cleanText(options.doing), separator: " · ", min: 16, dropOrder: 1 });
-	else if (isActive && !options.withDetails && !node.isPhase) pieces.push(...workPieces(node, options, elapsed));
-	return pieces;
+	const min = state.some((piece) => piece.tone === "activity") ? MIN_BESIDE : MIN_DESCRIPTION;
+	pieces.push({ tone: isActive ? "description" : "quiet", text: description, separator: " ", min });
+	return [...pieces, ...state];
+}
+
+function statePieces(node: TreeNode, options: RowOptions, elapsed: Elapsed): Piece[] {
+	if (node.rank === SETTLED) return endPieces(node.view);
+	if (node.rank === QUEUED)
+		return [{ tone: "quiet", text: cleanText(options.doing), separator: " · ", min: 16, dropOrder: 1 }];
+	return options.withDetails || node.isPhase ? [] : workPieces(node, options, elapsed);
 }
 
 /** `reading agent-widget.ts · 14s`, or its figures so far. A detail line is never empty. */
@@ -102,7 +109,7 @@ function activityPieces(view: AgentView, doing: string | undefined): Piece[] {
 		];
 	}
 	const text = doing === undefined ? textOf(view, "activity", view.activity) : cleanText(doing);
-	return text.width > 0 ? [{ tone: "activity", text, separator: " · ", min: 12, dropOrder: 1 }] : [];
+	return text.width > 0 ? [{ tone: "activity", text, separator: " · ", min: MIN_ACTIVITY, dropOrder: 1 }] : [];
 }
 
 /** `↻3≤20 · 4 tools · 22.8k tokens (38%)`, or `↻3 · 4 tools`. */

@@ -34,6 +34,22 @@ test("an agent is not silent while others work for it, while it waits for an ans
 	expect(rows.flatMap(({ segments }) => segments.filter(({ tone }) => tone === "alarm"))).toEqual([]);
 });
 
+test("on 50 columns the age stays beside what an agent does, whatever it is and however deep", () => {
+	const chain = (seconds: number): AgentView[] =>
+		["a", "b", "c"].map((id, at, ids) => ({
+			...{ id, status: "running", type: "general-purpose", description: "trace manager ownership" },
+			...{ activity: "reading agent-widget.ts", startedAt: NOW - seconds * 1_000 },
+			...(at > 0 ? { parentAgentId: ids[at - 1] ?? "" } : {}),
+		}));
+	const agesAt = (seconds: number) => {
+		const lines = render(fit(buildTree(chain(seconds)), { mode: "compact", width: 50, maxLines: 9, now: NOW })).slice(
+			1,
+		);
+		return lines.map((line) => / · rea\S* ?\S*… · (.*)$/.exec(line)?.[1]);
+	};
+	expect([8, 68, 754, 3_723].map(agesAt)).toEqual(["8s", "1m 8s", "12m 34s", "1h 2m"].map((age) => [age, age, age]));
+});
+
 test("without a tool it is simply silent", () => {
 	expect(lineOf({ lastEventAt: NOW - 120_000 })).toBe("⠋ worker · silent 2m");
 });
