@@ -79,6 +79,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 	if (!record) return undefined;
 	await deps.flushLogs?.();
 	const conversation = await openConversation(record, { sessionDir: host.sessionDir?.(), report: host.warn });
+	const isPaused = await pauseOf(record, deps);
 	let stop = () => {};
 	let redraw = () => {};
 	const tail = new LiveTail(manager, id, { clock: deps.clock, onChange: () => redraw() });
@@ -107,6 +108,7 @@ async function show(ctx: ExtensionContext, deps: ViewerDeps, id: string): Promis
 							: emptyText(manager.store.record(id) ?? record, manager.activityOf(id)),
 					relatives: () => relativesOf(manager.store.snapshot().records, id),
 					neighbours: () => neighboursOf(manager.store.snapshot().records, id),
+					isPaused: () => isLive(manager, id) && isPaused(),
 					actions: actionsOf(id, conversation, deps, done),
 					requestRender: redraw,
 					close: () => done(undefined),
@@ -240,6 +242,16 @@ function actionsOf(
 			return undefined;
 		},
 	};
+}
+
+/** Whether a workflow is paused, asked for each frame. */
+async function pauseOf(record: AgentRecord, { workflows, host }: ViewerDeps): Promise<() => boolean> {
+	if (record.runner !== "workflow" || !workflows) return () => false;
+	let control: WorkflowControl | undefined;
+	await bestEffort("loading workflows", host.warn, async () => {
+		control = await workflows.load();
+	});
+	return () => control?.state(record)?.isPaused ?? false;
 }
 
 /** A workflow can be paused, and the call of each of its agents skipped or made again. */

@@ -43,7 +43,7 @@ test("on a narrow screen what quitting stops is still there, and who waits for t
 		"2 agents, 1 waiting for you · 1 of 2 detached running · quitting stops 2",
 		"2 agents, 1 waiting for you · quitting stops 2",
 		"2 agents · quitting stops 2",
-		"2 agents ·…",
+		"2 agents…",
 	]);
 	expect(footerText({ active: [agent(), asking], detached: none, columns: 50 })).toBe(
 		"2 agents, 1 waiting for you · quitting stops them",

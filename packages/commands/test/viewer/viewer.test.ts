@@ -35,8 +35,14 @@ describe("the viewer of an agent", () => {
 		let isPaused = false;
 		const control = {
 			state: () => ({ isPaused }),
-			pause: () => void done.push("pause"),
-			continue: () => void done.push("continue"),
+			pause() {
+				isPaused = true;
+				done.push("pause");
+			},
+			continue() {
+				isPaused = false;
+				done.push("continue");
+			},
 			decide: (record: { id: string }, what: string, which: string) => {
 				done.push(`${what} ${which} of ${record.id}`);
 				return { label: "a.ts" };
@@ -47,9 +53,10 @@ describe("the viewer of an agent", () => {
 		await it.shows("p pause");
 		it.press("p");
 		await it.shows("It launches no more agents");
-		isPaused = true;
+		await it.shows("p continue");
 		it.press("p");
 		await it.shows("It launches agents again");
+		await it.shows("p pause");
 		it.press(ESCAPE);
 		void it.open(child.id);
 		await it.shows("S skip");

@@ -61,6 +61,8 @@ export interface ViewerOptions {
 	relatives?: () => readonly Relative[];
 	/** The agents before and after this one in a list of all. */
 	neighbours?: () => { previous?: string; next?: string };
+	/** Of a workflow that is active: whether it is paused, so that the action `pause` lets it continue. */
+	isPaused?: () => boolean;
 	actions?: ViewerActions;
 	requestRender: () => void;
 	close: () => void;

@@ -24,6 +24,7 @@ export interface ViewerState {
 	unfolded: Unfolded;
 	from: number;
 	to: number;
+	isPaused: boolean;
 	isStopping: boolean;
 	isHelping: boolean;
 	/** The text for an empty conversation. */
@@ -101,7 +102,7 @@ export function hintsOf(state: ViewerState, width: number): string {
 		...hint("answer", 0),
 		...hint("steer", 2),
 		...hint("stop", 3),
-		...hint("pause", 3.1, "pause"),
+		...hint("pause", 3.1, state.isPaused ? "continue" : "pause"),
 		...hint("skip", 3.2),
 		...hint("retry", 3.3),
 		...(state.isFollowing ? [] : hint("end", 5, state.isLive ? "follow" : "last line")),

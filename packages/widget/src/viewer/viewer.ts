@@ -148,7 +148,7 @@ export class ConversationViewer implements Component, Focusable {
 	}
 
 	#state({ from, to }: Pick<PaneView, "from" | "to">): ViewerState {
-		const { isLive, theme, keys, empty } = this.#options;
+		const { isLive, isPaused, theme, keys, empty } = this.#options;
 		const { length, isFollowing, unseen, search, unfolded } = this.#pane;
 		const isHelping = this.#helpTop !== undefined;
 		const hasScrolling = length > 0 || isHelping;
@@ -163,6 +163,7 @@ export class ConversationViewer implements Component, Focusable {
 			from: hasScrolling ? from : 0,
 			to: hasScrolling ? to : 1,
 			isLive: isLive(),
+			isPaused: isPaused?.() ?? false,
 			isStopping: this.#isStopping,
 			isHelping,
 			empty: empty?.() ?? "",
