@@ -89,10 +89,23 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await using it = await scene([parentSays(delegate, repeats), scoutSays(say(GOOD))], { files: withSchema });
 		expect((await runPrint({ env: it.env, pi }, "Please delegate.")).stdout).toContain("<structured-output>");
 
-		const files = { ".pi/subagents/repo-scout.md": preset('output_schema: {"type": "array"}\n') };
+		const files = { ".pi/subagents/repo-scout.md": preset('output_schema: {"type": "arry"}\n') };
 		await using bad = await scene([parentSays(delegate, repeats), scoutSays(say(GOOD))], { files });
 		const { stdout } = await runPrint({ env: bad.env, pi }, "Please delegate.");
 		expect(stdout).toMatch(/`output_schema` of preset "repo-scout" \(.+repo-scout\.md\) is not a usable JSON Schema/);
+	});
+
+	test("an answer may be a list: the agent gives it as the value of an object, and the caller gets the list", async () => {
+		const delegate = callTool("subagent", { preset: "repo-scout", task: "Find the launch codes." });
+		const list = { type: "array", items: { $ref: "#/$defs/code" }, $defs: { code: { type: "string" } } };
+		const files = { ".pi/subagents/repo-scout.md": preset(`output_schema: ${JSON.stringify(list)}\n`) };
+		const mends = [
+			when(lastUserSays("Your answer cannot be used."), say('{"value": ["heliotrope"]}')),
+			scoutSays(say('Found: ["heliotrope", {"value": 7}]')),
+		];
+		await using it = await scene([parentSays(delegate, repeats), ...mends], { files });
+		const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
+		expect(stdout).toContain('Got: <structured-output>\n["heliotrope"]\n</structured-output>\n\n[agent ');
 	});
 
 	if (isFullRun)

@@ -89,7 +89,7 @@ export function layersOf(
 function checkedVerify({ schema, ...verify }: Verify, where: string): VerifyFields {
 	return {
 		...verify,
-		...(schema && { schema: parseOutputSchema(schema, `\`schema\` in ${where}`, { isOfAnswer: false }) }),
+		...(schema && { schema: parseOutputSchema(schema, `\`schema\` in ${where}`) }),
 	};
 }
 

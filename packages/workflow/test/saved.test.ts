@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { wrapped } from "../src/session/agent-port.ts";
+import { dataFor } from "../src/session/agent-port.ts";
 import { findSaved, type SavedPlaces, savedWorkflows, scriptAt } from "../src/session/saved.ts";
 
 const script = (name: string) => `export const meta = { name: "${name}", description: "About ${name}" }\nreturn 1`;
@@ -72,11 +72,10 @@ describe("saved workflows", () => {
 	});
 });
 
-test("a schema for something else than an object travels inside one", () => {
-	const list = wrapped({ type: "array" });
-	expect(list.schema).toMatchObject({ type: "object", properties: { value: { type: "array" } }, required: ["value"] });
-	expect(list.unwrap({ value: [1] })).toEqual([1]);
-	const object = { type: "object", properties: {} };
-	expect(wrapped(object).schema).toBe(object);
-	expect(wrapped(undefined).schema).toBeUndefined();
+test("a list that an earlier version kept inside an object reaches the script as a list", () => {
+	const list = { type: "array" };
+	expect(dataFor(list, { value: [1] })).toEqual([1]);
+	expect(dataFor(list, [1])).toEqual([1]);
+	expect(dataFor({ type: "object" }, { value: [1] })).toEqual({ value: [1] });
+	expect(dataFor(undefined, { value: [1] })).toEqual({ value: [1] });
 });

@@ -12,6 +12,7 @@ import {
 	type Verification,
 } from "@pi-subagents/progress";
 import { clip } from "../base/error.ts";
+import { isObject } from "../base/values.ts";
 import type { AgentRecord } from "../model/record.ts";
 import { extractJson } from "../output/extract.ts";
 
@@ -57,8 +58,10 @@ function inAscii(char: string): string {
 export function proseIn(text: string, outcome: Outcome): string {
 	if (outcome.status !== "completed" || !outcome.structured) return text;
 	const found = extractJson(text);
+	const { data } = outcome.structured;
+	const answer = isObject(data) ? data : { value: data }; // as the agent was asked to give it
 	// What a verifying command printed is not part of the text.
-	if ("problem" in found || JSON.stringify(found.data) !== JSON.stringify(outcome.structured.data)) return text;
+	if ("problem" in found || JSON.stringify(found.data) !== JSON.stringify(answer)) return text;
 	const start = text.lastIndexOf(found.json);
 	const before = text.slice(0, start).replace(/```\w*\s*$/, "");
 	const after = text.slice(start + found.json.length).replace(/^\s*```/, "");

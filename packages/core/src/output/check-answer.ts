@@ -3,7 +3,8 @@ import { type Structured, sanitize, type Unstructured, type ValidationError } fr
 import { messageOf } from "../base/best-effort.ts";
 import { clip } from "../base/error.ts";
 import type { OutputSpec } from "../model/schema/spec.ts";
-import { extractJson } from "./extract.ts";
+import { type Extracted, extractJson } from "./extract.ts";
+import { isWrapped } from "./schema.ts";
 import { type ValidateOptions, validate } from "./validate.ts";
 
 export interface Judgement {
@@ -18,8 +19,9 @@ const MAX_ERRORS = 10;
 const ERROR_CHARACTERS = 300;
 
 /**
- * Checks the last JSON object of the text against the schema, which must come from `parseOutputSchema`. Never
- * rejects, and never blocks this process, whatever the schema.
+ * Checks the last JSON object of the text against the schema, which must come from `parseOutputSchema`. If no object
+ * can match that, the `value` of the object is checked, and is the data. Never rejects, and never blocks this process,
+ * whatever the schema.
  *
  * @example
  * ```ts
@@ -32,7 +34,8 @@ export async function judgeAnswer(
 	schema: OutputSpec["schema"],
 	options: ValidateOptions = {},
 ): Promise<Judgement> {
-	const found = extractJson(text);
+	const place = isWrapped(schema) ? "/value" : "";
+	const found = place === "" ? extractJson(text) : unwrapped(extractJson(text));
 	if ("problem" in found) return { result: rejected(text, found.problem, []), canRepair: true };
 	const { data, json } = found;
 	const finding = await validate({ schema, json }, options);
@@ -40,12 +43,20 @@ export async function judgeAnswer(
 		const error = `The answer could not be checked against its schema: ${oneLine(finding.problem, ERROR_CHARACTERS)}.`;
 		return { result: rejected(text, error, []), canRepair: false };
 	}
-	const errors = listed(finding.errors);
+	const errors = listed(finding.errors.map(({ path, message }) => ({ path: `${place}${path}`, message })));
 	const [first, ...more] = errors;
 	if (!first) return { result: { ok: true, data, preview: oneLine(json, PREVIEW_CHARACTERS) }, canRepair: false };
 	const others = more.length > 0 ? ` (and ${more.length} more)` : "";
 	const error = `The answer does not match its schema: ${errorText(first)}${others}.`;
 	return { result: rejected(text, error, errors), canRepair: true };
+}
+
+function unwrapped(found: Extracted): { data: unknown; json: string } | { problem: string } {
+	if ("problem" in found) return found;
+	const { data } = found;
+	if (!Object.hasOwn(data, "value") || Object.keys(data).length > 1)
+		return { problem: 'The JSON object must have one property, "value", that holds the whole answer.' };
+	return { data: data.value, json: JSON.stringify(data.value) };
 }
 
 /** Checks what a program printed: JSON of any type, and nothing else. `undefined`: it was too much to keep. */

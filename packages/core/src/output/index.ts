@@ -1,5 +1,5 @@
 export { type Judgement, judgeAnswer } from "./check-answer.ts";
 export { type Extracted, extractJson } from "./extract.ts";
 export { outputInstruction, repairMessage } from "./repair-text.ts";
-export { parseOutputSchema } from "./schema.ts";
+export { isWrapped, parseOutputSchema } from "./schema.ts";
 export type { ValidateOptions } from "./validate.ts";

@@ -19,7 +19,7 @@ const MAX_SCHEMAS = 1_000;
 /**
  * A JSON Schema (2020-12 or draft-07) as an object or as JSON text. Undefined for nothing, a blank string or an empty
  * object: free text. Throws an `AgentError` for anything else: the validator itself would take it and then accept any
- * answer, or none. `isOfAnswer: false`: of any JSON, not only of objects.
+ * answer, or none.
  *
  * @example
  * ```ts
@@ -27,11 +27,7 @@ const MAX_SCHEMAS = 1_000;
  * parseOutputSchema({ type: "strin" }); // throws: /type: "strin" is no type; must be one of …
  * ```
  */
-export function parseOutputSchema(
-	given: unknown,
-	name = "output_schema",
-	{ isOfAnswer = true }: { isOfAnswer?: boolean } = {},
-): Schema | undefined {
+export function parseOutputSchema(given: unknown, name = "output_schema"): Schema | undefined {
 	const value = typeof given === "string" ? parse(given, name) : given;
 	if (value === undefined || value === null) return undefined;
 	if (!isObject(value))
@@ -39,11 +35,25 @@ export function parseOutputSchema(
 	if (Object.keys(value).length === 0) return undefined;
 	try {
 		const schema = plain(value);
-		check(schema, { isOfAnswer });
+		if (typesIn(schema).size === 0) throw new SchemaFault("", "no value can match it: its parts exclude each other");
 		return schema;
 	} catch (error) {
 		if (!(error instanceof SchemaFault)) throw error;
 		throw badSchema(`${name} is not a usable JSON Schema. At ${error.path || "its root"}: ${error.message}.`);
+	}
+}
+
+/**
+ * Whether no object can match it. Such an answer, a list or a text, is given as the `value` of an object, since an
+ * answer is always the last JSON object of a message.
+ */
+export function isWrapped(schema: Schema): boolean {
+	try {
+		refuseHuge(schema);
+		return !typesIn(schema).has("object");
+	} catch (error) {
+		if (error instanceof SchemaFault) return false; // from a file that was changed: the check of the answer reports it
+		throw error;
 	}
 }
 
@@ -81,18 +91,15 @@ function refuseHuge(root: unknown): void {
 	visit(root, 0);
 }
 
-function check(root: Record<string, unknown>, { isOfAnswer }: { isOfAnswer: boolean }): void {
+/** The types of the values that can match it. Throws a `SchemaFault` for a schema that cannot be used. */
+function typesIn(root: Record<string, unknown>): Types {
 	const nodes = nodesIn(root);
 	if (nodes.length > MAX_SCHEMAS) throw new SchemaFault("", `it has more than ${MAX_SCHEMAS} parts; ask for less`);
 	const references = new References();
 	for (const node of nodes) references.add(node);
 	for (const node of nodes) references.check(node);
 	refuseCircles(nodes, references);
-	if (isOfAnswer && !canBeObject(root, references, new Map()))
-		throw new SchemaFault(
-			"",
-			'no object can match it, and an answer is always a JSON object; put what you want into a property of { "type": "object" }',
-		);
+	return typesOf(root, references, new Map());
 }
 
 /** All schemas in it, parents before children. */
@@ -128,23 +135,38 @@ function refuseCircles(nodes: readonly SchemaNode[], references: References): vo
 	for (const { schema, path } of nodes) visit(schema, path);
 }
 
+type Types = ReadonlySet<string>;
+
+const ALL_TYPES: Types = new Set(["object", "array", "string", "number", "boolean", "null"]);
+const NO_TYPES: Types = new Set();
+
 /** `known` caches results: references may lead to the same schema in exponentially many ways. */
-function canBeObject(schema: unknown, references: References, known: Map<unknown, boolean>): boolean {
-	if (!isObject(schema)) return schema !== false;
+function typesOf(schema: unknown, references: References, known: Map<unknown, Types>): Types {
+	if (!isObject(schema)) return schema === false ? NO_TYPES : ALL_TYPES;
 	const before = known.get(schema);
-	if (before !== undefined) return before;
-	const can = (each: unknown) => canBeObject(each, references, known);
+	if (before) return before;
+	const of = (each: unknown) => typesOf(each, references, known);
 	const { type, enum: values, allOf, anyOf, oneOf } = schema;
 	const all = [...references.of(schema), ...(Array.isArray(allOf) ? allOf : [])];
 	const choices = [anyOf, oneOf].filter(Array.isArray);
-	const answer =
-		(type === undefined || [type].flat().includes("object")) &&
-		(!Array.isArray(values) || values.some(isObject)) &&
-		(!("const" in schema) || isObject(schema.const)) &&
-		all.every(can) &&
-		choices.every((each) => each.some(can));
-	known.set(schema, answer);
-	return answer;
+	const limits: Types[] = [
+		type === undefined
+			? ALL_TYPES
+			: new Set([type].flat().map((each) => (each === "integer" ? "number" : String(each)))),
+		Array.isArray(values) ? new Set(values.map(typeOf)) : ALL_TYPES,
+		"const" in schema ? new Set([typeOf(schema.const)]) : ALL_TYPES,
+		...all.map(of),
+		...choices.map((each) => new Set(each.flatMap((one) => [...of(one)]))),
+	];
+	const types = new Set([...ALL_TYPES].filter((each) => limits.every((some) => some.has(each))));
+	known.set(schema, types);
+	return types;
+}
+
+/** Of a JSON value. */
+function typeOf(value: unknown): string {
+	if (value === null) return "null";
+	return Array.isArray(value) ? "array" : typeof value;
 }
 
 const TOO_LONG = `longer than ${MAX_CHARACTERS} characters; ask for less`;

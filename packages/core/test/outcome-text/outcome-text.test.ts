@@ -31,6 +31,15 @@ const ENDS: readonly [string, Outcome, said: string][] = [
 		},
 		'Counted.\n\n{"files":2}',
 	],
+	[
+		"a list beside prose, which the agent gave as the value of an object",
+		{
+			status: "completed",
+			text: 'Listed.\n```json\n{"value": ["a", "b"]}\n```',
+			structured: { ok: true, data: ["a", "b"], preview: "[…]" },
+		},
+		'Listed.\n\n["a","b"]',
+	],
 	["a partial answer", { status: "aborted", by: "timeout", partialText: "Half." }, "Half."],
 	["nothing said", { status: "failed", error: "No API key" }, ""],
 ];

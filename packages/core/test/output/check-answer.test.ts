@@ -98,6 +98,51 @@ describe("an answer", () => {
 	});
 });
 
+describe("an answer that is no object", () => {
+	const tree = { type: "array", items: { anyOf: [{ type: "string" }, { $ref: "#" }] } };
+
+	test.each<[string, Record<string, unknown>, unknown]>([
+		["a list", { type: "array", items: { type: "string" } }, ["a", "b"]],
+		["a text", { type: "string" }, "a"],
+		["one word of some", { enum: ["yes", "no"] }, "no"],
+		["a number or nothing", { type: ["integer", "null"] }, null],
+		["a list that refers to itself", tree, ["a", ["b"]]],
+		["what a reference says", { $ref: "#/$defs/a", $defs: { a: { type: "boolean" } } }, false],
+	])("is asked for as the value of an object, and is data without it: %s", async (_name, given, data) => {
+		const asked = parseOutputSchema(given) ?? {};
+		expect(outputInstruction(asked)).toContain(
+			`one JSON object of the form {"value": …}, with no other property, whose value matches this JSON Schema`,
+		);
+		expect(outputInstruction(asked)).toContain(JSON.stringify(given));
+		const { result } = await judgeAnswer(`Done. ${JSON.stringify({ value: data })}`, asked);
+		expect(result).toEqual({ ok: true, data, preview: JSON.stringify(data) });
+	});
+
+	test("is repaired with the place that the agent wrote", async () => {
+		const { result, canRepair } = await judgeAnswer('{"value": ["a", ["b", 3]]}', tree);
+		if (result.ok) throw new Error("it should not match");
+		expect(canRepair).toBe(true);
+		expect(repairMessage(result)).toContain("- /value/1/1 must be string");
+	});
+
+	test.each(['{"file": "a"}', '["a", {"file": "b"}]', '{"value": ["a"], "note": "b"}', "{}"])(
+		"and not given as the only value of an object is asked for again: %s",
+		async (text) => {
+			const { result, canRepair } = await judgeAnswer(text, { type: "array" });
+			if (result.ok) throw new Error("it should not match");
+			expect(canRepair).toBe(true);
+			expect(repairMessage(result)).toContain('must have one property, "value"');
+		},
+	);
+
+	test("is an object where one can match", async () => {
+		const either = { anyOf: [{ type: "array" }, { type: "object", required: ["value"] }] };
+		expect(outputInstruction(either)).not.toContain("of the form");
+		const { result } = await judgeAnswer('{"value": [1]}', either);
+		expect(result).toMatchObject({ ok: true, data: { value: [1] } });
+	});
+});
+
 /** `begun` resolves when somebody waits for the clock. */
 function watchedClock() {
 	const clock = handClock();

@@ -89,14 +89,14 @@ describe("an output schema", () => {
 			{ $ref: "#/$defs/a", $defs: { a: { allOf: [{ $ref: "#/$defs/b" }] }, b: { not: { $ref: "#/$defs/a" } } } },
 			"refers to itself endlessly",
 		],
-		["a root that is a list", { type: "array" }, "At its root: no object can match it"],
-		["a root that is one word", { enum: ["yes", "no"] }, "no object can match it"],
+		["types that exclude each other", { allOf: [{ type: "object" }, { type: "array" }] }, "no value can match it"],
+		["a value of another type", { type: "integer", enum: ["yes", "no"] }, "At its root: no value can match it"],
 		[
-			"a root that is text by reference",
-			{ $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
-			"no object can match it",
+			"a reference to another type",
+			{ type: "object", $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
+			"no value can match it",
 		],
-		["a root of no choice", { oneOf: [{ type: "null" }, { const: 3 }] }, "no object can match it"],
+		["no choice of its type", { type: "array", oneOf: [{ type: "null" }, { const: 3 }] }, "no value can match it"],
 	])("with %s is refused with its place", (_name, schema, message) => {
 		expect(refusal(schema)).toContain(message);
 	});
@@ -108,7 +108,8 @@ describe("an output schema", () => {
 				return [`d${index}`, { anyOf: [next, next] }];
 			}),
 		);
-		expect(refusal({ $ref: "#/$defs/d0", $defs: { ...$defs, end: { type: "string" } } })).toContain("no object can");
+		const given = { type: "object", $ref: "#/$defs/d0", $defs: { ...$defs, end: { type: "string" } } };
+		expect(refusal(given)).toContain("no value can");
 	});
 
 	test.each([
@@ -121,6 +122,9 @@ describe("an output schema", () => {
 		{ properties: { t: { items: [{ type: "string" }], additionalItems: false } }, dependencies: { t: ["u"], u: {} } },
 		{ properties: { t: { prefixItems: [true, false], items: false } } },
 		{ anyOf: [{ type: "string" }, { type: "object" }] },
+		{ type: "array", items: { type: "string" } },
+		{ enum: ["yes", "no"] },
+		{ $ref: "#/$defs/a", $defs: { a: { type: "string" } } },
 		{ $schema: "http://json-schema.org/draft-07/schema#", type: "object", "x-mine": { type: "strin" } },
 		{ type: "object", properties: { type: { const: "x" }, $ref: { type: "string" }, required: { enum: [1] } } },
 	])("may be %j", (schema) => {

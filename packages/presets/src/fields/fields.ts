@@ -24,7 +24,7 @@ export interface Field {
 	readonly kind: Kind;
 	/**
 	 * What an invalid value does. `refuse`: the preset is not used, because without this field it could do more than its
-	 * author allowed. `drop`: the field is ignored, with an error. `warn`: the field is ignored, with a warning.
+	 * author allowed, or give an answer that was not checked. `drop`: the field is ignored, with an error. `warn`: the field is ignored, with a warning.
 	 */
 	readonly onError: "refuse" | "drop" | "warn";
 	/**
@@ -178,9 +178,10 @@ export const fields: readonly Field[] = [
 		absent: "no memory",
 		joins: "users",
 	}),
-	drop("outputSchema", "output_schema", kind("schema"), {
-		doc: "The JSON Schema that its answer must match.",
+	refuse("outputSchema", "output_schema", kind("schema"), {
+		doc: "The JSON Schema that its answer must match; of an object, or of a list, a text or any other value.",
 		absent: "free text",
+		joins: "users",
 	}),
 	drop("outputRepairs", "output_repairs", count(0, 20), {
 		doc: "How often it may fix an answer that does not match.",

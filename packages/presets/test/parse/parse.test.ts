@@ -226,7 +226,8 @@ describe("a wrong value", () => {
 		["skills: [[a]]", "skills"],
 		["enabled: maybe", "enabled"],
 		["locked: toools", "locked"],
-	])("`%s` costs the preset, since ignoring it could widen access", (line, field) => {
+		["output_schema: '[1]'", "output_schema"],
+	])("`%s` costs the preset, since ignoring it could widen access, or leave the answer unchecked", (line, field) => {
 		const { preset, problems, reservedNames } = parseWith(line);
 		expect(preset).toBeUndefined();
 		expect(reservedNames).toEqual(["sample"]); // the name stays taken
@@ -242,10 +243,6 @@ describe("a wrong value", () => {
 		[
 			"model: {a: b}",
 			'"model" must be one model, such as `provider/model-id`, or `inherit`, but is a mapping; the field is ignored',
-		],
-		[
-			"output_schema: '[1]'",
-			'"output_schema" must be a JSON Schema, as a mapping or as JSON text, but is "[1]"; the field is ignored',
 		],
 	])("`%s` costs only the field", (line, message) => {
 		const { preset, problems } = parseWith(line);

@@ -3,13 +3,14 @@ import {
 	AgentError,
 	type AgentRecord,
 	defined,
+	isObject,
 	type Manager,
 	type Outcome,
 	quoted,
 	type RunSpec,
 	workTokens,
 } from "@pi-subagents/core";
-import { parseOutputSchema } from "@pi-subagents/core/output";
+import { isWrapped, parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { isThinkingLevel, outcomeText, THINKING_LEVELS } from "@pi-subagents/progress";
 import type { AgentRequest } from "../engine/options.ts";
@@ -29,10 +30,9 @@ export interface AgentPortDeps {
 
 export function agentPort(deps: AgentPortDeps): WorkflowPorts["agent"] {
 	const { manager, placing } = deps;
-	return async (asked, call) => {
-		const { schema, unwrap } = wrapped(asked.schema);
-		const result = await finished({ ...asked, ...(schema ? { schema } : {}) }, call);
-		return "data" in result ? { ...result, data: unwrap(result.data) } : result;
+	return async (request, call) => {
+		const result = await finished(request, call);
+		return "data" in result ? { ...result, data: dataFor(request.schema, result.data) } : result;
 	};
 
 	async function finished(request: AgentRequest, call: AgentCall): Promise<AgentResult> {
@@ -53,23 +53,9 @@ export function agentPort(deps: AgentPortDeps): WorkflowPorts["agent"] {
 	}
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
-/**
- * The schema that the agent gets, and the answer as the script wants it. An answer is always a JSON object, but scripts
- * ask for lists and texts as well: these travel as its `value`.
- */
-export function wrapped(schema: Schema | undefined): {
-	schema: Schema | undefined;
-	unwrap: (data: unknown) => unknown;
-} {
-	const isPlain = schema === undefined || typeof schema.type !== "string" || schema.type === "object";
-	// References would no longer lead where they did.
-	if (isPlain || JSON.stringify(schema).includes('"$ref"')) return { schema, unwrap: (data) => data };
-	return {
-		schema: { type: "object", properties: { value: schema }, required: ["value"], additionalProperties: false },
-		unwrap: (data) => (typeof data === "object" && data !== null && "value" in data ? data.value : data),
-	};
+/** Earlier versions kept a list or a text as the `value` of an object, and a workflow of theirs may continue here. */
+export function dataFor(schema: AgentRequest["schema"], data: unknown): unknown {
+	return schema && isObject(data) && "value" in data && isWrapped(schema) ? data.value : data;
 }
 
 /** The record of the agent that works on it, or the answer that it had given already. */
