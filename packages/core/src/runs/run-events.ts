@@ -8,7 +8,7 @@ import type { AgentEvent, Envelope } from "../model/event.ts";
 import { type AgentRecord, newRecord } from "../model/record.ts";
 import { reduce } from "../model/reduce.ts";
 import type { AgentQueued } from "../model/schema/events.ts";
-import { type AgentIdentity, agentIdentity } from "../model/schema/launch.ts";
+import { type AgentIdentity, agentIdentity, type LaunchInfo, launchInfoSchema } from "../model/schema/launch.ts";
 import type { EventLine } from "./format/lines.ts";
 import type { Meta } from "./format/meta.ts";
 import type { ResultFile } from "./format/result.ts";
@@ -43,14 +43,18 @@ export function knownRun(meta: Meta, lines: readonly EventLine[], end?: KnownEnd
 	return { agentId, run, agent: identityIn(meta), queuedAt, lines, ...defined({ end }) };
 }
 
-/** The agent as its launch described it. */
+/** The agent as its launch described it, whatever fields a launch has. */
 function identityIn(meta: Meta): AgentIdentity {
-	const { spec, name, phase, launchedBy, depth, isBackground } = meta;
+	const { spec, launchedBy } = meta;
+	const fields = Object.keys(launchInfoSchema().properties) as (keyof LaunchInfo)[];
+	const inLauncher = ["launchedBy", "parentAgentId", "callId"]; // `meta.json` has them in `launchedBy`
+	const said = Object.entries(meta).filter(
+		([name]) => fields.includes(name as keyof LaunchInfo) && !inLauncher.includes(name),
+	);
 	const who = LAUNCHERS.find((each) => each === launchedBy?.who);
 	return agentIdentity(spec, {
-		depth,
-		isBackground,
-		...defined({ name, phase, launchedBy: who, parentAgentId: launchedBy?.agentId, callId: launchedBy?.callId }),
+		...(Object.fromEntries(said) as unknown as LaunchInfo),
+		...defined({ launchedBy: who, parentAgentId: launchedBy?.agentId, callId: launchedBy?.callId }),
 	});
 }
 

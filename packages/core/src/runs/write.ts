@@ -41,14 +41,9 @@ export function metaOf(
 	};
 }
 
-function launchFields({ name, parentAgentId, depth, isBackground, launchedBy, phase, callId, queuedAt }: Launch) {
-	return {
-		queuedAt,
-		launchedBy: { who: launchedBy ?? "model", ...defined({ agentId: parentAgentId, callId }) },
-		depth,
-		...defined({ name, phase }),
-		isBackground,
-	};
+/** Whatever a launch says, with who asked for it in one field. */
+function launchFields({ parentAgentId, launchedBy, callId, ...same }: Launch) {
+	return { ...same, launchedBy: { who: launchedBy ?? "model", ...defined({ agentId: parentAgentId, callId }) } };
 }
 
 /** A runner was called without a manager. */

@@ -8,7 +8,10 @@ import { type JournalEvent, parseJournal } from "./events.ts";
 export interface Journal {
 	/** What an earlier process wrote. Throws if it cannot be read. */
 	read(): JournalEvent[];
-	/** On disk when this returns: another process may have to continue from here. */
+	/**
+	 * In the file when this returns, so that another process can continue from here if this one is killed. It is not
+	 * synced: a power failure may take the last lines.
+	 */
 	append(event: JournalEvent): void;
 	close(): void;
 }
