@@ -26,7 +26,7 @@ import { describe, expect, test } from "vitest";
 import { linesOf, toldIn } from "../../support/detached.ts";
 import { sessionIn } from "../../support/digs.ts";
 import { type Watched, watcher } from "../../support/extensions/watcher.ts";
-import { enter } from "../../support/keys.ts";
+import { enter, untilAsked } from "../../support/keys.ts";
 import { isScout, isSession, scene } from "../../support/scene.ts";
 
 const launch = (more: Record<string, unknown> = {}) =>
@@ -63,19 +63,30 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await tui.waitForText("Read: half a sentence");
 	});
 
+	const asks = converse(isScout, callTool("ask_main_session", { question: "How deep?" }), ({ lastToolResults }) =>
+		say(`I was told: ${lastToolResults[0]?.text}`),
+	);
+	const isAsked = all(isSession, lastUserSays("<subagent-question"));
+
 	test("an agent that asks goes on with what the user replies, by its name", async () => {
-		await using it = await scene([
-			launches,
-			when(all(isSession, lastUserSays("<subagent-question")), say("I do not know. What do you say?")),
-			passesOn,
-			converse(isScout, callTool("ask_main_session", { question: "How deep?" }), ({ lastToolResults }) =>
-				say(`I was told: ${lastToolResults[0]?.text}`),
-			),
-		]);
+		const gate = createGate();
+		await using it = await scene([launches, when(isAsked, { ...say("I do not know."), gate }), passesOn, asks]);
 		await using tui = await startTui({ env: it.env, pi }, { rows: 50 });
 		enter(tui, "Please dig.");
-		await tui.waitForText("I do not know. What do you say?");
+		await it.server.nextRequest(isAsked);
 		enter(tui, "/subagent reply digger to the bottom");
+		await tui.waitForText("has your answer.");
+		gate.open();
+		await tui.waitForText("News: I was told: Answer from the user: to the bottom");
+	});
+
+	test("a question that the model does not answer in its turn is a dialog for the user", async () => {
+		await using it = await scene([launches, when(isAsked, say("I do not know. What do you say?")), passesOn, asks]);
+		await using tui = await startTui({ env: it.env, pi }, { rows: 50 });
+		enter(tui, "Please dig.");
+		await untilAsked(tui, "esc: it decides by itself");
+		await tui.waitForText("waiting for you");
+		enter(tui, "to the bottom");
 		await tui.waitForText("News: I was told: Answer from the user: to the bottom");
 	});
 

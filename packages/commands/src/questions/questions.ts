@@ -1,6 +1,6 @@
 /**
- * Routes agents' questions: to the session as a message if it can take a turn, otherwise to the user, one dialog at a
- * time. A background agent that the user started asks with a message that starts no turn: a dialog would capture the
+ * Routes agents' questions: to the session as a message if it can take a turn, otherwise, or if its turn ends without
+ * an answer, to the user, one dialog at a time. A background agent that the user started asks with a message that starts no turn: a dialog would capture the
  * keys the user is typing.
  */
 import type { ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
@@ -59,6 +59,8 @@ export function createQuestions(
 	dialogs: Dialogs,
 ): Questions {
 	const undelivered: Undelivered[] = [];
+	/** The session has read them, and has not answered yet. */
+	let read: Undelivered[] = [];
 	const undeliveredToUser: Undelivered[] = [];
 	const listeners: (() => void)[] = [];
 	let isIdle = false;
@@ -85,11 +87,19 @@ export function createQuestions(
 	};
 	const markDelivered = ({ details }: Pick<QuestionMessage, "details">) => {
 		const delivered = new Set(details.questions.map(({ agentId }) => agentId));
-		const left = undelivered.filter(({ question }) => !delivered.has(question.agentId));
-		undelivered.splice(0, undelivered.length, ...left);
+		const isRead = ({ question }: Undelivered) => delivered.has(question.agentId);
+		read = [...read, ...undelivered.filter(isRead)];
+		undelivered.splice(0, undelivered.length, ...undelivered.filter((each) => !isRead(each)));
+	};
+	/** Its turn has ended. No one would look at what it left open. */
+	const passOn = () => {
+		const left = read.filter(({ question, manager }) => isOpen(question, manager));
+		read = [];
+		for (const { question, manager } of left) manager.passToUser(question);
 	};
 	session.onState((state) => {
 		isIdle = state === "idle";
+		if (isIdle) passOn();
 		sendToUser();
 		sendToSession();
 	});
@@ -186,7 +196,7 @@ function isOpen(question: AskedQuestion, manager: Manager): boolean {
 }
 
 function adviceToSession(id: string): string {
-	return `Answer with ${ANSWER_TOOL} (id ${id}) if you know the answer from the user or the task; otherwise ask the user, who can also type /subagent reply ${id} <answer>.`;
+	return `Answer with ${ANSWER_TOOL} (id ${id}) if you know the answer from the user or the task; otherwise end your turn, and a dialog asks the user, who can also type /subagent reply ${id} <answer>.`;
 }
 
 function adviceToUser(id: string): string {

@@ -194,3 +194,25 @@ test("where pi waits for its agents before it ends, their questions are what it 
 test("what needs a yes starts with No selected, so that Enter pressed too early allows nothing", async () => {
 	expect(await setUp().questions.confirm("Go on?", "It costs money.")).toBe(false);
 });
+
+test("a question that the session's turn left open goes to the user", async () => {
+	const { manager, sent, shown, answers, sayState } = setUp();
+	const { id } = manager.spawn(spec, { isBackground: true });
+	sayState("idle");
+	const answer = manager.ask(id, { question: "Which door?" });
+	expect(sent).toHaveLength(1);
+	sayState("busy");
+	await heard();
+	expect(shown).toEqual([]);
+	expect(manager.store.record(id)).toMatchObject({ status: "waiting", waitsFor: { who: "session" } });
+
+	sayState("idle");
+	await heard();
+	expect(shown).toEqual(["Agent scout (a1) asks: Which door?\nesc: it decides by itself"]);
+	expect(manager.store.record(id)).toMatchObject({ status: "waiting", waitsFor: { who: "user" } });
+	sayState("idle"); // the same state again asks no second time
+	answers[0]?.("the left one");
+	expect(await answer).toEqual({ by: "user", text: "the left one" });
+	await heard();
+	expect([shown.length, sent.length]).toEqual([1, 1]);
+});

@@ -311,6 +311,11 @@ export class Manager {
 		for (const { dismiss } of [...dialogs]) dismiss();
 	}
 
+	/** The session had its turn and left this question open: the user is asked, or it ends if there is none. */
+	passToUser(question: AskedQuestion): void {
+		this.#questions.passToUser(question);
+	}
+
 	/** The open questions, oldest first. */
 	questions(): AskedQuestion[] {
 		return this.#questions.open();

@@ -54,6 +54,12 @@ export class Questions {
 		return this.#options.lifecycle.liveAgents().flatMap(({ question }) => (question ? [question.asked] : []));
 	}
 
+	/** The session had its turn and did not answer: the user is asked, or the question ends if there is none. */
+	passToUser(asked: AskedQuestion): void {
+		const question = this.#options.lifecycle.live(asked.agentId)?.question;
+		if (question?.asked === asked) this.#readdress(question, this.#person());
+	}
+
 	/** A waiting agent lends its slot and cannot answer. Returns a function that undoes both. */
 	block(id: string | undefined): () => void {
 		const live = id === undefined ? undefined : this.#options.lifecycle.live(id);
@@ -112,13 +118,17 @@ export class Questions {
 		for (const { id, question } of this.#options.lifecycle.liveAgents()) {
 			const addressee = question?.asked.addressee;
 			if (!question || addressee?.who !== "agent" || addressee.agentId !== agentId) continue;
-			const next = this.#addresseeOf(question.asked.aboutId ?? id);
-			if (next.who === "nobody") question.answer(unanswered(question.asked, "absent"));
-			else {
-				question.asked = { ...question.asked, addressee: next };
-				this.#bring(question.asked);
-			}
+			this.#readdress(question, this.#addresseeOf(question.asked.aboutId ?? id));
 		}
+	}
+
+	#readdress(question: OpenQuestion, next: Addressee): void {
+		if (next.who === "nobody") {
+			question.answer(unanswered(question.asked, "absent"));
+			return;
+		}
+		question.asked = { ...question.asked, addressee: next };
+		this.#bring(question.asked);
 	}
 
 	#person(): Addressee {

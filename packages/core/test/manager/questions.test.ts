@@ -45,6 +45,23 @@ describe("a question", () => {
 		});
 	});
 
+	test("that the session left open goes to the user, or ends if there is none", async () => {
+		const { manager, spawn, asked } = world(everybody);
+		const agent = spawn();
+		const answer = manager.ask(agent.id, { question: "Which?" });
+		for (const question of manager.questions()) manager.passToUser(question);
+		expect(asked.map(({ addressee }) => addressee.who)).toEqual(["session", "user"]);
+		for (const question of asked.slice(0, 1)) manager.passToUser(question); // it is no longer that question
+		expect(asked).toHaveLength(2);
+		manager.answer(agent.id, "left", "user");
+		expect(await answer).toEqual({ by: "user", text: "left" });
+
+		const alone = world({ sessionCanAnswer: () => true, userCanAnswer: () => false });
+		const unheard = alone.manager.ask(alone.spawn().id, { question: "Which?" });
+		for (const question of alone.manager.questions()) alone.manager.passToUser(question);
+		expect(await unheard).toEqual({ by: "nobody", why: "absent" });
+	});
+
 	test("is one at a time, and only of an agent that lives", () => {
 		const { manager, spawn } = world(everybody);
 		const agent = spawn();
