@@ -83,13 +83,14 @@ export function showOffers(pi: ExtensionAPI, { manager, host, states, delivery, 
 /** Top-level agents that ended with their pi after the user had last said something, in that pi. */
 export function interruptedIn(records: readonly AgentRecord[], lastUserAt: number): AgentRecord[] {
 	return records.filter(
-		({ outcome, parentAgentId, completedAt = 0, runner }) =>
-			outcome?.status === "aborted" &&
-			outcome.by === "shutdown" &&
-			parentAgentId === undefined &&
-			runner !== "workflow" && // it is paused, and /workflow resumes it
-			completedAt >= lastUserAt,
+		({ outcome, completedAt = 0, ...agent }) =>
+			outcome?.status === "aborted" && outcome.by === "shutdown" && isOffered(agent) && completedAt >= lastUserAt,
 	);
+}
+
+/** An agent that launched others launches them again if it needs them. A workflow is paused, and /workflow resumes it. */
+function isOffered({ parentAgentId, runner }: Pick<AgentRecord, "parentAgentId" | "runner">): boolean {
+	return parentAgentId === undefined && runner !== "workflow";
 }
 
 function lastUserAt({ sessionManager }: ExtensionContext): number {
@@ -118,8 +119,10 @@ function hint(key: string, does: string): string {
 
 /** pi keeps no session in which its model has said nothing yet. */
 export function quitText(agents: readonly AgentRecord[], isKept: boolean): string {
-	const them = agents.length === 1 ? "it" : "them";
-	const next = isKept ? ` pi --continue offers to resume ${them}.` : "";
+	const offered = isKept ? agents.filter(isOffered) : [];
+	const all = agents.length === 1 ? "it" : "them";
+	const them = offered.length === agents.length ? all : `${offered.length} of them: ${namesOf(offered)}`;
+	const next = offered.length > 0 ? ` pi --continue offers to resume ${them}.` : "";
 	return `pi-subagents: quitting stopped ${formatCount(agents.length, "agent")}: ${namesOf(agents)}.${next}`;
 }
 

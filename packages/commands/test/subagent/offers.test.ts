@@ -29,6 +29,16 @@ test("the line on the shell names what was stopped, and not too many", () => {
 	);
 });
 
+test("the line on the shell promises only what pi --continue offers", () => {
+	const mine = agent({ id: "a1", type: "scout" });
+	const nested = agent({ id: "a2", type: "digger", parentAgentId: "a1" });
+	const workflow = agent({ id: "a3", type: "workflow", runner: "workflow" });
+	expect(quitText([mine, nested, workflow], true)).toBe(
+		"pi-subagents: quitting stopped 3 agents: scout a1, digger a2, workflow a3. pi --continue offers to resume 1 of them: scout a1.",
+	);
+	expect(quitText([workflow], true)).toBe("pi-subagents: quitting stopped 1 agent: workflow a3.");
+});
+
 test("the line above the editor names the key of the user's settings, and none where there is none", () => {
 	expect(heldText(2, "f6")).toBe("2 results ready – they arrive with your next message (f6: now)");
 	expect(heldText(1, "")).toBe("1 result ready – it arrives with your next message");
