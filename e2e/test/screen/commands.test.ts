@@ -91,6 +91,32 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		});
 });
 
+test("doctor names every preset that no launch accepts, and why", async () => {
+	const lines = {
+		schemer: "model: inherit\noutput_schema: { type: strin }",
+		stranger: "model: inherit\nlauncher: offline",
+		traveller: "model: inherit\nmachine: attic",
+		dreamer: "model: gone/model",
+		mason: "model: inherit\ntools: raed",
+	};
+	const agentFiles = Object.fromEntries(
+		Object.entries(lines).map(([name, line]) => [
+			`subagents/${name}.md`,
+			`---\nname: ${name}\ndescription: About ${name}\n${line}\n---\nDo it.\n`,
+		]),
+	);
+	await using it = await scene([], { agentFiles });
+	const { stderr } = await runPrint({ env: it.env }, "/subagent doctor");
+	const said = stderr.replace(/\s+/g, " ");
+	for (const name of Object.keys(lines)) expect(said).toContain(`${name} cannot be launched: `);
+	expect(said).not.toContain("repo-scout cannot be launched");
+	expect(said).toMatch(
+		/schemer cannot be launched: `output_schema` of preset "schemer" .* is not a usable JSON Schema/,
+	);
+	expect(said).toMatch(/5 problems\./);
+	expect(it.server.requests).toEqual([]);
+});
+
 const notice = async (rpc: PiRpc, message: string): Promise<string> => {
 	const from = rpc.events.length;
 	await rpc.send({ type: "prompt", message });

@@ -8,7 +8,7 @@ import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { checkDirectories, checkLeftovers, checkWorktrees } from "./directories.ts";
 import type { Check, Finding, Level } from "./finding.ts";
 import { checkGuards } from "./guards.ts";
-import { checkDescription, checkModels, checkPresets, checkSettings, checkTools } from "./presets.ts";
+import { checkDescription, checkLaunches, checkModels, checkPresets, checkSettings, checkTools } from "./presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "./programs.ts";
 import { checkSharedTools } from "./shared-tools.ts";
 
@@ -36,6 +36,14 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 		{ name: "versions", run: () => checkVersions() },
 		{ name: "settings", run: async () => checkSettings(await report) },
 		{ name: "presets", run: async () => checkPresets(await report) },
+		{
+			name: "launches",
+			run: async () => {
+				const [all, { models }] = await known;
+				if (models.length === 0) return []; // which is a finding of its own
+				return checkLaunches(all, (preset) => launcher.resolve({ preset, task: "(the task)", isTrial: true }, ctx));
+			},
+		},
 		{ name: "models", run: async () => checkModels(...(await known), parent) },
 		{
 			name: "tool text",
@@ -44,7 +52,7 @@ function checksFor({ host, launcher, manager }: CommandDeps, ctx: ExtensionConte
 					? []
 					: checkDescription(await report, { cwd, agentDir, trust: host.storedTrust(cwd) }),
 		},
-		{ name: "tools", run: async () => [...checkTools(...(await known)), ...checkSharedTools(shared)] },
+		{ name: "tools", run: async () => [...checkTools((await known)[1]), ...checkSharedTools(shared)] },
 		{ name: "guards", run: async () => (host.guards ? checkGuards(host.guards) : []) },
 		{ name: "search", run: () => checkSearch(agentDir, process.env) },
 		{ name: "git", run: () => checkGit(cwd) },

@@ -1,12 +1,5 @@
 /** Whether presets, settings, models and tools work on this machine. */
-import {
-	AgentError,
-	type Facts,
-	matchModel,
-	matchPresetModel,
-	type ParentFields,
-	resolveTools,
-} from "@pi-subagents/core";
+import { AgentError, type Facts, matchPresetModel, messageOf, type ParentFields } from "@pi-subagents/core";
 import type { FileNote, PresetReport, StoredTrust } from "@pi-subagents/launch";
 import { agentDescription } from "@pi-subagents/launch";
 import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";
@@ -79,7 +72,7 @@ const REFUSED = "Fix it in the file, or with /agents › Settings. No agent is l
 export function checkModels(report: PresetReport, { models }: Facts, parent: ParentFields): Finding[] {
 	if (models.length === 0) return [NO_MODELS];
 	const using = parent.model ? `; this session uses ${parent.model.provider}/${parent.model.id}` : "";
-	const findings = usable(report).flatMap((preset) => modelFindings(preset, report, models, parent));
+	const findings = usable(report).flatMap((preset) => modelHints(preset, report, models, parent));
 	return [{ level: "ok", text: `${formatCount(models.length, "model")} available${using}` }, ...capped(findings)];
 }
 
@@ -89,26 +82,56 @@ const NO_MODELS: Finding = {
 	fix: "Log in with /login, or set the API key of a provider.",
 };
 
-function modelFindings(preset: Preset, report: PresetReport, models: Facts["models"], parent: ParentFields): Finding[] {
+/** What may surprise. A model that no launch finds is a finding of `checkLaunches`. */
+function modelHints(preset: Preset, report: PresetReport, models: Facts["models"], parent: ParentFields): Finding[] {
 	const { name, path, source } = preset;
 	const fields = report.overrideOf(preset).fields;
 	const wanted = fields.model ?? preset.model ?? report.config.settings.defaultModel;
 	const isFromFile = fields.model === undefined && preset.model !== undefined;
 	if (wanted.trim() !== "" && wanted.toLowerCase() !== "inherit") {
-		let hint: string | undefined;
-		const problems = problemsOf(
-			() => {
-				if (isFromFile) hint = matchPresetModel(wanted, preset, models, parent).warning;
-				else matchModel(wanted, models, parent.model?.provider);
-			},
-			(message) => ({ text: `${name}: ${message}`, fix: `Change \`model\` in ${path}.` }),
-		);
-		return hint === undefined ? problems : [{ level: "hint", text: hint }];
+		const hint = isFromFile ? replacedModel(wanted, preset, models, parent) : undefined;
+		return hint === undefined ? [] : [{ level: "hint", text: hint }];
 	}
 	const mustBeNamed = source.flavour === "subagents" && (source.kind === "global" || source.kind === "project");
 	if (wanted !== "" || !mustBeNamed) return [];
 	const text = `${name} names no model, so subagent and background_agent calls must.`;
 	return [{ level: "hint", text, fix: `Add \`model\` to ${path}; \`inherit\` uses the session's.` }];
+}
+
+/** Which model an agent gets instead of the one that its file names, if so. */
+function replacedModel(
+	wanted: string,
+	preset: Preset,
+	models: Facts["models"],
+	parent: ParentFields,
+): string | undefined {
+	try {
+		return matchPresetModel(wanted, preset, models, parent).warning;
+	} catch (error) {
+		if (error instanceof AgentError) return undefined; // a launch is refused
+		throw error;
+	}
+}
+
+/**
+ * Whether every preset that is switched on could be launched here. `tryLaunch` makes its spec as a launch does, and
+ * starts nothing.
+ */
+export async function checkLaunches(
+	report: PresetReport,
+	tryLaunch: (preset: string) => Promise<unknown>,
+): Promise<Finding[]> {
+	const tried = usable(report).map(async ({ name, path, source }): Promise<Finding[]> => {
+		try {
+			await tryLaunch(name);
+			return [];
+		} catch (error) {
+			const where = source.kind === "builtin" ? "your settings" : `${path} or your settings`;
+			return [{ level: "problem", text: `${name} cannot be launched: ${messageOf(error)}`, fix: `Change ${where}.` }];
+		}
+	});
+	const refused = (await Promise.all(tried)).flat();
+	return refused.length > 0 ? capped(refused) : [{ level: "ok", text: "every preset can be launched" }];
 }
 
 /** The user's own description of the `Agent` tool, read as at session start. */
@@ -123,28 +146,8 @@ export function checkDescription(
 	return [{ level: "ok", text }, ...problems.map((problem): Finding => ({ level: "problem", text: problem, fix }))];
 }
 
-export function checkTools(report: PresetReport, { tools }: Facts): Finding[] {
-	const findings = usable(report).flatMap((preset) => {
-		const { name, path, source } = preset;
-		const asked = { ...preset, ...report.overrideOf(preset).fields, preset: name, isFromProject: source.inProject };
-		return problemsOf(
-			() => resolveTools(asked, tools),
-			(text) => ({ text, fix: `Change \`tools\` in ${path}.` }),
-		);
-	});
-	const ok: Finding = { level: "ok", text: `agents can use ${tools.map(({ name }) => name).join(", ")}` };
-	return [ok, ...capped(findings)];
-}
-
-/** Uses the functions of a launch, so that the errors are the same. */
-function problemsOf(check: () => unknown, toFinding: (message: string) => Omit<Finding, "level">): Finding[] {
-	try {
-		check();
-		return [];
-	} catch (error) {
-		if (error instanceof AgentError) return [{ level: "problem", ...toFinding(error.message) }];
-		throw error;
-	}
+export function checkTools({ tools }: Pick<Facts, "tools">): Finding[] {
+	return [{ level: "ok", text: `agents can use ${tools.map(({ name }) => name).join(", ")}` }];
 }
 
 function usable({ presets, overrideOf }: PresetReport): Preset[] {

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Facts } from "@pi-subagents/core";
+import { AgentError, type Facts } from "@pi-subagents/core";
 import { RunProcesses } from "@pi-subagents/core/detached";
 import { identityOf } from "@pi-subagents/core/runs";
 import type { GuardReport } from "@pi-subagents/core/session";
@@ -15,7 +15,7 @@ import { readSettings } from "../../../launch/test/fixture.ts";
 import { checkDirectories, checkLeftovers } from "../../src/doctor/directories.ts";
 import { examine, reportBlocks } from "../../src/doctor/doctor.ts";
 import { checkGuards } from "../../src/doctor/guards.ts";
-import { checkModels, checkPresets, checkSettings, checkTools } from "../../src/doctor/presets.ts";
+import { checkLaunches, checkModels, checkPresets, checkSettings } from "../../src/doctor/presets.ts";
 import { checkGit, checkSearch, checkTmux, checkVersions } from "../../src/doctor/programs.ts";
 import { agent, preset, text } from "../fixture.ts";
 
@@ -141,23 +141,12 @@ test("settings are checked, with what they say about presets", () => {
 	]);
 });
 
-test("a preset whose model is not there is found, also when the settings gave it that model", () => {
-	const pinned = preset({ name: "pinned", model: "gone/model" });
+test("models: what is there, and which presets name none", () => {
 	const parent = { model: { provider: "fake", id: "one" } };
-	const all = report([preset({ model: "one" }), pinned, preset({ name: "off", model: "gone/model", enabled: false })]);
+	const all = report([preset({ model: "one" }), preset({ name: "pinned", model: "gone/model" })]);
 	expect(checkModels(all, facts, parent)).toEqual([
 		{ level: "ok", text: "1 model available; this session uses fake/one" },
-		{
-			level: "problem",
-			text: expect.stringMatching(/^pinned: No available model matches "gone\/model"/),
-			fix: "Change `model` in /project/.pi/subagents/scout.md.",
-		},
 	]);
-	const overridden = report([builtin], { agentOverrides: { Explore: { model: "haiku" } } });
-	expect(checkModels(overridden, facts, parent)[1]).toMatchObject({
-		level: "problem",
-		text: expect.stringContaining("haiku"),
-	});
 	expect(checkModels(report([preset()]), facts, parent)[1]).toMatchObject({
 		level: "hint",
 		text: expect.stringContaining("names no model"),
@@ -166,20 +155,23 @@ test("a preset whose model is not there is found, also when the settings gave it
 	expect(checkModels(report([builtin]), { ...facts, models: [] }, {})).toMatchObject([{ level: "problem" }]);
 });
 
-test("tools that a preset names and nobody has are found", () => {
-	const findings = checkTools(
-		report([preset({ tools: ["raed"] }), builtin, preset({ name: "x", tools: ["ls"] })]),
-		facts,
-	);
-	expect(findings).toEqual([
-		{ level: "ok", text: "agents can use read, bash, ls" },
+test("a preset that no launch accepts is found, with the launch's own words; one that is off is not tried", async () => {
+	const all = report([builtin, preset(), preset({ name: "off", enabled: false })]);
+	const tried: string[] = [];
+	const tryLaunch = async (name: string) => {
+		tried.push(name);
+		if (name === "scout") throw new AgentError("bad_request", "There is no launcher `offline`.");
+	};
+	expect(await checkLaunches(all, tryLaunch)).toEqual([
 		{
 			level: "problem",
-			text: expect.stringMatching(
-				/^Preset "scout" names the tool "raed", which does not exist here\. Did you mean "read"\?/,
-			),
-			fix: "Change `tools` in /project/.pi/subagents/scout.md.",
+			text: "scout cannot be launched: There is no launcher `offline`.",
+			fix: "Change /project/.pi/subagents/scout.md or your settings.",
 		},
+	]);
+	expect(tried).toEqual(["Explore", "scout"]);
+	expect(await checkLaunches(report([builtin]), tryLaunch)).toEqual([
+		{ level: "ok", text: "every preset can be launched" },
 	]);
 });
 
