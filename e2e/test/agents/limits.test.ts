@@ -1,4 +1,6 @@
 /** Limits that a preset sets, obeyed in real pi, each end saying which one it was. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import {
 	callTool,
 	createGate,
@@ -6,10 +8,12 @@ import {
 	hang,
 	isFullRun,
 	runJson,
+	runPrint,
 	say,
 	slowdown,
 	startTui,
 	systemPromptSays,
+	until,
 	when,
 } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
@@ -204,4 +208,38 @@ test("maxConcurrent in the settings: the second waits, and both are done in the 
 	const { events } = await runJson({ env: it.env }, "Please delegate.");
 	expect(JSON.stringify(events.at(-2))).toContain("done one and done two");
 	expect(most).toBe(1);
+});
+
+describe.each(await gatePis())("pi $version", (pi) => {
+	test("budget.session: a run that continues when pi is closed uses no more than was left", async () => {
+		const waits = callTool("bash", { command: "until test -e gone; do sleep 0.05; done" });
+		let turns = 0;
+		await using it = await scene(
+			[
+				parentSays(callTool("background_agent", { preset: "limited", task: "Go on for ever." }), say("Bye.")),
+				when(systemPromptSays("You are limited."), ({ tools }) => {
+					turns++;
+					if (tools.length === 0 || turns >= 40) return say("This is all I have.");
+					return turns === 1 ? waits : callTool("bash", { command: "echo turn" });
+				}),
+			],
+			{
+				agentFiles: {
+					"subagents/limited.md": preset("").replace("tools: read", "tools: bash"),
+					"subagents.json": JSON.stringify({ drainSeconds: 0, budget: { session: { tokens: 2_000 } } }),
+				},
+			},
+		);
+		await runPrint({ env: it.env, pi }, "Please delegate.");
+		await writeFile(join(it.env.cwd, "gone"), "");
+		const runs = join(it.env.cwd, ".pi/subagents/runs");
+		const result = await until("the run has its result", async () => {
+			const [run = ""] = (await readdir(runs)).filter((name) => !name.startsWith("."));
+			const text = await readFile(join(runs, run, "result.json"), "utf8").catch(() => undefined);
+			return text === undefined ? undefined : JSON.parse(text);
+		});
+		expect(result.outcome).toMatchObject({ status: "completed", wrappedUp: true, by: "budget" });
+		const { input, output, cacheRead, cacheWrite } = result.usage;
+		expect(input + output + cacheRead + cacheWrite).toBeLessThan(2_700); // with a turn for its answer
+	});
 });

@@ -3,7 +3,7 @@
  * those who work on it are asked for their answers, and then stopped. Private to the run life cycle.
  */
 import type { Usage } from "@pi-subagents/progress";
-import { nearBudget, type Overrun, overrun } from "../model/budget.ts";
+import { nearBudget, type Overrun, overrun, shareOf } from "../model/budget.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { Limits } from "../model/schema/spec.ts";
 import type { Store } from "../model/store.ts";
@@ -79,6 +79,15 @@ export class BudgetTracker {
 	/** The same for what all agents of the session may use together. */
 	checkSession(live: LiveAgent): Promise<boolean> {
 		return this.#check(live, () => this.#session(live));
+	}
+
+	/** Says to a run that may continue without us what it may use of the session's budget then. */
+	limitAlone({ id, run }: LiveAgent): void {
+		const { lifecycle, store, session } = this.#options;
+		if (!session?.budget.isKnown) return; // what an earlier process said still counts
+		const limits = session.budget.asLimits(undefined) ?? {};
+		const among = lifecycle.liveAgents().filter(({ spec, run }) => spec.outlives && run).length;
+		run?.limitAlone?.(shareOf(this.usageOf(id), { spent: store.spent().usage, limits, among }));
 	}
 
 	async #check(live: LiveAgent, payerNow: () => Payer | undefined): Promise<boolean> {

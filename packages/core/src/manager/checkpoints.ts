@@ -46,6 +46,11 @@ export class Checkpoints {
 		this.#options.budgets.spend(id, usage);
 	}
 
+	/** Before it may be on its own: this process can be killed at any time. */
+	limitAlone(live: LiveAgent): void {
+		if (live.spec.outlives) this.#options.budgets.limitAlone(live);
+	}
+
 	/**
 	 * Pauses the provider if the event asks for a pause. `happenedAt` is the event's time of day, `ageMs` how long ago
 	 * that was.
@@ -70,6 +75,7 @@ export class Checkpoints {
 			}
 			if (!(await budgets.checkSession(live))) return "end";
 			if (live.closing) live.closing = "passed";
+			this.limitAlone(live);
 			return "go";
 		} finally {
 			live.isPaused = false;

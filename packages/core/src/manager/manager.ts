@@ -356,6 +356,7 @@ export class Manager {
 	/** What all agents of the session may use together. Takes effect between two turns, and at the next launch. */
 	setSessionBudget(limits: SessionLimits): void {
 		this.#sessionBudget.setLimits(limits);
+		this.#lifecycle.limitAlone();
 	}
 
 	/** What was used of the session's budget: `$4.10 of $5.00`. Empty without one. */

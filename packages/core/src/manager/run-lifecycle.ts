@@ -177,11 +177,18 @@ export class RunLifecycle {
 		for (const live of targets) this.#stopOne(live, live.id === id ? stop : below);
 	}
 
+	/** The session's budget is another one: runs that may continue without us are told. */
+	limitAlone(): void {
+		for (const live of this.liveAgents()) this.#checkpoints.limitAlone(live);
+	}
+
 	/** Stops all agents except those that outlive us, which are detached unsettled. */
 	close(stop: Stop): void {
 		for (const live of this.liveAgents().filter(({ run }) => !run)) this.#stopOne(live, stop);
 		// Before the others end: a question for one of them would be answered with `nobody`.
-		for (const live of this.liveAgents()) if (live.spec.outlives && live.run?.detach) this.#detach(live, live.run);
+		const outliving = this.liveAgents().filter(({ spec, run }) => spec.outlives && run?.detach);
+		for (const live of outliving) this.#checkpoints.limitAlone(live);
+		for (const live of outliving) if (live.run) this.#detach(live, live.run);
 		for (const live of this.liveAgents()) this.#stopOne(live, stop);
 		for (const run of this.#stopping) run.hurry?.();
 	}
@@ -272,6 +279,7 @@ export class RunLifecycle {
 		if (live.stop) this.#cleanUp(live, live.run, live.stop); // a listener stopped it on its first event
 		for (const say of live.early.splice(0)) say(live.run);
 		live.run.onReach?.((isReached) => live.watchdog.setSeen(isReached));
+		this.#checkpoints.limitAlone(live);
 		live.watchdog.watch();
 		const isOver = (outcome: Outcome) => {
 			if (!this.#liveAgents.has(live)) return;

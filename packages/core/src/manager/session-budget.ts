@@ -19,6 +19,8 @@ const NO_LIMITS: SessionLimits = { cost: 0, tokens: 0, agents: 0 };
 
 export class SessionBudget {
 	readonly #options: SessionBudgetOptions;
+	/** Whether the settings were read: runs may be rejoined before that. */
+	#isKnown = false;
 	#limits = NO_LIMITS;
 	/** The limits with what the user granted since. */
 	#granted = NO_LIMITS;
@@ -31,11 +33,16 @@ export class SessionBudget {
 
 	/** Settings that stay the same leave what was granted. */
 	setLimits(limits: SessionLimits): void {
+		this.#isKnown = true;
 		const { cost, tokens, agents } = this.#limits;
 		if (limits.cost === cost && limits.tokens === tokens && limits.agents === agents) return;
 		this.#limits = limits;
 		this.#granted = limits;
 		this.#noticed.clear();
+	}
+
+	get isKnown(): boolean {
+		return this.#isKnown;
 	}
 
 	/** As the limits of a run, which money and tokens are checked like. Undefined without such a limit. */

@@ -79,6 +79,24 @@ export function sessionParts({ usage, agents }: Spent, limits: SessionLimits) {
 		.map((part) => ({ ...part, isOver: part.used >= part.limit, isNear: part.used >= part.limit * NOTICE_SHARE }));
 }
 
+/**
+ * What one of several runs may use in all without the process that counts for the session: what it has used, and its
+ * share of what is left. All of them together then use no more than that.
+ */
+export function shareOf(
+	used: Usage,
+	{ spent, limits, among }: { spent: Usage; limits: Limits; among: number },
+): Limits {
+	const { budgetTokens, budgetCost } = limits;
+	const share = (limit: number, total: number) => Math.max(0, limit - total) / Math.max(1, among);
+	return {
+		...(budgetTokens !== undefined && {
+			budgetTokens: billedTokens(used) + Math.floor(share(budgetTokens, billedTokens(spent))),
+		}),
+		...(budgetCost !== undefined && { budgetCost: used.cost + share(budgetCost, spent.cost) }),
+	};
+}
+
 /** The limits if the same amount of everything that is used up is granted again. */
 export function extendSession(limits: SessionLimits, spent: Spent, granted: SessionLimits): SessionLimits {
 	const extended = { ...granted };

@@ -84,6 +84,11 @@ export interface Run {
 	 * rejoined.
 	 */
 	granted?: Limits | undefined;
+	/**
+	 * What it may use in all if it continues without this process: the last one said counts. Absent if it never does, or
+	 * limits nothing itself.
+	 */
+	limitAlone?(limits: Pick<Limits, "budgetTokens" | "budgetCost">): void;
 	/** What is known of its checkout while it runs: a stop reports this before cleanup. */
 	readonly worktree?: WorktreeReport | undefined;
 	/** The measured duration, if the runner measured it. Known once settled. */

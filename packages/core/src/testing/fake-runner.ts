@@ -4,6 +4,7 @@ import { defined } from "../base/values.ts";
 import type { LivePiece, PieceListener } from "../model/live-piece.ts";
 import { abortedOutcome } from "../model/outcome.ts";
 import type { Checkpoint, ChildSession, Emit, Run, RunIdentity, Runner, RunSpec, Stop } from "../model/runner.ts";
+import type { Limits } from "../model/schema/spec.ts";
 
 export interface FakeRunner extends Required<Omit<Runner, "keepsTime" | "takesNoSlot">> {
 	/** Every run started or rejoined so far, oldest first. */
@@ -26,6 +27,8 @@ export interface FakeRun
 	readonly stops: readonly Stop[];
 	/** The reasons of all wrap-up requests; undefined for one without. */
 	readonly wrapUps: readonly (string | undefined)[];
+	/** What it was told that it may use in all without this process, in order. */
+	readonly alone: readonly Limits[];
 	/** The checkpoint given to the runner; the test calls it, as nothing here takes turns. */
 	readonly checkpoint?: Checkpoint;
 	emit(event: ChildEvent, at?: number): void;
@@ -86,6 +89,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 	const steers: string[] = [];
 	const stops: Stop[] = [];
 	const wrapUps: (string | undefined)[] = [];
+	const alone: Limits[] = [];
 	let isOver = false;
 	let isDetached = false;
 	let said: string | undefined;
@@ -108,6 +112,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		steers,
 		stops,
 		wrapUps,
+		alone,
 		settle,
 		emit: say,
 		write(piece) {
@@ -129,6 +134,7 @@ function fakeRun({ spec, emit, checkpoint, isAttached }: FakeRunOptions): FakeRu
 		hurry: () => undefined, // it has settled
 		steer: (message) => void steers.push(message),
 		wrapUp: (reason) => void wrapUps.push(reason),
+		limitAlone: (limits) => void alone.push(limits),
 		startOver: async () => false,
 		async detach() {
 			isDetached = true;

@@ -1,5 +1,7 @@
 /** What all agents of a session may use together. */
 import { describe, expect, test } from "vitest";
+import { type FakeRun, fakeRunner } from "../../src/testing/index.ts";
+import { spec } from "../fixtures/events.ts";
 import { codeOf, setUp } from "../fixtures/manager.ts";
 
 const usage = (cost: number, cacheRead = 0) => ({
@@ -133,5 +135,41 @@ describe("the number of agents", () => {
 		expect(manager.sessionBudget()).toEqual(["1 of 2 agents"]);
 		manager.setSessionBudget({ ...none, agents: 3 });
 		expect(manager.sessionBudget()).toEqual(["1 of 3 agents"]);
+	});
+});
+
+describe("agents that continue without this process", () => {
+	const lasting = { runner: "process", outlives: true, runsDir: "/project/runs" } as const;
+	const lastSaid = (runs: readonly FakeRun[]) => runs.map(({ alone }) => alone.at(-1));
+
+	test("are told what they may use alone: when they start, at each checkpoint, and when the session ends", async () => {
+		const [session, process] = [fakeRunner(), fakeRunner()];
+		const { manager } = world({ tokens: 1_000, cost: 3 }, { runners: { session, process } });
+		manager.spawn({ ...spec, ...lasting });
+		expect(lastSaid(process.runs)).toEqual([{ budgetTokens: 1_000, budgetCost: 3 }]);
+		process.runs[0]?.emit(usage(1, 200));
+		expect(await process.runs[0]?.checkpoint?.()).toBe("go");
+		expect(lastSaid(process.runs)).toEqual([{ budgetTokens: 1_000, budgetCost: 3 }]);
+		manager.spawn({ ...spec, ...lasting });
+		manager.spawn(spec);
+		session.runs[0]?.emit(usage(1, 300));
+		void manager.shutdown();
+		expect(lastSaid(process.runs), "500 tokens and a dollar are left, half for each").toEqual([
+			{ budgetTokens: 450, budgetCost: 1.5 },
+			{ budgetTokens: 250, budgetCost: 0.5 },
+		]);
+	});
+
+	test("may use nothing more if nothing is left, and are told nothing without a budget of the session", () => {
+		const process = fakeRunner();
+		const { manager } = world({ tokens: 100 }, { runners: { session: fakeRunner(), process } });
+		manager.spawn({ ...spec, ...lasting });
+		process.runs[0]?.emit(usage(0, 130));
+		void manager.shutdown();
+		expect(lastSaid(process.runs)).toEqual([{ budgetTokens: 130 }]);
+		const free = fakeRunner();
+		const other = world({}, { runners: { session: fakeRunner(), process: free } });
+		other.manager.spawn({ ...spec, ...lasting });
+		expect(free.runs[0]?.alone).toEqual([{}]);
 	});
 });

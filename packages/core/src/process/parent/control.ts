@@ -55,6 +55,8 @@ export interface Said {
 	replied: ReadonlySet<string>;
 	/** What the user granted beyond the spec's limits. */
 	granted?: Limits;
+	/** What it may use without a watcher. */
+	alone?: Limits;
 }
 
 export async function readSaid(path: string): Promise<Said> {
@@ -62,7 +64,12 @@ export async function readSaid(path: string): Promise<Said> {
 	const lines = (said?.toString("utf8") ?? "").split("\n").map(parseControl);
 	const replied = new Set(lines.flatMap((line) => (line && "id" in line && line.type !== "watch" ? line.id : [])));
 	const granted = lines.findLast((line) => line?.type === "pass" && line.limits !== undefined);
-	return { replied, ...(granted?.type === "pass" && granted.limits ? { granted: granted.limits } : {}) };
+	const alone = lines.findLast((line) => line?.type === "alone");
+	return {
+		replied,
+		...(granted?.type === "pass" && granted.limits ? { granted: granted.limits } : {}),
+		...(alone?.type === "alone" ? { alone: alone.limits } : {}),
+	};
 }
 
 /** Earlier watchers and the command line write there, too. After a power failure there is no wrapper to obey. */

@@ -91,6 +91,10 @@ export class DetachedRun implements Run {
 	#stop: Stop | undefined;
 	#cancelForce = (): void => undefined;
 	#isLive = false;
+	#hasControl = false;
+	/** What it may use without this process, and what it was last told of that. */
+	#alone: Limits | undefined;
+	#saidAlone = "{}";
 	/** How many notices of its log have been shown. */
 	#notices = 0;
 	#isOver = false;
@@ -150,6 +154,11 @@ export class DetachedRun implements Run {
 		this.#send({ type: "wrap_up", ...defined({ reason, by }) }, "The request to finish for");
 	}
 
+	limitAlone({ budgetTokens, budgetCost }: Limits): void {
+		this.#alone = defined({ budgetTokens, budgetCost });
+		if (this.#hasControl && !this.#isOver) this.#sayAlone();
+	}
+
 	watch(listener: PieceListener): () => void {
 		return this.#isOver ? () => undefined : this.#live.watch(listener);
 	}
@@ -173,6 +182,18 @@ export class DetachedRun implements Run {
 		await this.#begun;
 	}
 
+	/** Written before this returns: this process may be about to end. */
+	#sayAlone(): void {
+		const limits = this.#alone;
+		const text = JSON.stringify(limits);
+		if (this.#stop || !limits || text === this.#saidAlone) return;
+		this.#saidAlone = text;
+		const { identity, report } = this.#context;
+		this.#control
+			.sendNow({ type: "alone", limits })
+			.catch((error) => report(`The limits of agent ${identity.agentId} could not be written: ${messageOf(error)}`));
+	}
+
 	async #begin(): Promise<void> {
 		try {
 			this.#dir = await this.#source.openDir();
@@ -180,6 +201,9 @@ export class DetachedRun implements Run {
 			const control = await this.#openControl(this.#dir);
 			this.#controlOpened.resolve(control);
 			this.#dirOpened.resolve(this.#dir);
+			await this.#controlOpened.promise;
+			this.#hasControl = true;
+			this.#sayAlone(); // also if we were detached meanwhile: the wrapper reads it before it starts the child
 			this.#started = this.#source.start
 				? await this.#source.start(this.#dir, this.#stopping.signal)
 				: await this.#source.rejoin?.(this.#dir);
@@ -203,7 +227,11 @@ export class DetachedRun implements Run {
 		const place = { agentDir: this.#context.agentDir, runDir: dir };
 		const path = this.#processes ? controlPath(place) : join(dir, RUN_FILES.control);
 		if (this.#source.start) await new RunProcesses(place).begin();
-		else this.granted = (await this.#readSaid(path))?.granted;
+		else {
+			const said = await this.#readSaid(path);
+			this.granted = said?.granted;
+			this.#saidAlone = JSON.stringify(said?.alone ?? {});
+		}
 		return path;
 	}
 

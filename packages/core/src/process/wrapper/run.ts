@@ -7,7 +7,7 @@ import { codeOf } from "../../base/error-code.ts";
 import { parseJson } from "../../base/json.ts";
 import { Driver, failed, type Judge } from "../../conversation/driver.ts";
 import { hideFile } from "../../files/plain-file.ts";
-import { followLines } from "../../files/tail.ts";
+import { followLines, type LineFollower } from "../../files/tail.ts";
 import type { Dialog, DialogAnswer } from "../../model/dialog.ts";
 import { mayAsk } from "../../model/own-tools.ts";
 import { unanswered } from "../../model/question.ts";
@@ -32,7 +32,7 @@ import { Completion } from "./completion.ts";
 import { Dialogue } from "./dialogue.ts";
 import { LiveFile } from "./live-file.ts";
 import { OpenDialogs } from "./open-dialogs.ts";
-import { PendingRequests } from "./pending-requests.ts";
+import { type PassLine, PendingRequests } from "./pending-requests.ts";
 import { resultOf } from "./result.ts";
 import { TurnControl } from "./turns.ts";
 
@@ -61,6 +61,7 @@ export class WrappedRun {
 	/** No request to the provider before this. */
 	#restUntil = 0;
 	#pi: PiProcess | undefined;
+	#control: LineFollower | undefined;
 	/** The first one counts; later output of pi does not matter. */
 	#outcome: Outcome | undefined;
 	#contextPercent: number | undefined;
@@ -117,7 +118,7 @@ export class WrappedRun {
 			driver: this.#driver,
 			limits: meta.spec.limits,
 			onGranted: (limits) => void this.#log.say({ type: "granted", limits }),
-			checkpoint: () => this.#pending.checkpoint(),
+			checkpoint: () => this.#checkpoint(),
 			rest: () => this.#rest(),
 			usage: () => this.#record.current.usage,
 			elapsedMs: () => this.#watchdog.elapsedMs ?? 0,
@@ -143,6 +144,7 @@ export class WrappedRun {
 			clock,
 			report: (message) => this.#log.notice(message),
 		});
+		this.#control = control;
 		let exit: PiExit = {};
 		try {
 			await control.flush(); // what arrived before there was a child
@@ -170,6 +172,13 @@ export class WrappedRun {
 			durationMs: this.#watchdog.elapsedMs ?? 0,
 			lost: this.#log.lost,
 		});
+	}
+
+	/** A watcher that left may have said last what is allowed without one. */
+	async #checkpoint(): Promise<PassLine | undefined> {
+		const pass = await this.#pending.checkpoint();
+		if (!pass) await this.#control?.flush();
+		return pass;
 	}
 
 	/** pi's files have the user's default permissions. This one is for the user alone. */
@@ -223,6 +232,9 @@ export class WrappedRun {
 				break;
 			case "abort":
 				this.abort(line.stop);
+				break;
+			case "alone":
+				this.#turns.limitAlone(line.limits);
 				break;
 			case "watch":
 				this.#liveFile.watch(line.id);

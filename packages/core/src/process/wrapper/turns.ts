@@ -34,6 +34,7 @@ export class TurnControl {
 	/** Messages that the child has not been given yet. */
 	readonly #steers: string[] = [];
 	#limits: Limits;
+	#alone: Limits = {};
 	#isRetry = false;
 	/** When the last turn began, and what had been used then. */
 	#turnBegan = { elapsedMs: 0, usage: NO_USAGE };
@@ -41,6 +42,11 @@ export class TurnControl {
 	constructor(options: TurnControlOptions) {
 		this.#options = options;
 		this.#limits = options.limits;
+	}
+
+	/** What it may use in all once no one watches. Nothing: only the limits of its spec count. */
+	limitAlone({ budgetTokens, budgetCost }: Limits): void {
+		this.#alone = defined({ budgetTokens, budgetCost });
 	}
 
 	steer(message: string): void {
@@ -100,8 +106,9 @@ export class TurnControl {
 	/** No one is left to grant more. A run that leapt beyond its budget still has a turn for its answer. */
 	#passAlone(): Pass {
 		const usage = this.#options.usage();
-		const over = overrun(usage, this.#limits);
-		const near = nearBudget(usage, usageSince(this.#turnBegan.usage, usage), this.#limits);
+		const limits = smallerBudget(this.#limits, this.#alone);
+		const over = overrun(usage, limits);
+		const near = nearBudget(usage, usageSince(this.#turnBegan.usage, usage), limits);
 		if (over && (!near || this.#options.driver.isWrappingUp))
 			return { stop: { by: "budget", reason: `it used ${over.used}` } };
 		this.#hurryNear(near);
@@ -127,4 +134,16 @@ export class TurnControl {
 		if (text !== undefined) await this.#options.steer(text);
 		return wrapUp === undefined ? "go" : "wrap_up";
 	}
+}
+
+function smallerBudget(limits: Limits, { budgetTokens, budgetCost }: Limits): Limits {
+	const smaller = (one: number | undefined, other: number | undefined) =>
+		one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+	return {
+		...limits,
+		...defined({
+			budgetTokens: smaller(limits.budgetTokens, budgetTokens),
+			budgetCost: smaller(limits.budgetCost, budgetCost),
+		}),
+	};
 }

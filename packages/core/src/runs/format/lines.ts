@@ -117,6 +117,8 @@ export const controlSchema = schema(() =>
 		event("answer", () => ({ id: text, answer: answerSchema() }))(),
 		/** The user's answer to a dialog; without one it was dismissed. `shown`: which words it answers (`digestOfDialog`). */
 		event("dialog", () => ({ id: text, shown: maybeText, answer: Type.Optional(dialogAnswerSchema()) }))(),
+		/** What the run may use in all once no one watches it: its share of what the session may still use. */
+		event("alone", () => ({ limits: limitsSchema() }))(),
 		/** `limits`: more was granted than the spec's. `error`: the checkpoint itself failed, and nothing may pass. */
 		event("pass", () => ({
 			id: text,

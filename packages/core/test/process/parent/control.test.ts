@@ -112,12 +112,20 @@ describe("what a run asks", () => {
 	});
 });
 
+interface AdoptOptions {
+	limits: Limits;
+	/** Undefined: the settings are not read. */
+	sessionTokens?: number | undefined;
+	clock?: Clock;
+}
+
 /** Rejoins the run in this directory as a manager does. */
-function adopt(dir: RunDir, { limits, clock = handClock(1_000) }: { limits: Limits; clock?: Clock }) {
+function adopt(dir: RunDir, { limits, sessionTokens, clock = handClock(1_000) }: AdoptOptions) {
 	const { agentId: id, run, ...spec } = { ...runSpec, limits, outlives: true };
 	const process = processRunner({ agentDir: dir.place.agentDir, isProjectTrusted: () => false, clock });
 	const manager = new Manager({ runners: { process }, clock, newId: () => "b2" });
 	manager.adopt({ id, run, spec, artifacts: dir.path, depth: 1, isBackground: true, queuedAt: 1 });
+	if (sessionTokens !== undefined) manager.setSessionBudget({ tokens: sessionTokens, cost: 0, agents: 0 }); // read later
 	onTestFinished(() => manager.shutdown());
 	return { manager };
 }
@@ -193,6 +201,36 @@ describe("a budget that was extended", () => {
 		const { manager } = adopt(dir, { limits: { budgetTokens: 20 } });
 		expect(await manager.wait("a1")).toMatchObject({ status: "aborted", by: "budget" });
 		await dir.result({ status: "aborted", by: "budget" });
+	});
+});
+
+describe("what it may use of the session's budget without us", () => {
+	const tokens = (budgetTokens: number): ControlLine => ({ type: "alone", limits: { budgetTokens } });
+	const rejoined = async (sessionTokens: number | undefined, earlier: readonly ControlLine[]) => {
+		const dir = await runDir();
+		await dir.wrappedBy((await liveProcess()).identity);
+		await writeFile(dir.file("control"), earlier.map((line) => `${JSON.stringify(line)}\n`).join(""));
+		const { manager } = adopt(dir, { limits: {}, sessionTokens });
+		await dir.log(usage);
+		await expect.poll(() => manager.store.record("a1")?.usage.input).toBeGreaterThan(0);
+		return { dir, manager };
+	};
+
+	test("is told to the wrapper when we rejoin the run, and before we leave it", async () => {
+		const { dir, manager } = await rejoined(900, []);
+		expect(await dir.control()).toEqual([tokens(900)]);
+		await manager.shutdown();
+		expect(await dir.control(), "nothing has changed").toEqual([tokens(900)]);
+	});
+
+	test.each<[string, number | undefined, readonly ControlLine[]]>([
+		["stays what it was as long as we do not know the settings", undefined, []],
+		["is not said again if it is the same", 900, []],
+		["is replaced if the user set another budget", 1_800, [tokens(1_800)]],
+		["is taken back if the user set none", 0, [{ type: "alone", limits: {} }]],
+	])("%s", async (_what, sessionTokens, later) => {
+		const { dir } = await rejoined(sessionTokens, [tokens(300), tokens(900)]);
+		expect(await dir.control()).toEqual([tokens(300), tokens(900), ...later]);
 	});
 });
 

@@ -53,6 +53,27 @@ test.each<[string, string, Limits]>([
 	expect(await world.heard()).toEqual(["Look around and report.", expect.stringContaining(reason)]);
 });
 
+test.each<[string, Limits, string]>([
+	["without a budget of its own", {}, "it used 45 of 40 tokens"],
+	["with a larger one", { budgetTokens: 1_000 }, "it used 45 of 40 tokens"],
+	["with a smaller one", { budgetTokens: 25 }, "it used 30 of 25 tokens"],
+])("what it may use alone limits a child that nobody watches, %s", async (_which, limits, reason) => {
+	await using world = await fakeWorld("loops", { spec: { limits } });
+	await world.tell({ type: "alone", limits: { budgetTokens: 1_000 } }, { type: "alone", limits: { budgetTokens: 40 } });
+	const { result } = await world.run();
+	expect(result?.outcome).toEqual({ status: "aborted", by: "budget", reason });
+});
+
+test("what it may use alone does not limit a child that somebody watches", async () => {
+	await using world = await fakeWorld("works");
+	await world.watch();
+	await world.tell({ type: "alone", limits: { budgetTokens: 1 } });
+	const { ended } = world.start();
+	const { id } = await world.saw("checkpoint");
+	await world.tell({ type: "pass", id, word: "go" });
+	expect((await ended).result?.outcome).toEqual({ status: "completed", text: "Worked." });
+});
+
 test("who watches decides about the budget", async () => {
 	await using world = await fakeWorld("works", { spec: { limits: { budgetTokens: 1 } } });
 	await world.watch();

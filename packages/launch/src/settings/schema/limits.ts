@@ -94,7 +94,8 @@ export const limitSettings = {
 				},
 				{
 					title: "Budget of a session",
-					description: "What the agents of one session may use together, over all its runs.",
+					description:
+						"What the agents of one session may use together, over all its runs. Those that continue when pi is closed share what is left.",
 				},
 			),
 		},
