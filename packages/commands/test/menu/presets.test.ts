@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileIn } from "../../src/menu/presets/preset-by-agent.ts";
+import { nameFault } from "../../src/menu/presets/preset-file.ts";
 import { type Step, type World, world } from "./fixture.ts";
 
 const presets = { choose: "presets" } as const;
@@ -365,4 +366,9 @@ test("a copy is deleted after a yes, and what it replaced is used again", async 
 	const gone = await it.runMenu(presets, { choose: "mine" }, { choose: "Delete my copy" }, { say: "yes" });
 	expect(gone.at(-2)).toMatch(/^Agents › Presets\n/); // its own level is gone with it
 	expect(gone.filter((each) => each.startsWith("error"))).toEqual([]);
+});
+
+test("a name that cannot be used is refused without the line of a file, since there is none yet", async () => {
+	expect(await nameFault("my scout", [])).toMatch(/^the name "my scout" is not allowed: /);
+	expect(await nameFault("my-scout", [])).toBeUndefined();
 });

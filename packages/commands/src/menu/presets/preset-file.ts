@@ -84,7 +84,7 @@ export async function takenNames({ launcher, ctx }: Pick<Menu, "launcher" | "ctx
 export async function nameFault(name: string, taken: readonly string[]): Promise<string | undefined> {
 	const text = `---\nname: ${JSON.stringify(name)}\ndescription: x\n---\n`;
 	const { preset, problems } = (await loadPresets()).parsePreset(text, { path: "new.md", source: NEW_SOURCE });
-	if (!preset) return problems.map(problemText)[0] ?? "the name cannot be used";
+	if (!preset) return sanitize(problems[0]?.message ?? "the name cannot be used"); // there is no file whose line to name
 	if (isDevice(name)) return `"${name}" is not a valid file name on every system: choose another`;
 	const key = nameKey(name);
 	return taken.some((each) => nameKey(each) === key)
