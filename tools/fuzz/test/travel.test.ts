@@ -76,7 +76,7 @@ describe("a field of a run", () => {
 				),
 			);
 		}
-		expect(wrong).toEqual([]);
+		expect(wrong, wrong.join("\n")).toEqual([]);
 	});
 });
 
