@@ -19,7 +19,7 @@ const DECLARED = /^(?:export )?(?:default )?(?:declare )?(?:abstract )?(interfac
 const options = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
 const [given] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
-const root = given ?? here;
+const root = given === undefined ? here : resolve(given);
 const packages = readdirSync(join(root, "packages")).sort();
 const sources = new Map(packages.map((name) => [name, typescriptIn(join(root, "packages", name, "src"))]));
 
