@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Options } from "tsup";
 
 /** What is bundled comes from the sources of the other packages, so their builds need not come first. */
-const SOURCES = ["@pi-subagents/source", "module"];
+export const SOURCES = ["@pi-subagents/source", "module"];
 
 export function library(entry: Options["entry"] = ["src/index.ts"]): Options {
 	return {
@@ -37,21 +37,21 @@ export function programs(entry: Record<string, string>): Options {
 	};
 }
 
-/** Core's programs, for a package that brings them along. */
-export const coreProgramsBeside = {
-	wrapper: "../core/src/process/wrapper/main.ts",
-	child: "../core/src/process/child/entry.ts",
+/** The programs that runs need, for a package that brings them along. */
+export const programsBeside = {
+	wrapper: "../runners/src/process/wrapper/main.ts",
+	child: "../runners/src/process/child/entry.ts",
 	"output-worker": "../core/src/output/worker.ts",
 	"file-worker": "../core/src/files/file-worker.ts",
 };
 
 /** The same for what only pi's loader can load. */
-export const coreTypescriptBeside = {
-	"child-guards": "../core/src/process/child/guards-entry.ts",
-	"child-mcp": "../core/src/process/child/mcp-entry.ts",
-	"child-no-user": "../core/src/process/child/no-user-entry.ts",
-	"extension-importer": "../core/src/extensions/importer-entry.ts",
-	"guard-scout": "../core/src/extensions/scout-entry.ts",
+export const typescriptBeside = {
+	"child-guards": "../runners/src/process/child/guards-entry.ts",
+	"child-mcp": "../runners/src/process/child/mcp-entry.ts",
+	"child-no-user": "../runners/src/process/child/no-user-entry.ts",
+	"extension-importer": "../runners/src/extensions/importer-entry.ts",
+	"guard-scout": "../runners/src/extensions/scout-entry.ts",
 };
 
 /**

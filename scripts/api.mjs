@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `node scripts/api.mjs [--write]`: the public interface of every entry of every public package, one file each in
+ * `node scripts/api.mjs [--write]`: the interface of every public entry of every public package, one file each in
  * `docs/api`, so that a change shows in a diff. It reads the built declarations, where a statement begins at the margin.
  * Without `--write` it fails when a file differs from the declarations.
  */
@@ -40,10 +40,15 @@ function reportsOf(name) {
 	const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
 	if (manifest.private) return [];
 	return Object.entries(manifest.exports).flatMap(([entry, conditions]) => {
-		if (!conditions.types) return [];
+		if (!conditions.types || isInternal(entry)) return [];
 		const file = `${[name, ...entry.split("/").slice(1)].join("-")}.api.md`;
 		return [[file, reportOf(join(manifest.name, entry), join(dir, conditions.types))]];
 	});
+}
+
+/** For our own packages: it changes with them, without notice. */
+function isInternal(entry) {
+	return entry.split("/").includes("internal");
 }
 
 function reportOf(title, file) {

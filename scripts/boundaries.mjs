@@ -17,35 +17,54 @@ const RULES = {
 	presets: { ours: ["progress"], others: ["yaml"], withoutPi: ["index.ts"] },
 	core: {
 		ours: ["progress"],
-		others: [...PI, "typebox"],
-		pure: ["index.ts", "outcome-text/index.ts"],
-		withoutPi: [
-			"detached/index.ts",
-			"files/index.ts",
-			"commands/index.ts",
-			"memory/index.ts",
-			"output/index.ts",
-			"runs/index.ts",
-			"worktree/index.ts",
-		],
+		others: ["typebox"],
+		pure: ["index.ts", "outcome-text/index.ts", "internal/base.ts"],
 	},
-	launch: { ours: ["core", "presets", "progress", "schedule"], others: ["nanoid", "typebox"], withoutPi: ["index.ts"] },
-	delivery: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts"] },
-	workflow: { ours: ["core", "launch", "progress"], others: [], withoutPi: ["index.ts", "session/index.ts"] },
-	report: { ours: ["core", "progress"], others: ["preact"], withoutPi: ["index.ts", "dashboard/index.ts"] },
+	runs: { ours: ["core", "progress"], others: ["typebox"], withoutPi: ["index.ts", "internal/index.ts"] },
+	worktree: { ours: ["core", "progress", "runs"], others: ["typebox"], withoutPi: ["index.ts"] },
+	runners: {
+		ours: ["core", "progress", "runs", "worktree"],
+		others: [...PI, "typebox"],
+		withoutPi: ["detached/index.ts"],
+	},
+	launch: {
+		ours: ["core", "presets", "progress", "runs", "schedule", "worktree"],
+		others: ["nanoid", "typebox"],
+		withoutPi: ["index.ts"],
+	},
+	delivery: { ours: ["core", "progress", "runners", "runs"], others: ["typebox"], withoutPi: ["index.ts"] },
+	workflow: { ours: ["core", "launch", "progress", "runs"], others: [], withoutPi: ["index.ts", "session/index.ts"] },
+	report: {
+		ours: ["core", "progress", "runs", "worktree"],
+		others: ["preact"],
+		withoutPi: ["index.ts", "dashboard/index.ts"],
+	},
 	widget: { ours: ["core", "progress"], others: ["@earendil-works/pi-tui"], typesOnly: ["core"] },
-	tools: { ours: ["core", "delivery", "launch", "presets", "progress", "widget"], others: [...PI, "typebox"] },
+	tools: { ours: ["core", "delivery", "launch", "presets", "progress", "runs", "widget"], others: [...PI, "typebox"] },
 	commands: {
-		ours: ["core", "delivery", "launch", "presets", "progress", "report", "schedule", "widget", "workflow"],
+		ours: [
+			"core",
+			"delivery",
+			"launch",
+			"presets",
+			"progress",
+			"report",
+			"runners",
+			"runs",
+			"schedule",
+			"widget",
+			"workflow",
+			"worktree",
+		],
 		others: [...PI, "typebox"],
 	},
 	remote: {
-		ours: ["core", "progress", "remote"],
+		ours: ["core", "progress", "remote", "runners", "runs", "worktree"],
 		others: ["@nats-io/jetstream", "@nats-io/obj", "@nats-io/transport-node", "typebox"],
 		withoutPi: ["index.ts", "bin.ts"],
 	},
 	cli: {
-		ours: ["core", "progress", "report", "widget"],
+		ours: ["core", "progress", "report", "runners", "runs", "widget"],
 		others: [],
 		withoutPi: ["index.ts"],
 		bundles: ["@earendil-works/pi-tui"],
@@ -62,10 +81,13 @@ const RULES = {
 			"progress",
 			"remote",
 			"rpc",
+			"runners",
+			"runs",
 			"schedule",
 			"tools",
 			"widget",
 			"workflow",
+			"worktree",
 		],
 		others: [...PI, "typebox"],
 	},
@@ -172,7 +194,8 @@ function checkReach(entry, graph, { isAllowed, without }) {
 /** The entry behind a specifier of another package of ours. */
 function sourceOf(target) {
 	const [, name, ...rest] = target.split("/");
-	const entry = join(root, "packages", name, "src", ...rest, "index.ts");
+	const { exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+	const entry = join(root, "packages", name, exports[["."].concat(rest).join("/")]?.["@pi-subagents/source"] ?? "");
 	if (!allFiles.has(entry)) for (const file of sourcesOf(name)) allFiles.set(file, importsOf(file));
 	return entry;
 }

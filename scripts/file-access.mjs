@@ -36,16 +36,16 @@ const MAY_OPEN = {
 };
 const MAY_MOVE = {
 	"core/src/files": "the helpers themselves",
-	"core/src/worktree/prepare.ts": "makes the links of a new checkout, and fails if anything is there",
+	"worktree/src/prepare.ts": "makes the links of a new checkout, and fails if anything is there",
 	"remote/src/near/retry.ts": "moves the directory of a run that is over, beside itself",
 	"schedule/src/store": "the same care, in a package that imports no other",
 };
 const MAY_REMOVE_TREES = {
-	"core/src/process/parent/detached-runner.ts": "a temporary directory of its own",
-	"core/src/runs/proof.ts": "in pi's own directory",
-	"core/src/tmux/env-socket.ts": "a temporary directory of its own",
-	"core/src/worktree/git.ts": "a temporary directory of its own",
-	"core/src/worktree/place.ts": "the checkout of an agent that is over",
+	"runners/src/process/parent/detached-runner.ts": "a temporary directory of its own",
+	"runs/src/proof.ts": "in pi's own directory",
+	"runners/src/tmux/env-socket.ts": "a temporary directory of its own",
+	"worktree/src/git.ts": "a temporary directory of its own",
+	"worktree/src/place.ts": "the checkout of an agent that is over",
 	"launch/src/jobs/prune.ts": "in pi's own directory",
 	"remote/src/far/worker.ts": "in the worker's own directory, of runs that are over",
 	"remote/src/fleet/engine-process.ts": "in the engine's own directory",
@@ -72,8 +72,8 @@ for (const name of readdirSync(join(root, "packages"))) {
 		if (/import\s+(?:\*\s+as\s+\w+|\w+)\s+from\s*"node:fs(?:\/promises)?"/.test(text))
 			complaints.push(`${path}: imports all of node:fs; name what it needs`);
 		const matching = (pattern) => names.filter((each) => pattern.test(each)).join(", ");
-		check(path, MAY_OPEN, matching(OPENERS), "open and change files with @pi-subagents/core/files");
-		check(path, MAY_MOVE, matching(MOVERS), "replace files with @pi-subagents/core/files");
+		check(path, MAY_OPEN, matching(OPENERS), "open and change files with @pi-subagents/core/internal/files");
+		check(path, MAY_MOVE, matching(MOVERS), "replace files with @pi-subagents/core/internal/files");
 		check(path, MAY_REMOVE_TREES, TREE_REMOVAL.test(text) ? "rm of a directory" : "", "delete file by file");
 	}
 }

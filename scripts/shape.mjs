@@ -136,7 +136,7 @@ function crowdedFolders() {
 		.sort();
 }
 
-/** Every name of every entry of a package, as `{ entry: "@pi-subagents/core/files", file, name, isType }`. */
+/** Every name of every entry of a package, as `{ entry: "@pi-subagents/core/internal/files", file, name, isType }`. */
 function exportsOf(pkg) {
 	const dir = join(root, "packages", pkg);
 	const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));

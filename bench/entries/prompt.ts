@@ -1,7 +1,7 @@
 /** What the tools cost in every request of a session, in characters: beside what they may cost, and beside rivals'. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { Benchmark, Subject } from "../measure.ts";
 import { RIVALS, rivalDir } from "../rivals.ts";
 import { type Added, addedBy } from "../worlds/prompt.ts";

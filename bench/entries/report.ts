@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Manager, type RunSpec, systemClock } from "@pi-subagents/core";
-import { recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
 import { buildReport, htmlReport, type RunInput, writeHtmlReport } from "@pi-subagents/report";
+import { recordRuns } from "@pi-subagents/runs";
 import { type Benchmark, type Subject, timed } from "../measure.ts";
 
 const TURNS = 30;

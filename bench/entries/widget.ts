@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { truncateToWidth } from "@earendil-works/pi-tui";
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { formatCount, formatDuration, formatTokens } from "@pi-subagents/progress";
 import { type AgentView, buildTree, fit, type PiTheme, piTheme, render } from "@pi-subagents/widget";
 import type { Benchmark, Subject } from "../measure.ts";

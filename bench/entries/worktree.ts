@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { fakeRunner } from "@pi-subagents/core/testing";
-import { type Git, gitWith, worktreeRunner } from "@pi-subagents/core/worktree";
+import { type Git, gitWith, worktreeRunner } from "@pi-subagents/worktree";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { type Benchmark, timed } from "../measure.ts";
 import { specFor } from "../worlds/spawn.ts";

@@ -2,7 +2,7 @@
  * How several are compared: in every round each of them does the same work, in an order that changes, and what counts
  * are the ratios of the medians. Whoever cannot do it says why.
  */
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { median, quantile } from "../measure.ts";
 
 export const WHO = ["floor", "ours", "in-process rival", "process rival"] as const;

@@ -1,7 +1,7 @@
 /** Who is compared, and how a model asks each of them for the same thing. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { callTool, callTools, type Reply } from "@pi-subagents-dev/testkit";
 import { IN_PROCESS, PROCESS, rivalDir } from "../rivals.ts";
 import { WHO, type Who, type Work } from "./comparison.ts";

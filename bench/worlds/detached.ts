@@ -7,7 +7,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Manager, type RunSpec, systemClock } from "@pi-subagents/core";
-import { processRunner } from "@pi-subagents/core/process";
+import { processRunner } from "@pi-subagents/runners/process";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 
 const idle = fileURLToPath(new URL("../fixtures/idle-process.mjs", import.meta.url));

@@ -6,7 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createAgentSession, ModelRuntime, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";
 import { followLive, Manager, type Outcome, type RunSpec, systemClock } from "@pi-subagents/core";
-import { createGuards, type SessionHost, sessionRunner } from "@pi-subagents/core/session";
+import { createGuards, type SessionHost, sessionRunner } from "@pi-subagents/runners/session";
 import { callTool, converse, createPiEnv, hang, lastUserSays, say, startModelServer } from "@pi-subagents-dev/testkit";
 import { emptyLoader } from "../fixtures/empty-loader.ts";
 

@@ -3,7 +3,8 @@
  * What is hard about a runner is not the loop but the ends: a stop may come at any moment, and nothing may follow it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { abortedOutcome, messageOf, type Run, type Runner } from "@pi-subagents/core";
+import { abortedOutcome, type Run, type Runner } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { ChildEvent, Outcome } from "@pi-subagents/progress";
 
 export interface Message {

@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { ModelRuntime } from "@earendil-works/pi-coding-agent";
 import { type Facts, Manager, resolveSpec, systemClock, treeUsage } from "@pi-subagents/core";
-import { sessionRunner, sessionTools } from "@pi-subagents/core/session";
 import { builtins, discoverPresets, findPreset, subagentsDirs } from "@pi-subagents/presets";
 import { formatTokens, outcomeText } from "@pi-subagents/progress";
+import { sessionRunner, sessionTools } from "@pi-subagents/runners/session";
 
 const [task = "What is this project about?", ...names] = process.argv.slice(2);
 const cwd = process.cwd();

@@ -3,8 +3,8 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ExtensionAPI, type ExtensionContext, getAgentDir, ModelRuntime } from "@earendil-works/pi-coding-agent";
 import { allAgents, type CwdFact, Manager, systemClock } from "@pi-subagents/core";
-import { sessionRunner, sessionTools } from "@pi-subagents/core/session";
 import { createLauncher, newAgentId } from "@pi-subagents/launch";
+import { sessionRunner, sessionTools } from "@pi-subagents/runners/session";
 import { createSubagentTool } from "@pi-subagents/tools";
 
 export default function delegate(pi: ExtensionAPI): void {

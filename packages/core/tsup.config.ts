@@ -1,40 +1,20 @@
 import { defineConfig } from "tsup";
-import { library, programs, typescriptForPi } from "../../tsup.base.ts";
+import { library, programs } from "../../tsup.base.ts";
 
 const running = {
-	"process/wrapper": "src/process/wrapper/main.ts",
-	"process/child": "src/process/child/entry.ts",
 	"output-worker": "src/output/worker.ts",
 	"file-worker": "src/files/file-worker.ts",
 };
 
 export default defineConfig([
 	{
-		...library(
-			[
-				"",
-				"commands/",
-				"detached/",
-				"files/",
-				"memory/",
-				"model/schema/",
-				"outcome-text/",
-				"output/",
-				"process/",
-				"runs/",
-				"session/",
-				"testing/",
-				"tmux/",
-				"worktree/",
-			].map((folder) => `src/${folder}index.ts`),
-		),
-		clean: ["!process/child-*.ts", "!extension-importer.ts", ...Object.keys(running).map((name) => `!${name}.js*`)], // all are built at the same time
+		...library([
+			...["", "memory/", "model/schema/", "outcome-text/", "output/", "shell/", "testing/"].map(
+				(folder) => `src/${folder}index.ts`,
+			),
+			"src/internal/*.ts",
+		]),
+		clean: Object.keys(running).map((name) => `!${name}.js*`), // both are built at the same time
 	},
 	programs(running),
-	typescriptForPi({
-		"process/child-guards": "src/process/child/guards-entry.ts",
-		"process/child-mcp": "src/process/child/mcp-entry.ts",
-		"process/child-no-user": "src/process/child/no-user-entry.ts",
-		"extension-importer": "src/extensions/importer-entry.ts",
-	}),
 ]);

@@ -9,10 +9,11 @@ import { defineConfig, type Options } from "tsup";
 import {
 	browserScript,
 	buildName,
-	coreProgramsBeside,
-	coreTypescriptBeside,
 	library,
+	programsBeside,
+	SOURCES,
 	stamped,
+	typescriptBeside,
 	typescriptForPi,
 } from "../../tsup.base.ts";
 import { fileOfBuild } from "../core/src/files/own-build.ts";
@@ -51,6 +52,7 @@ const bundle: Options = {
 	outExtension: () => ({ js: ".cjs" }),
 	esbuildOptions: (options) => {
 		options.supported = { ...options.supported, "dynamic-import": false }; // `require` finds the files beside it
+		options.conditions = SOURCES;
 	},
 };
 
@@ -162,7 +164,7 @@ function borrower(entry: Record<string, string>): Options {
 			...[...lentByPi, ...Object.keys(lazy), ...Object.keys(lazyBorrowers)].map((id) => new RegExp(`^${id}$`)),
 		],
 		noExternal: [
-			/^@pi-subagents\/(?:core|delivery|launch|progress|rpc|tools|widget)(?:\/|$)/,
+			/^@pi-subagents\/(?:core|delivery|launch|progress|rpc|runners|runs|tools|widget|worktree)(?:\/|$)/,
 			/^@pi-subagents\/(?:commands|remote)\//,
 			/^nanoid$/,
 		],
@@ -179,7 +181,7 @@ const files: Options[] = [
 	{
 		...library({ index: "src/entry.ts", "native-entry": "src/native-entry.ts" }),
 		external: lentByPi,
-		clean: ["!**/*.{cjs,js,css}{,.map}", ...Object.keys(coreTypescriptBeside).map((name) => `!${name}.ts`)],
+		clean: ["!**/*.{cjs,js,css}{,.map}", ...Object.keys(typescriptBeside).map((name) => `!${name}.ts`)],
 	},
 	borrower({ impl: "src/index.ts" }),
 	borrower({ commands: "../commands/src/index.ts" }),
@@ -200,7 +202,7 @@ const files: Options[] = [
 		// Code for other processes and threads is self-contained: it cannot borrow pi's modules.
 		...library({
 			worker: "../remote/src/bin.ts",
-			...coreProgramsBeside,
+			...programsBeside,
 			"workflow-worker": "../workflow/src/thread/worker.ts",
 		}),
 		clean: false,
@@ -208,8 +210,12 @@ const files: Options[] = [
 		minify: true,
 		external: [optional],
 		noExternal: [/^(?!node:|@nats-io\/|\.\/(?:fleet|nats)\/(?:serve|up))/],
+		esbuildOptions: (options) => {
+			options.sourcesContent = false;
+			options.conditions = SOURCES;
+		},
 	},
-	typescriptForPi(coreTypescriptBeside),
+	typescriptForPi(typescriptBeside),
 	browserScript({ page: "../report/src/page/main.tsx" }),
 	{ ...library({ yaml: "../presets/node_modules/yaml/dist/index.js" }), ...bundle, noExternal: ["yaml"] },
 ];

@@ -1,11 +1,11 @@
 import { defineConfig } from "tsup";
 import {
 	buildName,
-	coreProgramsBeside,
-	coreTypescriptBeside,
 	library,
 	programs,
+	programsBeside,
 	stamped,
+	typescriptBeside,
 	typescriptForPi,
 } from "../../tsup.base.ts";
 
@@ -14,7 +14,7 @@ const BUILD = buildName();
 /** What runs on the other machine: installing it brings no other package. */
 const running = {
 	worker: "src/bin.ts",
-	...coreProgramsBeside,
+	...programsBeside,
 };
 
 export default defineConfig([
@@ -22,7 +22,7 @@ export default defineConfig([
 		...library(["src/index.ts", "src/pi/index.ts"]),
 		external: [/^@pi-subagents\/remote$/], // loaded on first use
 		clean: [
-			...Object.keys(coreTypescriptBeside).map((name) => `!${name}.ts`),
+			...Object.keys(typescriptBeside).map((name) => `!${name}.ts`),
 			...[...Object.keys(running), "nats-client"].map((name) => `!${name}.js*`),
 		],
 	},
@@ -36,5 +36,5 @@ export default defineConfig([
 		noExternal: [/^(?!node:)/],
 		banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 	}),
-	stamped(BUILD, typescriptForPi(coreTypescriptBeside)),
+	stamped(BUILD, typescriptForPi(typescriptBeside)),
 ]);

@@ -7,4 +7,4 @@ import base from "../../vitest.base.ts";
 
 const exclude = process.env.TEST_FULL === "1" ? [] : ["test/fleet/**", "test/nats/**", "test/ssh/**"];
 
-export default mergeConfig(base, { test: { globalSetup: ["../core/global-setup.ts"], maxWorkers: 2, exclude } });
+export default mergeConfig(base, { test: { globalSetup: ["../runners/global-setup.ts"], maxWorkers: 2, exclude } });

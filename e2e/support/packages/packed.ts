@@ -18,10 +18,13 @@ export const packageNames = [
 	"remote",
 	"report",
 	"rpc",
+	"runners",
+	"runs",
 	"schedule",
 	"tools",
 	"widget",
 	"workflow",
+	"worktree",
 ] as const;
 
 export type PackageName = (typeof packageNames)[number];

@@ -32,7 +32,7 @@ const USES: [string, RegExp, ...string[]][] = [
 	[
 		"Links",
 		/\b(sym)?link(Sync)?\(|readlink|O_NOFOLLOW/,
-		...["core/src/session/history/conversation.ts", "remote/src/near/remote-runner.ts", "widget/src/tree/tree.ts"],
+		...["runners/src/session/history/conversation.ts", "remote/src/near/remote-runner.ts", "widget/src/tree/tree.ts"],
 	],
 	["Renames over existing files", /\brename(Sync)?\(/],
 	["Appending, and exclusive creation of files", /appendFile|O_APPEND|openSync\([^)]*"a\+?"|"wx"/],

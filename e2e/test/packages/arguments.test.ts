@@ -45,7 +45,7 @@ const wrong: Record<string, Wrong[]> = {
 		["options.runners", ({ Manager }) => new Manager({ clock, newId: () => "a" })],
 		["options.newId", ({ Manager }) => new Manager({ runners: {}, clock, newId: "a" })],
 	],
-	"core/runs": [
+	runs: [
 		["dirs", ({ listRuns }) => listRuns("/runs", { now: 0 })],
 		["options.agentDir", ({ listRuns }) => listRuns([], { now: 0 })],
 		["options.now", ({ listRuns }) => listRuns([], { agentDir: "/tmp" })],

@@ -59,8 +59,11 @@ const BORROWED: Partial<Record<PackageName, readonly string[]>> = {
 	launch: ["typebox"],
 	remote: ["typebox"],
 	report: ["typebox"],
+	runners: ["@earendil-works/pi-coding-agent", "typebox"],
+	runs: ["typebox"],
 	tools: ["@earendil-works/pi-coding-agent", "@earendil-works/pi-tui", "typebox"],
 	widget: ["@earendil-works/pi-tui"],
+	worktree: ["typebox"],
 };
 
 /** Each README's example, as a file of its own. Resolves with what it must print. */
@@ -78,7 +81,11 @@ async function examplesWork(dir: string, names: readonly PackageName[], on: type
 	const expected = await writeExamples(dir, names);
 	const types = ["--types", "node", "--typeRoots", join(root, "e2e/node_modules/@types")];
 	// pi's own declarations do not pass a strict check.
-	await typecheck(dir, [...expected.keys()], names.includes("tools") ? [...types, "--skipLibCheck"] : types);
+	await typecheck(
+		dir,
+		[...expected.keys()],
+		names.some((name) => ["runners", "tools"].includes(name)) ? [...types, "--skipLibCheck"] : types,
+	);
 	for (const node of on) {
 		for (const [file, output] of expected) {
 			const printed = await run(node.path, ["--disable-warning=ExperimentalWarning", file], { cwd: dir });
@@ -125,7 +132,7 @@ test("all libraries work together, and every entry of each loads on every Node, 
 	const names = (await Promise.all(entries)).flat();
 	await writeFile(join(dir, "all.mjs"), names.map((name) => `import "${name}";`).join("\n"));
 	for (const node of nodes) await run(node.path, ["all.mjs"], { cwd: dir });
-	expect(names).toContain("@pi-subagents/core/session");
+	expect(names).toContain("@pi-subagents/runners/session");
 });
 
 test("the commands of progress and presets work", async () => {

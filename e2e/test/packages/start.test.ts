@@ -36,41 +36,21 @@ test("what is loaded at the start comes from these folders only", async () => {
 });
 
 /** The name of a package, and for packages of many folders the folder. */
-const FOLDER = /^(?:\.\.\/)+(?:(core|commands)\/src\/([^/]+)\/.*|(?:node_modules\/\.pnpm\/)?([a-z]+)[/@].*)$/;
+const FOLDER =
+	/^(?:\.\.\/)+(?:(core|commands|runners|runs)\/src\/([^/]+)\/.*|(?:node_modules\/\.pnpm\/)?([a-z]+)[/@].*)$/;
 
 /** What is added here makes every start of pi slower. Can it be loaded on first use? */
 const AT_START = [
 	...["input", "questions", "text"].map((folder) => `commands/${folder}`),
-	...[
-		"alert",
-		"base",
-		"claims",
-		"commands",
-		"conversation",
-		"extensions",
-		"file-guards",
-		"files",
-		"follow",
-		"manager",
-		"mcp",
-		"memory",
-		"model",
-	].map((folder) => `core/${folder}`),
-	...[
-		"outcome-text",
-		"output",
-		"overview",
-		"process",
-		"providers",
-		"queue",
-		"resolve",
-		"runs",
-		"session",
-		"signals",
-		"tmux",
-	].map((folder) => `core/${folder}`),
-	...["verify", "worktree"].map((folder) => `core/${folder}`),
-	...["delivery", "launch", "nanoid", "progress", "remote", "rpc", "src", "tools", "widget"],
+	...["alert", "base", "conversation", "file-guards", "files", "follow", "manager", "memory", "model"].map(
+		(folder) => `core/${folder}`,
+	),
+	...["outcome-text", "output", "queue", "resolve", "shell", "signals", "verify"].map((folder) => `core/${folder}`),
+	...["delivery", "launch", "nanoid", "progress", "remote", "rpc"],
+	...["extensions", "file-guards", "mcp", "process", "providers", "session", "tmux"].map(
+		(folder) => `runners/${folder}`,
+	),
+	...["runs", "runs/claims", "runs/format", "runs/overview", "src", "tools", "widget", "worktree"],
 ];
 
 describe.each(await availablePis())("pi $version", (pi) => {

@@ -1,8 +1,8 @@
 /** The commands over run directories as pi writes them, and over broken and hostile ones. */
 import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { controlPath, RunProcesses } from "@pi-subagents/core/detached";
-import { identityOf, proveResult, rememberRunsDir } from "@pi-subagents/core/runs";
+import { controlPath, identityOf, RunProcesses } from "@pi-subagents/core/internal/signals";
+import { proveResult, rememberRunsDir } from "@pi-subagents/runs";
 import { clip } from "@pi-subagents/widget/cells";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";

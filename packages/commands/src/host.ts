@@ -1,7 +1,7 @@
 /** What commands need from pi's session and the user's machine. Types only. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { SessionHost } from "@pi-subagents/core/session";
 import type { LaunchEnvironment, Launcher, LaunchSession, Schedules } from "@pi-subagents/launch";
+import type { SessionHost } from "@pi-subagents/runners/session";
 
 /** A command without its description, which is registered before the code is loaded. */
 export type CommandCode = Omit<Parameters<ExtensionAPI["registerCommand"]>[1], "description">;

@@ -9,12 +9,10 @@ export type {
 	Usage,
 } from "@pi-subagents/progress";
 export { type Alert, type AlertPorts, type AlertRules, alertSequence, followAlerts } from "./alert/alert.ts";
-export { bestEffort, messageOf, type Report } from "./base/best-effort.ts";
-export { type Clock, countDown, steadyClock, systemClock, wholeMs } from "./base/clock.ts";
-export { AgentError, type AgentErrorCode, clip, quoted } from "./base/error.ts";
-export { nameKey, normalName, visibleName } from "./base/names.ts";
-export { Pacer } from "./base/pacer.ts";
-export { defined, isObject, once } from "./base/values.ts";
+export type { Report } from "./base/best-effort.ts";
+export { type Clock, steadyClock, systemClock } from "./base/clock.ts";
+export { AgentError, type AgentErrorCode } from "./base/error.ts";
+
 export {
 	type FollowLiveOptions,
 	followLive,
@@ -28,7 +26,6 @@ export type { AskedDialog, ShowDialog } from "./manager/dialogs.ts";
 export type { AdoptedRun, AskedQuestion, StoppedRun } from "./manager/live-agents.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";
 export type { ManagerScope } from "./manager/scope.ts";
-export { isToolOf } from "./mcp/names.ts";
 export type { AgentUi, Dialog, DialogAnswer, ExtensionNotice } from "./model/dialog.ts";
 export type { AgentEvent, Envelope, LifeCycleEvent } from "./model/event.ts";
 export type { LivePiece, PieceListener } from "./model/live-piece.ts";
@@ -88,6 +85,7 @@ export type {
 	VerifyFields,
 } from "./resolve/input.ts";
 export type { McpFacts, McpToolFact } from "./resolve/mcp.ts";
+export { isToolOf } from "./resolve/mcp-names.ts";
 export { type ModelFact, type ModelMatch, matchModel, modelName, splitModelName } from "./resolve/models.ts";
 export { matchPresetModel, type PresetModel } from "./resolve/preset-model.ts";
 export { resolveSpec } from "./resolve/resolve-spec.ts";

@@ -10,14 +10,15 @@ import {
 	shareDialogs,
 } from "@pi-subagents/commands/questions";
 import { type AgentUi, alertSequence, followAlerts, Manager, systemClock } from "@pi-subagents/core";
-import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/core/process";
-import { type Recorder, recordRuns, runAlertCommand } from "@pi-subagents/core/runs";
-import { conversationOf, conversationsWritten, sessionRunner } from "@pi-subagents/core/session";
-import { tmuxRunner } from "@pi-subagents/core/tmux";
+import { runAlertCommand } from "@pi-subagents/core/shell";
 import { createDelivery, createOwnership, type Delivery, NOTIFICATION } from "@pi-subagents/delivery";
 import type { Schedules, Settings } from "@pi-subagents/launch";
 import { createGitTrust, createLauncher, createRuntimePresets, newAgentId } from "@pi-subagents/launch";
 import { lazyRemoteRunner } from "@pi-subagents/remote/pi";
+import { type ProcessRunnerOptions, processRunner } from "@pi-subagents/runners/process";
+import { conversationOf, conversationsWritten, sessionRunner } from "@pi-subagents/runners/session";
+import { tmuxRunner } from "@pi-subagents/runners/tmux";
+import { type Recorder, recordRuns } from "@pi-subagents/runs";
 import { createUsageReport, createUserInputSignal, renderNotification } from "@pi-subagents/tools";
 import { type EventPublisher, publishEvents } from "./bus/bus.ts";
 import { loadCommands } from "./commands/commands.lazy.ts";

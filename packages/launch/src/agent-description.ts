@@ -4,8 +4,9 @@
  * is used if none is usable.
  */
 import { join } from "node:path";
-import { messageOf, nearest } from "@pi-subagents/core";
-import { leadsInto, readSmallFileSync } from "@pi-subagents/core/files";
+import { nearest } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
+import { leadsInto, readSmallFileSync } from "@pi-subagents/core/internal/files";
 import type { Preset } from "@pi-subagents/presets";
 import { beginningOf, formatCount, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { listWithin, presetLines } from "./preset-list.ts";

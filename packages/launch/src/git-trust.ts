@@ -4,9 +4,9 @@
  */
 
 import type { Confinement } from "@pi-subagents/core";
-import { isWithin } from "@pi-subagents/core/files";
-import { type Allows, allowedAt, checkWorktree, markOf, NeedsOwnSettings } from "@pi-subagents/core/worktree";
+import { isWithin } from "@pi-subagents/core/internal/files";
 import { sanitize } from "@pi-subagents/progress";
+import { type Allows, allowedAt, checkWorktree, markOf, NeedsOwnSettings } from "@pi-subagents/worktree";
 import type { LaunchEnvironment, WorktreeRequest } from "./ports.ts";
 
 export interface GitTrust {

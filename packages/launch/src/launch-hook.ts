@@ -3,17 +3,9 @@
  * never give an agent more. A hook that cannot be run or understood refuses the launch: its decision is unknown.
  */
 import { homedir } from "node:os";
-import {
-	AgentError,
-	allTools,
-	clip,
-	defined,
-	isToolOf,
-	type Limits,
-	type RunSpec,
-	systemClock,
-} from "@pi-subagents/core";
-import { type CommandEnd, runCommand } from "@pi-subagents/core/commands";
+import { AgentError, allTools, isToolOf, type Limits, type RunSpec, systemClock } from "@pi-subagents/core";
+import { clip, defined } from "@pi-subagents/core/internal/base";
+import { type CommandEnd, runCommand } from "@pi-subagents/core/shell";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { Check, Errors } from "typebox/value";

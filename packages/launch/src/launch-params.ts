@@ -1,12 +1,6 @@
 /** What a caller may ask for. */
-import {
-	type AgentRecord,
-	defined,
-	type GivenByCall,
-	type OutputSpec,
-	type RunnerName,
-	type ThinkingLevel,
-} from "@pi-subagents/core";
+import type { AgentRecord, GivenByCall, OutputSpec, RunnerName, ThinkingLevel } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { isThinkingLevel } from "@pi-subagents/progress";
 
 /** The preset of a launch that names none. */

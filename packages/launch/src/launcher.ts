@@ -1,13 +1,14 @@
 /** From a request to a complete spec: gathers settings, preset and facts, and leaves every decision to `resolveSpec`. */
 
 import { join } from "node:path";
-import { AgentError, bestEffort, defined, type RunSpec, resolveSpec } from "@pi-subagents/core";
-import { leadsInto } from "@pi-subagents/core/files";
+import { AgentError, type RunSpec, resolveSpec } from "@pi-subagents/core";
+import { bestEffort, defined } from "@pi-subagents/core/internal/base";
+import { leadsInto } from "@pi-subagents/core/internal/files";
 import { canWrite, prepareMemory } from "@pi-subagents/core/memory";
-import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/core/runs";
-import { confinementAt } from "@pi-subagents/core/worktree";
 import type { Preset, Verify } from "@pi-subagents/presets";
 import { checkArguments, sanitize } from "@pi-subagents/progress";
+import { prepareRunsDir, rememberRunsDir } from "@pi-subagents/runs";
+import { confinementAt } from "@pi-subagents/worktree";
 import { coalesce, oncePerTurn } from "./coalesce.ts";
 import { askLaunchHook, narrowed, onlyModel } from "./launch-hook.ts";
 import type { LaunchParams } from "./launch-params.ts";

@@ -1,5 +1,6 @@
 /** The presets of a directory, read at every call, with the problems to report to the user. */
-import { AgentError, defined, nearest, quoted, visibleName } from "@pi-subagents/core";
+import { AgentError, nearest } from "@pi-subagents/core";
+import { defined, quoted, visibleName } from "@pi-subagents/core/internal/base";
 import type {
 	Catalogue,
 	JoinedOverride,

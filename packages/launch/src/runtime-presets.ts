@@ -1,5 +1,5 @@
 /** Presets that other extensions register while a session is open: in memory only, and gone with it. */
-import { nameKey } from "@pi-subagents/core";
+import { nameKey } from "@pi-subagents/core/internal/base";
 import type { ParseResult } from "@pi-subagents/presets";
 
 /** What is registered now. */

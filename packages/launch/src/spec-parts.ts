@@ -3,23 +3,21 @@ import {
 	AgentError,
 	type Confinement,
 	type Defaults,
-	defined,
 	INHERITED,
-	isObject,
 	type OutputSpec,
 	type ParentFields,
-	quoted,
 	type ResolveInput,
 	type RunSpec,
 	splitModelName,
 	type ToolFact,
 	type VerifyFields,
 } from "@pi-subagents/core";
-import { whyNoCommands } from "@pi-subagents/core/commands";
-import { isWithin } from "@pi-subagents/core/files";
+import { defined, isObject, quoted } from "@pi-subagents/core/internal/base";
+import { isWithin } from "@pi-subagents/core/internal/files";
 import { parseOutputSchema } from "@pi-subagents/core/output";
-import type { RunsDir } from "@pi-subagents/core/runs";
+import { whyNoCommands } from "@pi-subagents/core/shell";
 import type { Preset, PresetFields, Verify } from "@pi-subagents/presets";
+import type { RunsDir } from "@pi-subagents/runs";
 import { givenIn, type LaunchParams } from "./launch-params.ts";
 import type { Config } from "./settings/config.ts";
 import type { Settings } from "./settings/settings.ts";

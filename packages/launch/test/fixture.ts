@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkWorktree } from "@pi-subagents/core/worktree";
+import { checkWorktree } from "@pi-subagents/worktree";
 import { onTestFinished } from "vitest";
 import type { LaunchParams } from "../src/launch-params.ts";
 import { createLauncher } from "../src/launcher.ts";

@@ -1,5 +1,5 @@
 /** Which version this is, and where the worker's program is. */
-import { builtFile } from "@pi-subagents/core/files";
+import { builtFile } from "@pi-subagents/core/internal/files";
 
 /** Kept equal to the package's version by a test. */
 export const VERSION = "0.1.0";

@@ -1,5 +1,5 @@
-import type { EventLine } from "@pi-subagents/core/runs";
 import type { Usage } from "@pi-subagents/progress";
+import type { EventLine } from "@pi-subagents/runs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildReport, type Report, type ReportAgent, type RunInput } from "../src/index.ts";

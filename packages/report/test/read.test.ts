@@ -2,8 +2,8 @@ import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, type RunSpec } from "@pi-subagents/core";
-import { recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import { recordRuns } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import {
 	buildReport,

@@ -32,11 +32,7 @@ export {
 	type Tokens,
 	type WorkflowRequest,
 } from "./protocol.ts";
-export {
-	REGISTER_EVENT,
-	type RegisterAgent,
-	serveRegistrations,
-} from "./server/register-event.ts";
+export { REGISTER_EVENT, type RegisterAgent, serveRegistrations } from "./server/register-event.ts";
 export {
 	createRegistry,
 	type LifetimeUsage,

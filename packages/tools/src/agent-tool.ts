@@ -1,14 +1,7 @@
 /** `Agent`: hands a task to an agent and returns; the result comes as a message. Inside an agent it waits by default. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import {
-	AgentError,
-	type AgentRecord,
-	type Agents,
-	defined,
-	findAgent,
-	NO_USAGE,
-	type Store,
-} from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Agents, findAgent, NO_USAGE, type Store } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { type AgentDetails, detailsOf, outcomeForModel, saidOf } from "@pi-subagents/core/outcome-text";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";

@@ -1,7 +1,8 @@
 /** `background_agent`: start a run that outlives this session, and return at once. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { Text } from "@earendil-works/pi-tui";
-import { defined, runIdOf } from "@pi-subagents/core";
+import { runIdOf } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import { Type } from "typebox";

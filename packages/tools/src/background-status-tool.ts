@@ -1,24 +1,16 @@
 /** `background_agent_status`: the state and results of runs that outlive this session. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import {
-	type AbortedBy,
-	AgentError,
-	type AgentRecord,
-	defined,
-	type Outcome,
-	quoted,
-	runIdOf,
-	type Usage,
-} from "@pi-subagents/core";
+import { type AbortedBy, AgentError, type AgentRecord, type Outcome, runIdOf, type Usage } from "@pi-subagents/core";
+import { defined, quoted } from "@pi-subagents/core/internal/base";
 import {
 	durationOf,
 	outcomeForModel,
 	type StructuredDetails,
 	structuredDetails,
 } from "@pi-subagents/core/outcome-text";
-import { filledFrom, RUN_FILES, resultFileOf, wholeOutcome } from "@pi-subagents/core/runs";
 import { type Counts, countsOf } from "@pi-subagents/delivery";
 import { beginningOf, fence, formatDuration, isSettled, sanitize, sanitizeBlock } from "@pi-subagents/progress";
+import { filledFrom, RUN_FILES, resultFileOf, wholeOutcome } from "@pi-subagents/runs";
 import { Type } from "typebox";
 import type { BackgroundRuns } from "./ports.ts";
 import { renderToldResult } from "./render/result.ts";

@@ -2,8 +2,8 @@
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type AgentRecord, type Agents, findAgent, runIdOf, type Store } from "@pi-subagents/core";
 import { cachedPercentOf, detailsOf, outcomeForModel, saidOf } from "@pi-subagents/core/outcome-text";
-import { wholeOutcome } from "@pi-subagents/core/runs";
 import { fence, formatTokens, sanitize } from "@pi-subagents/progress";
+import { wholeOutcome } from "@pi-subagents/runs";
 import { Type } from "typebox";
 import { formatPeek, peek, peekParameter } from "./peek/peek.ts";
 import type { ResultClaims } from "./ports.ts";

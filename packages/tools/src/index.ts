@@ -9,13 +9,7 @@ export { createNestedTools } from "./nested-tools.ts";
 export type { AgentCall } from "./parameters/agent-parameters.ts";
 export { modelParameter } from "./parameters/model-parameter.ts";
 export { createRegistrationGate } from "./parameters/registration-gate.ts";
-export type {
-	AgentFinder,
-	AgentSpawner,
-	BackgroundRuns,
-	ResolveSpec,
-	ResultClaims,
-} from "./ports.ts";
+export type { AgentFinder, AgentSpawner, BackgroundRuns, ResolveSpec, ResultClaims } from "./ports.ts";
 export { renderNotification } from "./render/notification.ts";
 export { keepRowsOverReload } from "./render/reload.ts";
 export { createReplyTool } from "./reply-tool.ts";

@@ -1,6 +1,7 @@
 /** `list_models`: what `model` accepts in the tools that launch. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, type ModelFact, modelName, nearest, quoted } from "@pi-subagents/core";
+import { AgentError, type ModelFact, modelName, nearest } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 import { formatCount, formatTokens, sanitize } from "@pi-subagents/progress";
 import { Type } from "typebox";
 import { bounded } from "./waiting/bounded.ts";

@@ -1,6 +1,6 @@
 /** `start_subagent`: launch an agent and hand the turn back to the user. */
 import { defineTool, type ExtensionAPI, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { defined } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { type AgentDetails, detailsOf } from "@pi-subagents/core/outcome-text";
 import { DEFAULT_PRESET } from "@pi-subagents/launch";
 import { sanitize } from "@pi-subagents/progress";

@@ -1,6 +1,7 @@
 /** `stop_subagent`: end an agent now, or let it finish with what it has. */
 import { defineTool, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type Agents, defined, findAgent, findCandidate } from "@pi-subagents/core";
+import { type Agents, findAgent, findCandidate } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { outcomeForModel } from "@pi-subagents/core/outcome-text";
 import { Type } from "typebox";
 import type { ResultClaims } from "./ports.ts";

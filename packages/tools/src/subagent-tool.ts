@@ -1,6 +1,7 @@
 /** `subagent`: run a preset on a task, or several at once, and wait for the answers. */
 import { defineTool, type ExtensionContext, type ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { AgentError, defined, messageOf, type RunSpec, type Store, treeUsage } from "@pi-subagents/core";
+import { AgentError, type RunSpec, type Store, treeUsage } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import {
 	type AgentDetails,
 	detailsOf,

@@ -2,8 +2,8 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { isWatched, prepareRunsDir, recordRuns } from "@pi-subagents/core/runs";
 import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
+import { isWatched, prepareRunsDir, recordRuns } from "@pi-subagents/runs";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, test } from "vitest";
 import { agentPort } from "../src/session/agent-port.ts";

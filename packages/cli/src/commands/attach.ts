@@ -1,6 +1,6 @@
 /** `attach`: the tmux window of an agent, or else its transcript as it grows. */
 import { execFile, spawn } from "node:child_process";
-import type { RunOverview } from "@pi-subagents/core/runs";
+import type { RunOverview } from "@pi-subagents/runs";
 import { type Context, find } from "./context.ts";
 import { follow } from "./logs.ts";
 import { requireOwnProcess } from "./orders.ts";

@@ -1,4 +1,6 @@
 /** What every command gets, and how it finds the agent that the user means. */
+
+import { sanitize } from "@pi-subagents/progress";
 import {
 	findRunsDirs,
 	listRuns,
@@ -8,8 +10,7 @@ import {
 	readCheckedResult,
 	readMeta,
 	runTextOf,
-} from "@pi-subagents/core/runs";
-import { sanitize } from "@pi-subagents/progress";
+} from "@pi-subagents/runs";
 import type { Output } from "./output.ts";
 
 export interface Context {

@@ -1,7 +1,7 @@
 /** `list` and `watch`: every agent of the user in one table, those that need input first. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type RunList, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
 import { formatCount, safeJson, sanitize } from "@pi-subagents/progress";
+import { type RunList, type RunOverview, runTextOf } from "@pi-subagents/runs";
 import { clip, lineOf } from "@pi-subagents/widget/cells";
 import { type Context, runsFor } from "./context.ts";
 

@@ -1,8 +1,8 @@
 /** `logs`: the transcript of an agent, so far or until it ends. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { RUN_FILES, type RunOverview, readLineRange } from "@pi-subagents/core/runs";
 import { endText } from "@pi-subagents/progress";
+import { RUN_FILES, type RunOverview, readLineRange } from "@pi-subagents/runs";
 import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** How much is held at once. */

@@ -1,7 +1,7 @@
 /** `reply` and `stop`: orders to an agent in its own process. */
 import { setTimeout as delay } from "node:timers/promises";
-import { answerRun, type RunOverview, runTextOf, stopRun } from "@pi-subagents/core/runs";
 import { endText, sanitize } from "@pi-subagents/progress";
+import { answerRun, type RunOverview, runTextOf, stopRun } from "@pi-subagents/runs";
 import { type Context, Failure, find, resultOf } from "./context.ts";
 
 /** An agent with a checkout commits it before it ends. */

@@ -2,8 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { leadsInto } from "@pi-subagents/core/files";
-import { hideFromGit } from "@pi-subagents/core/runs";
+import { hideFromGit, leadsInto } from "@pi-subagents/core/internal/files";
 import { formatCount, sanitize } from "@pi-subagents/progress";
 import {
 	buildReport,

@@ -2,9 +2,9 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { runIdOf } from "@pi-subagents/core";
-import { RUN_FILES } from "@pi-subagents/core/runs";
 import { sanitize } from "@pi-subagents/progress";
 import { type FoundRuns, type ReadOptions, readRunDirs, withDescendants } from "@pi-subagents/report";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { type Context, Failure, find } from "./context.ts";
 
 export interface MeantRuns extends FoundRuns {

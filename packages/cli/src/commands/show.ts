@@ -1,5 +1,5 @@
 /** `show`: everything about one agent. */
-import { runTextOf } from "@pi-subagents/core/runs";
+
 import {
 	checkOutput,
 	formatCost,
@@ -9,6 +9,7 @@ import {
 	sanitize,
 	sanitizeBlock,
 } from "@pi-subagents/progress";
+import { runTextOf } from "@pi-subagents/runs";
 import { type Context, find } from "./context.ts";
 
 export async function show(context: Context, [word = ""]: readonly string[]): Promise<number> {

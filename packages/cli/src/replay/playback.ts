@@ -1,6 +1,6 @@
 /** Recorded runs → the events that a store saw when they ran, on one time axis. Pure. */
 import type { AgentEvent } from "@pi-subagents/core";
-import { eventsOfRun, type KnownRun } from "@pi-subagents/core/runs";
+import { eventsOfRun, type KnownRun } from "@pi-subagents/runs";
 
 /** Pauses in which nothing ran are shortened to this. */
 const LONGEST_GAP_MS = 2_000;

@@ -1,12 +1,13 @@
 /** The directories of agents' files: whether they are writable, by whom, and what crashes left behind. */
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type AgentRecord, messageOf, runIdOf } from "@pi-subagents/core";
-import { isMissing, namesIn } from "@pi-subagents/core/files";
-import { livingWrapper, RUN_FILES } from "@pi-subagents/core/runs";
-import { listWorktrees } from "@pi-subagents/core/worktree";
+import { type AgentRecord, runIdOf } from "@pi-subagents/core";
+import { isMissing, messageOf } from "@pi-subagents/core/internal/base";
+import { namesIn } from "@pi-subagents/core/internal/files";
 import { loadPresets } from "@pi-subagents/launch";
 import { formatCount } from "@pi-subagents/progress";
+import { livingWrapper, RUN_FILES } from "@pi-subagents/runs";
+import { listWorktrees } from "@pi-subagents/worktree";
 import type { Finding } from "./finding.ts";
 
 export async function checkDirectories({ agentDir, cwd }: { agentDir: string; cwd: string }): Promise<Finding[]> {

@@ -1,8 +1,9 @@
 /** `/subagent doctor`: checks the setup, reports problems and how to fix them. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type Clock, messageOf, systemClock } from "@pi-subagents/core";
-import { sharedTools } from "@pi-subagents/core/session";
+import { type Clock, systemClock } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { formatCount } from "@pi-subagents/progress";
+import { sharedTools } from "@pi-subagents/runners/session";
 import type { Block, Row, Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { checkDirectories, checkLeftovers, checkWorktrees } from "./directories.ts";

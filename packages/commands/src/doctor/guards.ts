@@ -1,7 +1,7 @@
 /** Which of the user's extensions guard agents, and why; or why agents cannot be launched without them. */
-import { messageOf } from "@pi-subagents/core";
-import type { Guard, Guards } from "@pi-subagents/core/session";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { formatCount } from "@pi-subagents/progress";
+import type { Guard, Guards } from "@pi-subagents/runners/session";
 import type { Finding } from "./finding.ts";
 
 export async function checkGuards(guards: Pick<Guards, "report">): Promise<Finding[]> {

@@ -1,5 +1,6 @@
 /** Whether presets, settings, models and tools work on this machine. */
-import { AgentError, type Facts, matchPresetModel, messageOf, type ParentFields } from "@pi-subagents/core";
+import { AgentError, type Facts, matchPresetModel, type ParentFields } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { FileNote, PresetReport, StoredTrust } from "@pi-subagents/launch";
 import { agentDescription } from "@pi-subagents/launch";
 import type { Preset, Problem, SourceKind } from "@pi-subagents/presets";

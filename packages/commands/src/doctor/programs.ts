@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "@earendil-works/pi-coding-agent";
-import { gitWith } from "@pi-subagents/core/worktree";
 import type { PresetReport } from "@pi-subagents/launch";
+import { gitWith } from "@pi-subagents/worktree";
 import type { Finding } from "./finding.ts";
 
 /** `engines` of our package, and the oldest pi we test with. */

@@ -1,5 +1,5 @@
 /** Whose tools the model calls where another extension offers tools with the names of ours. */
-import type { SharedTools } from "@pi-subagents/core/session";
+import type { SharedTools } from "@pi-subagents/runners/session";
 import type { Finding } from "./finding.ts";
 
 export function checkSharedTools(shared: readonly SharedTools[]): Finding[] {

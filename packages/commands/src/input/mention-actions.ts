@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, allAgents, messageOf } from "@pi-subagents/core";
+import { type AgentRecord, allAgents } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { Block } from "@pi-subagents/widget/dialogs";
 import { type ScreenDeps, screenFor } from "../screen/screen-tui.ts";
 import { namesIn, resumeAgent, startAgent } from "../subagent/start-stop.ts";

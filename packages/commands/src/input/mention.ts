@@ -3,7 +3,8 @@
  * Names with a slash or a dot, and names of existing files, are left to pi, which attaches files that way.
  */
 import type { AutocompleteItem } from "@earendil-works/pi-tui";
-import { type AgentRecord, nameKey } from "@pi-subagents/core";
+import type { AgentRecord } from "@pi-subagents/core";
+import { nameKey } from "@pi-subagents/core/internal/base";
 import type { Preset } from "@pi-subagents/presets";
 import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
 import { clip } from "@pi-subagents/widget/cells";

@@ -5,7 +5,8 @@
 import { existsSync, writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type KeyId, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { type AgentRecord, bestEffort, type Manager, type Report } from "@pi-subagents/core";
+import type { AgentRecord, Manager, Report } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { Delivery, SessionStates } from "@pi-subagents/delivery";
 import { formatCount, sanitize } from "@pi-subagents/progress";
 

@@ -1,7 +1,8 @@
 /** `/agents`: the menu of agents, presets, jobs, worktrees and settings. */
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { bestEffort, type Manager, systemClock } from "@pi-subagents/core";
+import { type Manager, systemClock } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import { tallyText } from "@pi-subagents/progress";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { CommandCode, CommandHost, PiLauncher, PiSchedules } from "../host.ts";

@@ -9,7 +9,7 @@ import {
 	type ExtensionUIDialogOptions,
 } from "@earendil-works/pi-coding-agent";
 import type { AgentRecord, AskedDialog, DialogAnswer, ExtensionNotice, ShowDialog, Store } from "@pi-subagents/core";
-import { clip, defined } from "@pi-subagents/core";
+import { clip, defined } from "@pi-subagents/core/internal/base";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";
 import { distinctLines } from "../text/distinct-lines.ts";

@@ -9,11 +9,11 @@ import {
 	type AgentRecord,
 	type AskedQuestion,
 	type Audience,
-	bestEffort,
 	fencedQuestion,
 	type Manager,
 	type Question,
 } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { SessionStates } from "@pi-subagents/delivery";
 import { formatDuration, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { CommandHost } from "../host.ts";

@@ -2,7 +2,7 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Clock, Manager } from "@pi-subagents/core";
-import { defined, messageOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import type { Choice, Question, Screen } from "@pi-subagents/widget/dialogs";
 import type { CommandHost, PiLauncher, PiSchedules } from "../host.ts";
 

@@ -1,7 +1,8 @@
 /** The menu in the TUI: each dialog replaces the editor, like pi's own. */
 import { copyToClipboard, type ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { defined, messageOf, type Report, systemClock } from "@pi-subagents/core";
+import { type Report, systemClock } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import { sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import type { Choice, Decision, DialogContext, Picked, Screen, Work } from "@pi-subagents/widget/dialogs";
 import { BusyView, InputView, ListView, ReadView, TypedAhead } from "@pi-subagents/widget/dialogs";

@@ -1,6 +1,7 @@
 /** `/subagent dashboard`: the report of this session as a page that follows it, on this machine only, until the session ends. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, quoted } from "@pi-subagents/core";
+import { AgentError } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 import type { RunCache } from "@pi-subagents/report";
 import type { Dashboard, ReportSource } from "@pi-subagents/report/dashboard";
 import type { Block } from "@pi-subagents/widget/dialogs";

@@ -1,8 +1,8 @@
 /** `/subagent explain`: the resolved spec of a preset: every value, its origin, and the initial context size. */
 import type { Limits, ResolvedField, RunSpec, SpecOrigin } from "@pi-subagents/core";
-import { type Guards, previewSession, type SessionPreview } from "@pi-subagents/core/session";
 import type { Preset } from "@pi-subagents/presets";
 import { formatCost, formatCount, formatDuration, formatTokens } from "@pi-subagents/progress";
+import { type Guards, previewSession, type SessionPreview } from "@pi-subagents/runners/session";
 import { type Block, fields } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { presetCompletions } from "./completions.ts";

@@ -1,5 +1,6 @@
 /** `/subagent jobs`: the scheduled jobs without the menu. */
-import { AgentError, nearest, quoted, systemClock } from "@pi-subagents/core";
+import { AgentError, nearest, systemClock } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 import type { Block } from "@pi-subagents/widget/dialogs";
 import {
 	dueText,

@@ -1,9 +1,10 @@
 /** `/subagent list`: the agents of this session, active ones first; `all` adds other sessions of the project. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, quoted, systemClock } from "@pi-subagents/core";
-import { listRuns, type RunOverview, runTextOf } from "@pi-subagents/core/runs";
+import { AgentError, type AgentRecord, systemClock } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 import { type EarlierSession, earlierSessions } from "@pi-subagents/delivery";
 import { formatCost, formatCount, formatDuration, tallyText } from "@pi-subagents/progress";
+import { listRuns, type RunOverview, runTextOf } from "@pi-subagents/runs";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import {

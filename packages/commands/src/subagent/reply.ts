@@ -1,5 +1,6 @@
 /** `/subagent reply`: answers an agent's question. An answer must never reach another question. */
-import { AgentError, type AgentRecord, allAgents, nameKey } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, allAgents } from "@pi-subagents/core";
+import { nameKey } from "@pi-subagents/core/internal/base";
 import { lookOf, sanitize } from "@pi-subagents/progress";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";
 import { agentLabel, firstWord } from "../text/agent-text.ts";

@@ -1,6 +1,7 @@
 /** `/subagent start` launches an agent in the background; `/subagent stop` stops one and its sub-agents. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, allAgents, findCandidate, nameKey, nearest, quoted } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, allAgents, findCandidate, nearest } from "@pi-subagents/core";
+import { nameKey, quoted } from "@pi-subagents/core/internal/base";
 import {
 	continuedParams,
 	DEFAULT_PRESET,

@@ -1,6 +1,7 @@
 /** `/subagent`: dispatches to the subcommands and shows the help. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { messageOf, nearest, systemClock } from "@pi-subagents/core";
+import { nearest, systemClock } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { Block, Cell } from "@pi-subagents/widget/dialogs";
 import { doctorCommand } from "../doctor/doctor.ts";
 import type { CommandCode } from "../host.ts";

@@ -1,17 +1,8 @@
 /** `/subagent view`: everything about one agent or one preset. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import {
-	AgentError,
-	type AgentRecord,
-	billedTokens,
-	findAgent,
-	nameKey,
-	quoted,
-	systemClock,
-	workTokens,
-} from "@pi-subagents/core";
+import { AgentError, type AgentRecord, billedTokens, findAgent, systemClock, workTokens } from "@pi-subagents/core";
+import { nameKey, quoted } from "@pi-subagents/core/internal/base";
 import { attemptsText, cachedPercentOf, worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
-import { wholeOutcome } from "@pi-subagents/core/runs";
 import { loadPresets } from "@pi-subagents/launch";
 import {
 	checkOutput,
@@ -23,6 +14,7 @@ import {
 	lookOf,
 	sanitize,
 } from "@pi-subagents/progress";
+import { wholeOutcome } from "@pi-subagents/runs";
 import { renderTree } from "@pi-subagents/widget";
 import { type Block, fields, type Tone } from "@pi-subagents/widget/dialogs";
 import type { CommandDeps, Subcommand } from "../subcommand.ts";

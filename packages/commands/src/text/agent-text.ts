@@ -1,5 +1,6 @@
 /** Texts and ordering of agents shared by all commands. Pure. */
-import { type AgentRecord, type Manager, type Status, treeUsage, wholeMs } from "@pi-subagents/core";
+import { type AgentRecord, type Manager, type Status, treeUsage } from "@pi-subagents/core";
+import { wholeMs } from "@pi-subagents/core/internal/base";
 import { endText, formatCost, isSettled, lookOf, type StatusView } from "@pi-subagents/progress";
 import type { Cell, Tone } from "@pi-subagents/widget/dialogs";
 

@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import type { AgentRecord, Outcome, Report } from "@pi-subagents/core";
-import { RUN_FILES, readLineRange } from "@pi-subagents/core/runs";
-import { type FileTranscript, openTranscript, openTranscriptFile } from "@pi-subagents/core/session";
 import { checkOutput, endText } from "@pi-subagents/progress";
+import { type FileTranscript, openTranscript, openTranscriptFile } from "@pi-subagents/runners/session";
+import { RUN_FILES, readLineRange } from "@pi-subagents/runs";
 import type { ConversationEntry, ConversationSource } from "@pi-subagents/widget";
 
 export interface ConversationOptions {

@@ -1,15 +1,7 @@
 /** Opens an agent's live conversation as an overlay, connecting the widget's viewer to the manager. */
 import { copyToClipboard, type ExtensionContext, getMarkdownTheme, type Theme } from "@earendil-works/pi-coding-agent";
-import {
-	AgentError,
-	type AgentRecord,
-	bestEffort,
-	type Clock,
-	defined,
-	findAgent,
-	type Manager,
-	Pacer,
-} from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Clock, findAgent, type Manager } from "@pi-subagents/core";
+import { bestEffort, defined, Pacer } from "@pi-subagents/core/internal/base";
 import { attemptsText } from "@pi-subagents/core/outcome-text";
 import { isSettled, lookOf, sanitize } from "@pi-subagents/progress";
 import {

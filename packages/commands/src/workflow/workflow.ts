@@ -1,6 +1,7 @@
 /** `/workflow`: run saved workflows, and see, pause, resume and change those of this session. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, type Manager, messageOf } from "@pi-subagents/core";
+import type { AgentRecord, Manager } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { addedText, parseRequest, workflowJob } from "@pi-subagents/launch";
 import { endText, lookOf } from "@pi-subagents/progress";
 import type { Block, Cell, Row } from "@pi-subagents/widget/dialogs";

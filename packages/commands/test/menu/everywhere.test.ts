@@ -1,5 +1,5 @@
 /** Agents of other projects as the menu offers them. */
-import type { RunOverview } from "@pi-subagents/core/runs";
+import type { RunOverview } from "@pi-subagents/runs";
 import { expect, test } from "vitest";
 import { runActions, runItem } from "../../src/menu/everywhere/everywhere.ts";
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { closeWorktree, openWorktree, worktreesDir } from "@pi-subagents/core/worktree";
+import { closeWorktree, openWorktree, worktreesDir } from "@pi-subagents/worktree";
 import type { World } from "./fixture.ts";
 
 export async function repository(it: Pick<World, "cwd" | "agentDir">) {

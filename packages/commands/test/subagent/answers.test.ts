@@ -2,8 +2,8 @@ import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 /** What the commands say, as pure functions of agents and presets. */
 import type { AgentRecord } from "@pi-subagents/core";
 import { Manager } from "@pi-subagents/core";
-import type { RunOverview } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock } from "@pi-subagents/core/testing";
+import type { RunOverview } from "@pi-subagents/runs";
 import { expect, test } from "vitest";
 import { presetBlocks } from "../../src/subagent/agents.ts";
 import { explain } from "../../src/subagent/explain.ts";

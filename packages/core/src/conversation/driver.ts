@@ -10,10 +10,10 @@ import { defined } from "../base/values.ts";
 import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
 import type { RunSpec, Stop } from "../model/runner.ts";
-import { RetryAfter } from "../providers/retry-after.ts";
 import { Verifier } from "../verify/verification.ts";
 import { AnswerCheck } from "./answer-check.ts";
 import { LiveText } from "./live-text.ts";
+import { RetryAfter } from "./retry-after.ts";
 import { TurnLimit, wrapUpMessage } from "./turn-limit.ts";
 
 /** The outcome of a run that may not continue. Judged late: the child may still say something. */

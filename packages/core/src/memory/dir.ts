@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { messageOf } from "../base/best-effort.ts";
 import { codeOf } from "../base/error-code.ts";
 import { unlessThere } from "../files/create.ts";
+import { hideFromGit } from "../files/git-ignore.ts";
 import { isWithin } from "../files/within.ts";
 import type { MemoryScope } from "../model/schema/spec.ts";
-import { hideFromGit } from "../runs/git-ignore.ts";
 
 export interface MemoryOptions {
 	scope: MemoryScope;

@@ -2,6 +2,7 @@ export { type AgentDetails, cachedPercentOf, type DetailFacts, detailsOf, durati
 export { factsIn, factsOf } from "./facts.ts";
 export { leftForModel, leftText, outcomeForModel, outcomesForModel, type SettledRun } from "./for-model.ts";
 export { outcomeForPeople, type PeopleText, pausedText } from "./for-people.ts";
+export { mergeCommand } from "./merge-command.ts";
 export { type MarkedText, type Said, type SaidPart, saidIn, saidOf } from "./said.ts";
 export {
 	attemptsText,

@@ -3,8 +3,8 @@
  * is decided here; of a server that it has not connected, the child finds out.
  */
 import { AgentError, type AgentErrorCode, quoted } from "../base/error.ts";
-import { isToolOf, type McpEntry, mcpKey, mcpToolName, parseMcpEntry } from "../mcp/names.ts";
 import type { McpSpec } from "../model/schema/spec.ts";
+import { isToolOf, type McpEntry, mcpKey, mcpToolName, parseMcpEntry } from "./mcp-names.ts";
 import type { ToolRules } from "./tools.ts";
 
 /** What the launching session knows of MCP. */

@@ -7,4 +7,3 @@ export {
 	runnerConformance,
 } from "./conformance.ts";
 export { type FakeRun, type FakeRunner, fakeRunner, sampleSpec } from "./fake-runner.ts";
-export { type Recording, type ReplayOptions, replayRunner } from "./replay-runner.ts";

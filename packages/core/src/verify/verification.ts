@@ -16,10 +16,10 @@ import {
 } from "@pi-subagents/progress";
 import type { Clock } from "../base/clock.ts";
 import { clip } from "../base/error.ts";
-import { type CommandEnd, commandText, runCommand } from "../commands/run-command.ts";
 import type { RunSpec } from "../model/runner.ts";
 import type { VerifySpec } from "../model/schema/spec.ts";
 import { judgeJson } from "../output/check-answer.ts";
+import { type CommandEnd, commandText, runCommand } from "../shell/run-command.ts";
 
 /** What follows from a check. */
 export interface Verdict {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { Outcome } from "@pi-subagents/progress";
 import { expect, test } from "vitest";
 import { alertVariables, settledAlert } from "../../src/alert/alert.ts";
-import { runAlertCommand, takeAlertRules } from "../../src/alert/alert-command.ts";
 import {
 	type Alert,
 	type AlertRules,
@@ -14,6 +13,7 @@ import {
 	type LifeCycleEvent,
 	Store,
 } from "../../src/index.ts";
+import { runAlertCommand, takeAlertRules } from "../../src/shell/alert-command.ts";
 import { handClock } from "../../src/testing/index.ts";
 import { log, queued, settled, started } from "../fixtures/events.ts";
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { AgentError, matchModel, nameKey, normalName, quoted, visibleName } from "../../src/index.ts";
+import { quoted } from "../../src/base/error.ts";
+import { nameKey, normalName, visibleName } from "../../src/base/names.ts";
+import { AgentError, matchModel } from "../../src/index.ts";
 import { spec } from "../fixtures/events.ts";
 import { setUp } from "../fixtures/manager.ts";
 

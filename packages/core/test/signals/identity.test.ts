@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { requireTool } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { identityOf, isAlive } from "../../src/runs/index.ts";
+import { identityOf, isAlive } from "../../src/signals/identity.ts";
 
 /** A process that waits until it is killed. */
 function sleeper() {

@@ -2,8 +2,9 @@
  * Whether the files of a run hold its answer. If they do, a long answer leaves the record, since a session may remember
  * thousands of agents; and a session that has not received the answer yet may rely on the file.
  */
-import { type AgentRecord, bestEffort, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
-import { readResult } from "@pi-subagents/core/runs";
+import { type AgentRecord, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
+import { readResult } from "@pi-subagents/runs";
 import { dataIn, saidIn } from "./entry-content.ts";
 
 export interface ResultArchiveDeps {

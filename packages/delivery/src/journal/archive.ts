@@ -2,8 +2,8 @@
  * Separates the agents that are over and delivered from the others, by a glance at each entry: a session may hold ten
  * thousand, and opening it should not wait until all of them are checked. Pure.
  */
-import { isObject, once } from "@pi-subagents/core";
-import { hasOwnEnd, isOfSession, outlivesIn } from "@pi-subagents/core/runs";
+import { isObject, once } from "@pi-subagents/core/internal/base";
+import { hasOwnEnd, isOfSession, outlivesIn } from "@pi-subagents/runs";
 import { deliveredIn, type SessionEntry } from "../session/session-entry.ts";
 
 export interface SeparatedEntries {

@@ -1,9 +1,10 @@
 /** What entries hold of a record and its outcome, and how much of it at most. Pure. */
-import { type AgentIdentity, type AgentRecord, defined, type Outcome, runIdOf } from "@pi-subagents/core";
+import { type AgentIdentity, type AgentRecord, type Outcome, runIdOf } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { durationOf } from "@pi-subagents/core/outcome-text";
-import type { LaunchEntry, SettledEntry } from "@pi-subagents/core/runs";
 import { agentIdentitySchema } from "@pi-subagents/core/schema";
 import { beginningOf } from "@pi-subagents/progress";
+import type { LaunchEntry, SettledEntry } from "@pi-subagents/runs";
 
 /** More would make the session file grow with every launch; the whole task is in the run's own files. */
 const TASK_CHARACTERS = 2_000;

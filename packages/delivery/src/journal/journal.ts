@@ -7,12 +7,12 @@ import {
 	type AgentEvent,
 	type AgentRecord,
 	type Clock,
-	defined,
 	type Outcome,
 	type RunIdentity,
 	runIdOf,
 	type Store,
 } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import {
 	entryTypeFor,
 	hasOwnEnd,
@@ -20,7 +20,7 @@ import {
 	type LaunchEntry,
 	parseEntry,
 	type SettledEntry,
-} from "@pi-subagents/core/runs";
+} from "@pi-subagents/runs";
 import { deliveredIn, type SessionEntry, unansweredCalls } from "../session/session-entry.ts";
 import type { KeepingLog } from "../session/unwritten-entries.ts";
 import { separateArchive } from "./archive.ts";

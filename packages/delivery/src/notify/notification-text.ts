@@ -2,7 +2,8 @@
  * The text of a message about settled runs: an element for each that the model reads, and small details from which the
  * person's box is drawn. What an agent said is fenced: it can neither close our tags nor imitate them.
  */
-import { type AgentRecord, defined, type Outcome, runIdOf, workTokens } from "@pi-subagents/core";
+import { type AgentRecord, type Outcome, runIdOf, workTokens } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import {
 	attemptsText,
 	complaints,

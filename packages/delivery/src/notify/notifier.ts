@@ -2,16 +2,8 @@
  * Delivers the results of background runs to the session as messages: each run once, when the session can take it. The
  * outbox decides when and which together; this file feeds it, and performs what it says through the ports.
  */
-import {
-	type AgentRecord,
-	bestEffort,
-	type Clock,
-	defined,
-	type Report,
-	type RunIdentity,
-	runIdOf,
-	type Store,
-} from "@pi-subagents/core";
+import { type AgentRecord, type Clock, type Report, type RunIdentity, runIdOf, type Store } from "@pi-subagents/core";
+import { bestEffort, defined } from "@pi-subagents/core/internal/base";
 import type { RunJournal } from "../journal/journal.ts";
 import { Outbox } from "../outbox/outbox-effects.ts";
 import type { Launch, OutboxSettings, SendItem, SessionState } from "../outbox/types.ts";

@@ -1,5 +1,7 @@
 /** What an opened session still has to deliver, as the outbox needs to know it. Pure. */
-import { defined, type Outcome } from "@pi-subagents/core";
+
+import type { Outcome } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import type { LoggedRuns } from "../journal/journal.ts";
 import type { Delivery, Launch } from "../outbox/types.ts";
 import { shownBytes } from "./notification-text.ts";

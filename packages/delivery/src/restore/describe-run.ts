@@ -1,7 +1,7 @@
 /** What the files of a run that the session remembers say it is. */
 
-import type { LaunchEntry } from "@pi-subagents/core/runs";
-import { isRunDir, type Meta, readMeta } from "@pi-subagents/core/runs";
+import type { LaunchEntry } from "@pi-subagents/runs";
+import { isRunDir, type Meta, readMeta } from "@pi-subagents/runs";
 
 /** What the run is, or in words why that cannot be known. */
 export async function describe(launch: LaunchEntry): Promise<(Meta & { artifacts: string }) | string> {

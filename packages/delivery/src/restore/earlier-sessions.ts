@@ -5,7 +5,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, type AgentRecord, reduce } from "@pi-subagents/core";
-import { isMissing, readPlain } from "@pi-subagents/core/files";
+import { isMissing } from "@pi-subagents/core/internal/base";
+import { readPlain } from "@pi-subagents/core/internal/files";
 import { readRuns } from "../journal/journal.ts";
 import { parseSessionLines } from "../session/session-entry.ts";
 import { eventsOf, recordedEndOf, withOwnFiles } from "./run-ends.ts";

@@ -4,9 +4,10 @@
  * processes that are gone are removed.
  */
 import { basename } from "node:path";
-import { bestEffort, type Clock, defined, type Manager, type Report, type Stop } from "@pi-subagents/core";
-import { RunProcesses, recordedRuns } from "@pi-subagents/core/detached";
-import { claimRun, isWatched, outcomeOfEntry, releaseRun } from "@pi-subagents/core/runs";
+import type { Clock, Manager, Report, Stop } from "@pi-subagents/core";
+import { bestEffort, defined } from "@pi-subagents/core/internal/base";
+import { RunProcesses, recordedRuns } from "@pi-subagents/core/internal/signals";
+import { claimRun, isWatched, outcomeOfEntry, releaseRun } from "@pi-subagents/runs";
 import type { LoggedRun } from "../journal/journal.ts";
 import { describe } from "./describe-run.ts";
 import { hasWrapperHere } from "./run-ends.ts";

@@ -3,8 +3,10 @@
  * in the session's tree; all others that had not settled ended with the process that ran them. Unless another process
  * has the session open too: then they are left to it for as long as it lives.
  */
-import { bestEffort, type Clock, defined, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
-import { claimRun, hasOwnEnd, launchedRun, releaseRun } from "@pi-subagents/core/runs";
+
+import { type Clock, type Manager, type Outcome, type Report, runIdOf } from "@pi-subagents/core";
+import { bestEffort, defined } from "@pi-subagents/core/internal/base";
+import { claimRun, hasOwnEnd, launchedRun, releaseRun } from "@pi-subagents/runs";
 import { isOwed, type LoggedRun, type LoggedRuns, type RunJournal } from "../journal/journal.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { restoredDeliveries } from "../notify/restored-deliveries.ts";

@@ -1,5 +1,6 @@
 /** How the runs of a session log ended, from the log or from the files of the runs, and what happened to them as events. */
-import { type AgentEvent, type Clock, defined, steadyClock } from "@pi-subagents/core";
+import { type AgentEvent, type Clock, steadyClock } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import {
 	eventsOfRun,
 	fileKeptResult,
@@ -18,7 +19,7 @@ import {
 	type SettledEntry,
 	settledEnd,
 	writeResult,
-} from "@pi-subagents/core/runs";
+} from "@pi-subagents/runs";
 import { isOwed, type LoggedRun } from "../journal/journal.ts";
 
 /** How a run ended, as far as the session or its files know. */

@@ -7,9 +7,9 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { bestEffort } from "@pi-subagents/core";
-import { namesIn } from "@pi-subagents/core/files";
-import { type Claim, claimDir, removeDeadOwners } from "@pi-subagents/core/runs";
+import { bestEffort } from "@pi-subagents/core/internal/base";
+import { namesIn } from "@pi-subagents/core/internal/files";
+import { type Claim, claimDir, removeDeadOwners } from "@pi-subagents/runs";
 import type { Ownership } from "./ports.ts";
 
 export interface OwnershipDeps {

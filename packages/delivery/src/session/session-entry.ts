@@ -1,5 +1,5 @@
 /** The entries of a session log, of which we read our own and the messages that delivered results. Nothing in them is checked here. Pure. */
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import { NOTIFICATION, runIdsIn } from "./notification.ts";
 
 /** An entry of a session, as far as it matters here. */

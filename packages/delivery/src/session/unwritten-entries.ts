@@ -2,8 +2,8 @@
  * A session log that keeps what could not be written, and writes it as soon as that is possible. pi 1.x drops an entry
  * if the disk has no room for it; without this, the session would not know that a run was launched, or has settled.
  */
-import { type Clock, messageOf, type Report } from "@pi-subagents/core";
-import { codeOf } from "@pi-subagents/core/files";
+import type { Clock, Report } from "@pi-subagents/core";
+import { codeOf, messageOf } from "@pi-subagents/core/internal/base";
 import type { SessionLog } from "./ports.ts";
 import type { SessionEntry } from "./session-entry.ts";
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { recordRuns, wholeOutcome } from "@pi-subagents/core/runs";
 import { fakeRunner, sampleSpec } from "@pi-subagents/core/testing";
+import { recordRuns, wholeOutcome } from "@pi-subagents/runs";
 import { expect, test } from "vitest";
 import { archiveLongResults } from "../../src/journal/archive-long-results.ts";
 

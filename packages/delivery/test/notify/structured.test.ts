@@ -1,7 +1,7 @@
 import { type AgentRecord, type Outcome, Store } from "@pi-subagents/core";
 import { detailsOf, outcomeForModel, saidIn, saidOf } from "@pi-subagents/core/outcome-text";
-import { outcomeOfEntry, parseEntry } from "@pi-subagents/core/runs";
 import { type Failed, unfenced } from "@pi-subagents/progress";
+import { outcomeOfEntry, parseEntry } from "@pi-subagents/runs";
 import { expect, test } from "vitest";
 import { launchEntry, settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";

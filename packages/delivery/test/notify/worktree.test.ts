@@ -1,7 +1,7 @@
 /** What an agent changed in its own checkout, in results, notifications and what a session remembers. */
 import { outcomeForModel } from "@pi-subagents/core/outcome-text";
-import { outcomeOfEntry, parseEntry } from "@pi-subagents/core/runs";
 import type { Outcome, WorktreeReport } from "@pi-subagents/progress";
+import { outcomeOfEntry, parseEntry } from "@pi-subagents/runs";
 import { expect, test } from "vitest";
 import { settledEntry } from "../../src/journal/entry-content.ts";
 import { notificationFor } from "../../src/notify/notification-text.ts";

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { RunProcesses } from "@pi-subagents/core/detached";
-import { jsonText } from "@pi-subagents/core/files";
-import { claimRun, identityOf, proveResult, writeResult } from "@pi-subagents/core/runs";
+import { jsonText } from "@pi-subagents/core/internal/files";
+import { identityOf, RunProcesses } from "@pi-subagents/core/internal/signals";
 import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
+import { claimRun, proveResult, writeResult } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import { createDelivery, memorySession, type SessionEntry } from "../../src/index.ts";
 

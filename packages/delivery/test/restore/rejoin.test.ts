@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager } from "@pi-subagents/core";
-import { isWatched } from "@pi-subagents/core/runs";
 import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
+import { isWatched } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import { createDelivery, type Delivery, memorySession } from "../../src/index.ts";
 

@@ -5,9 +5,10 @@ import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Manager, type Runner } from "@pi-subagents/core";
-import { controlPath, detachedRunner, RunProcesses } from "@pi-subagents/core/detached";
-import { claimRun, identityOf, isAlive } from "@pi-subagents/core/runs";
+import { controlPath, identityOf, isAlive, RunProcesses } from "@pi-subagents/core/internal/signals";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
+import { detachedRunner } from "@pi-subagents/runners/detached";
+import { claimRun } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import { createDelivery, memorySession, type SessionEntry } from "../../src/index.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { identityOf } from "@pi-subagents/core/runs";
+import { identityOf } from "@pi-subagents/core/internal/signals";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOwnership, pruneOwners } from "../../src/index.ts";
 

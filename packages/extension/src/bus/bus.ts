@@ -6,12 +6,12 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import {
 	type AgentEvent,
 	type AgentRecord,
-	bestEffort,
 	type Clock,
 	type Manager,
 	steadyClock,
 	systemClock,
 } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { Settings } from "@pi-subagents/launch";
 import {
 	isV2Failure,

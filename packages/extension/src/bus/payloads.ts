@@ -2,7 +2,6 @@
 import {
 	type AgentRecord,
 	addUsage,
-	defined,
 	type LiveDelta,
 	type LiveEntry,
 	NO_USAGE,
@@ -10,6 +9,7 @@ import {
 	treeUsage,
 	workTokens,
 } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { durationOf } from "@pi-subagents/core/outcome-text";
 import type { Compacted } from "@pi-subagents/progress";
 import { outcomeText } from "@pi-subagents/progress";

@@ -12,9 +12,12 @@ import {
 	SettingsManager,
 	type Theme,
 } from "@earendil-works/pi-coding-agent";
-import { type CwdFact, defined, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
-import { codeOf, isMissing, isWithin, readPlainSync } from "@pi-subagents/core/files";
-import { type ProcessHost, requirePrograms } from "@pi-subagents/core/process";
+import { type CwdFact, type Facts, type RunSpec, splitModelName, type ToolFact } from "@pi-subagents/core";
+import { codeOf, defined, isMissing } from "@pi-subagents/core/internal/base";
+import { isWithin, readPlainSync } from "@pi-subagents/core/internal/files";
+import { type LaunchHost, oncePerTurn, type StoredTrust } from "@pi-subagents/launch";
+import { sanitize } from "@pi-subagents/progress";
+import { type ProcessHost, requirePrograms } from "@pi-subagents/runners/process";
 import {
 	inheritConversation,
 	mcpFacts,
@@ -23,9 +26,7 @@ import {
 	type SessionHost,
 	sessionTools,
 	toolExtension,
-} from "@pi-subagents/core/session";
-import { type LaunchHost, oncePerTurn, type StoredTrust } from "@pi-subagents/launch";
-import { sanitize } from "@pi-subagents/progress";
+} from "@pi-subagents/runners/session";
 
 export interface Host extends SessionHost, Omit<LaunchHost<ExtensionContext>, "agentDir" | "checkWorktree"> {
 	/** Which extension provides a model, if one does. */

@@ -2,9 +2,9 @@
 import { realpath } from "node:fs/promises";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Runner } from "@pi-subagents/core";
-import { isWithin } from "@pi-subagents/core/files";
+import { isWithin } from "@pi-subagents/core/internal/files";
 import { worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
-import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-subagents/core/worktree";
+import { type Allows, listWorktrees, worktreeRunner, worktreesDir } from "@pi-subagents/worktree";
 import type { Host } from "./host.ts";
 
 /** Around every runner: agents can have a checkout of their own, whatever runs them. */

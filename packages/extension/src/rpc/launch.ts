@@ -2,7 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, type AgentRecord, defined, type Manager, quoted, type RunSpec } from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Manager, type RunSpec } from "@pi-subagents/core";
+import { defined, quoted } from "@pi-subagents/core/internal/base";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, LaunchParams, RuntimePresets } from "@pi-subagents/launch";
 import { isThinkingLevel, THINKING_LEVELS } from "@pi-subagents/progress";

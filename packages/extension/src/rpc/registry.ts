@@ -4,8 +4,8 @@
  * session gives way to one that does.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, bestEffort, defined, systemClock } from "@pi-subagents/core";
-import { wholeOutcome } from "@pi-subagents/core/runs";
+import { type AgentRecord, systemClock } from "@pi-subagents/core";
+import { bestEffort, defined } from "@pi-subagents/core/internal/base";
 import { isSettled } from "@pi-subagents/progress";
 import {
 	createRegistry,
@@ -15,6 +15,7 @@ import {
 	type RegistryState,
 	toV2Status,
 } from "@pi-subagents/rpc";
+import { wholeOutcome } from "@pi-subagents/runs";
 import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, settledAgentOf } from "../bus/payloads.ts";
 import { launchAgent, type RpcDeps } from "./launch.ts";

@@ -1,7 +1,7 @@
 /** Serves RPC requests of other extensions over pi's bus. The wording of version 2 errors is known to callers and must stay. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, type Manager, nameKey, type Outcome } from "@pi-subagents/core";
-import { wholeOutcome } from "@pi-subagents/core/runs";
+import type { AgentRecord, Manager, Outcome } from "@pi-subagents/core";
+import { nameKey } from "@pi-subagents/core/internal/base";
 import type { RuntimePresets } from "@pi-subagents/launch";
 import { type ParseResult, parseDefinition } from "@pi-subagents/presets";
 import {
@@ -13,6 +13,7 @@ import {
 	serve,
 	serveRegistrations,
 } from "@pi-subagents/rpc";
+import { wholeOutcome } from "@pi-subagents/runs";
 import type { EventPublisher } from "../bus/bus.ts";
 import { agentInfoOf, costOf, settledAgentOf } from "../bus/payloads.ts";
 import { launchAgent, launchWorkflow, type RpcDeps } from "./launch.ts";

@@ -1,6 +1,7 @@
 /** Publishes schedule events to other extensions over pi's bus. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { bestEffort, type Report } from "@pi-subagents/core";
+import type { Report } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { Scope } from "@pi-subagents/launch";
 import type { Job } from "@pi-subagents/schedule";
 

@@ -1,6 +1,7 @@
 /** Runs a due job: its agent is launched, and its result delivered, like any other. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, defined, type Manager, messageOf, type Outcome, type RunSpec, runIdOf } from "@pi-subagents/core";
+import { AgentError, type Manager, type Outcome, type RunSpec, runIdOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher, Scope } from "@pi-subagents/launch";
 import { type KeptCall, parseCall, type ScheduledCall } from "@pi-subagents/launch";

@@ -3,7 +3,8 @@
  * a job, and everything is closed when the session ends.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { AgentError, bestEffort, type Clock, systemClock } from "@pi-subagents/core";
+import { AgentError, type Clock, systemClock } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import {
 	addedText,
 	holdsJobs,

@@ -4,10 +4,11 @@
  */
 import { join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { bestEffort, type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
-import { pruneConversations, pruneRuns } from "@pi-subagents/core/runs";
+import { type Clock, runIdOf, type Store, systemClock } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import { type Journal, pruneOwners } from "@pi-subagents/delivery";
 import { type Launcher, pruneSchedules } from "@pi-subagents/launch";
+import { pruneConversations, pruneRuns } from "@pi-subagents/runs";
 import type { Host } from "../host/host.ts";
 import { warnOfLeftWorktrees } from "../host/worktrees.ts";
 

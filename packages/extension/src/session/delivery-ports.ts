@@ -2,8 +2,8 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { messageOf } from "@pi-subagents/core";
-import { codeOf, endHalfLine, readPlain } from "@pi-subagents/core/files";
+import { codeOf, messageOf } from "@pi-subagents/core/internal/base";
+import { endHalfLine, readPlain } from "@pi-subagents/core/internal/files";
 import {
 	type Messenger,
 	NOTIFICATION,

@@ -5,7 +5,8 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Questions } from "@pi-subagents/commands/questions";
-import { bestEffort, type Clock, type Manager, runIdOf, steadyClock, systemClock } from "@pi-subagents/core";
+import { type Clock, type Manager, runIdOf, steadyClock, systemClock } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { Delivery } from "@pi-subagents/delivery";
 
 export interface DrainDeps {

@@ -1,9 +1,9 @@
 /** Ties the agents to the session that launched them, and to the user's Escape. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Manager } from "@pi-subagents/core";
-import type { Recorder } from "@pi-subagents/core/runs";
-import { conversationsWritten } from "@pi-subagents/core/session";
 import type { Settings } from "@pi-subagents/launch";
+import { conversationsWritten } from "@pi-subagents/runners/session";
+import type { Recorder } from "@pi-subagents/runs";
 import { isBrokenOff } from "./session-state.ts";
 
 /** A child that does not let go must not keep pi from ending. */

@@ -3,7 +3,7 @@
  * code again, so only a restart brings the update.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { updateNotice } from "@pi-subagents/core/files";
+import { updateNotice } from "@pi-subagents/core/internal/files";
 import type { Host } from "../host/host.ts";
 
 export function noticeUpdate(pi: ExtensionAPI, { warn }: Pick<Host, "warn">): void {

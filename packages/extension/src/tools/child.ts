@@ -1,8 +1,8 @@
 /** The tools that a child has beside those of its preset: to ask, and where its preset allows it, to launch. */
 import type { ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { AgentError, type Manager, type RunIdentity, type RunSpec } from "@pi-subagents/core";
-import { askTool } from "@pi-subagents/core/session";
 import type { Launcher, LaunchParams } from "@pi-subagents/launch";
+import { askTool } from "@pi-subagents/runners/session";
 import { createNestedTools } from "@pi-subagents/tools";
 import type { Host } from "../host/host.ts";
 

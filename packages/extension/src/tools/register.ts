@@ -4,7 +4,8 @@
  * texts cost the prompt cache.
  */
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type Agents, allAgents, type Manager, messageOf, modelName, once } from "@pi-subagents/core";
+import { type Agents, allAgents, type Manager, modelName } from "@pi-subagents/core";
+import { messageOf, once } from "@pi-subagents/core/internal/base";
 import { backgroundRecords, type Delivery, type Journal } from "@pi-subagents/delivery";
 import type { Launcher, RuntimePresets, Schedules, Settings } from "@pi-subagents/launch";
 import { agentDescription, presetList } from "@pi-subagents/launch";

@@ -1,7 +1,8 @@
 /** The footer: one item that counts the agents, and a notification when a detached run ends. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { footerText } from "@pi-subagents/commands/text";
-import { type AgentRecord, bestEffort, Pacer, type Store, systemClock } from "@pi-subagents/core";
+import { type AgentRecord, type Store, systemClock } from "@pi-subagents/core";
+import { bestEffort, Pacer } from "@pi-subagents/core/internal/base";
 import { durationOf } from "@pi-subagents/core/outcome-text";
 import { backgroundRecords, countsOf, type Journal } from "@pi-subagents/delivery";
 import { endText, lookOf, sanitize } from "@pi-subagents/progress";

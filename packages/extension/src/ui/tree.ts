@@ -3,7 +3,8 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component } from "@earendil-works/pi-tui";
-import { bestEffort, type Manager, messageOf, Pacer, systemClock } from "@pi-subagents/core";
+import { type Manager, systemClock } from "@pi-subagents/core";
+import { bestEffort, messageOf, Pacer } from "@pi-subagents/core/internal/base";
 import type { Settings } from "@pi-subagents/launch";
 import { type AgentSource, AgentWidget, type AgentWidgetOptions, piTheme } from "@pi-subagents/widget";
 import type { Host } from "../host/host.ts";

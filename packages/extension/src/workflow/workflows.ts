@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, bestEffort, type Manager, type Runner } from "@pi-subagents/core";
+import type { AgentRecord, Manager, Runner } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
 import type { Delivery } from "@pi-subagents/delivery";
 import type { Launcher } from "@pi-subagents/launch";
 import { safeJson, sanitizeBlock } from "@pi-subagents/progress";

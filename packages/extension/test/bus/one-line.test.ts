@@ -2,8 +2,8 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RUN_FILES } from "@pi-subagents/core/runs";
 import { type ChildEvent, describe } from "@pi-subagents/progress";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { AgentWidget } from "@pi-subagents/widget";
 import { expect, onTestFinished, test } from "vitest";
 import { newFile, open } from "../fixtures/fake-session.ts";

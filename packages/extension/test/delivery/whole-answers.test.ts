@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wholeOutcome, writeResult } from "@pi-subagents/core/runs";
+import { wholeOutcome, writeResult } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import { newFile, open, type SessionFile, spec } from "../fixtures/fake-session.ts";
 

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { allAgents, type RunSpec } from "@pi-subagents/core";
-import { requireResources } from "@pi-subagents/core/session";
 import {
 	createGitTrust,
 	createLauncher,
@@ -13,6 +12,7 @@ import {
 	type StoredTrust,
 	type WorktreeRequest,
 } from "@pi-subagents/launch";
+import { requireResources } from "@pi-subagents/runners/session";
 import { createAgentTool, modelParameter } from "@pi-subagents/tools";
 import { hostIn } from "../../../launch/test/fixture.ts";
 import { conversation, type Host } from "../../src/host/host.ts";

@@ -2,8 +2,8 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentError } from "@pi-subagents/core";
-import { hideDirectory, isMissing, replaceWhole } from "@pi-subagents/core/files";
-import { hideFromGit } from "@pi-subagents/core/runs";
+import { isMissing } from "@pi-subagents/core/internal/base";
+import { hideDirectory, hideFromGit, replaceWhole } from "@pi-subagents/core/internal/files";
 
 /** Whether the scheduler needs to be loaded. */
 export async function holdsJobs(dir: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** What a job launches, as it is kept on disk: a call with everything but its time. Checked when it is read back. */
-import { AgentError, normalName, visibleName } from "@pi-subagents/core";
+import { AgentError } from "@pi-subagents/core";
+import { normalName, visibleName } from "@pi-subagents/core/internal/base";
 import { isThinkingLevel, sanitize } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";

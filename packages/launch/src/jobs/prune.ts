@@ -1,7 +1,8 @@
 /** Deletes the jobs of deleted sessions. Does not load the rest of the scheduler. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { isMissing, namesIn, readSmallFile } from "@pi-subagents/core/files";
+import { isMissing } from "@pi-subagents/core/internal/base";
+import { namesIn, readSmallFile } from "@pi-subagents/core/internal/files";
 import { SESSION_FILE } from "./directory.ts";
 
 export interface PruneSchedulesOptions {

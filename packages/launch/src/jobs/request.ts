@@ -2,7 +2,8 @@
  * What the `schedule` of a call says: a time, and after semicolons how the job is kept. One string, because a model
  * fills in a string more reliably than a form, and the form would cost every request more than the whole feature. Pure.
  */
-import { AgentError, quoted } from "@pi-subagents/core";
+import { AgentError } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 
 /** Where a job lives: with one session, or with the project, for whichever pi is open there. */
 export type Scope = "session" | "project";

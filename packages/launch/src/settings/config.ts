@@ -1,8 +1,8 @@
 /** The settings that count for a directory, read again for each launch, so that edits take effect at once. */
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "@pi-subagents/core";
-import { readSmallFileSync } from "@pi-subagents/core/files";
+import { messageOf } from "@pi-subagents/core/internal/base";
+import { readSmallFileSync } from "@pi-subagents/core/internal/files";
 import {
 	type FileContent,
 	type FileNote,

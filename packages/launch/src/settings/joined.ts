@@ -1,5 +1,5 @@
 /** How a project's settings join the user's own: a project may ask for less than the user set, never for more. Pure. */
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import type { Limit } from "./schema/kinds.ts";
 import { choicesOf, isGroup, partOf, type Shape } from "./shape.ts";
 

@@ -2,7 +2,7 @@
  * What the user's own settings limit, as fields of a preset: neither a project's preset nor what its settings say about
  * one asks for more. The user's own presets may, and so may those of packages and of pi: the user chose them. Pure.
  */
-import { defined, isObject } from "@pi-subagents/core";
+import { defined, isObject } from "@pi-subagents/core/internal/base";
 import type { PresetFields } from "@pi-subagents/presets";
 import type { LayerValues } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 /** Changes settings in one of our files and leaves all else in it as it was. */
-import { isObject, messageOf } from "@pi-subagents/core";
-import { editSmallFile } from "@pi-subagents/core/files";
+import { isObject, messageOf } from "@pi-subagents/core/internal/base";
+import { editSmallFile } from "@pi-subagents/core/internal/files";
 import { type SettingsPlace, settingsPath } from "./config.ts";
 import type { Settings } from "./schema.ts";
 import { parseObject, usable } from "./settings.ts";

@@ -3,7 +3,9 @@
  * alone; a file or a limit that is not understood is a refusal: no agent may be launched until it is fixed. Each problem
  * says which file, line and key, what was there and what was expected.
  */
-import { clip, isObject, messageOf, nearest } from "@pi-subagents/core";
+
+import { nearest } from "@pi-subagents/core";
+import { clip, isObject, messageOf } from "@pi-subagents/core/internal/base";
 import { sanitize } from "@pi-subagents/progress";
 import { Check } from "typebox/value";
 import { type ForeignNote, ownName, translate } from "./foreign.ts";

@@ -14,7 +14,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { editSmallFile } from "@pi-subagents/core/files";
+import { editSmallFile } from "@pi-subagents/core/internal/files";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createConfigReader } from "../../src/settings/config.ts";
 import { saveSettings } from "../../src/settings/save.ts";

@@ -2,13 +2,14 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
-import { controlPath, RunProcesses, type StartedWrapper } from "@pi-subagents/core/detached";
-import { BytesFollower, readPlain } from "@pi-subagents/core/files";
+import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
+import { bestEffort, messageOf } from "@pi-subagents/core/internal/base";
+import { BytesFollower, readPlain } from "@pi-subagents/core/internal/files";
+import { controlPath, isAlive, RunProcesses } from "@pi-subagents/core/internal/signals";
+import type { StartedWrapper } from "@pi-subagents/runners/detached";
 import {
 	checkedResult,
 	claimRun,
-	isAlive,
 	isProven,
 	isVerified,
 	keptResult,
@@ -16,7 +17,7 @@ import {
 	RUN_FILES,
 	readMeta,
 	releaseRun,
-} from "@pi-subagents/core/runs";
+} from "@pi-subagents/runs";
 import { packWork } from "../git/far-repository.ts";
 import { GROWING, type GrowingName, type Marks, type Piece, Refused, type Work } from "../link/link.ts";
 

@@ -5,11 +5,10 @@
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject } from "@pi-subagents/core";
-import { type FoundGuard, parseScoutAnswer, scoutArguments, scoutVariables } from "@pi-subagents/core/detached";
-import { namesIn, readSmallFile, requireOwnBuild } from "@pi-subagents/core/files";
-import { parseJson } from "@pi-subagents/core/runs";
+import { isObject, parseJson } from "@pi-subagents/core/internal/base";
+import { namesIn, readSmallFile, requireOwnBuild } from "@pi-subagents/core/internal/files";
 import { sanitize } from "@pi-subagents/progress";
+import { type FoundGuard, parseScoutAnswer, scoutArguments, scoutVariables } from "@pi-subagents/runners/detached";
 import { Refused } from "../link/link.ts";
 
 export interface GuardHost {

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunSpec } from "@pi-subagents/core";
-import { editSmallFile, readPlain } from "@pi-subagents/core/files";
+import { editSmallFile, readPlain } from "@pi-subagents/core/internal/files";
 import { sanitize } from "@pi-subagents/progress";
 import { Refused } from "../link/link.ts";
 

@@ -4,19 +4,19 @@
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AgentError, bestEffort, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { AgentError, type Clock, type Report, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
+import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/internal/files";
+import { controlPath, RunProcesses } from "@pi-subagents/core/internal/signals";
 import {
-	controlPath,
 	type GuardOrder,
 	launchRun,
 	makeRunDir,
 	type ProcessHost,
-	RunProcesses,
 	type StartedWrapper,
 	startDetached,
 	withCwd,
-} from "@pi-subagents/core/detached";
-import { isThere, namesIn, readPlain, replaceWhole } from "@pi-subagents/core/files";
+} from "@pi-subagents/runners/detached";
 import {
 	claimDir,
 	isWatched,
@@ -26,8 +26,8 @@ import {
 	readMeta,
 	readResult,
 	releaseRun,
-} from "@pi-subagents/core/runs";
-import { confinedSpec, pathsMoved } from "@pi-subagents/core/worktree";
+} from "@pi-subagents/runs";
+import { confinedSpec, pathsMoved } from "@pi-subagents/worktree";
 import { openRepository } from "../git/far-repository.ts";
 import { type ControlMessage, type Marks, type Piece, Refused } from "../link/link.ts";
 import { type Order, parseOrder, WORKSPACE } from "../link/order.ts";

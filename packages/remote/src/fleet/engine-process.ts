@@ -7,10 +7,9 @@ import { mkdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { isObject } from "@pi-subagents/core";
-import { signalChild } from "@pi-subagents/core/detached";
-import { createFile, createWhole, readPlain, replaceWhole } from "@pi-subagents/core/files";
-import { parseJson } from "@pi-subagents/core/runs";
+import { isObject, parseJson } from "@pi-subagents/core/internal/base";
+import { createFile, createWhole, readPlain, replaceWhole } from "@pi-subagents/core/internal/files";
+import { signalChild } from "@pi-subagents/core/internal/signals";
 
 export interface EngineProcess {
 	url: string;

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "@pi-subagents/core";
-import { commandText } from "@pi-subagents/core/commands";
-import { signalChild } from "@pi-subagents/core/detached";
-import { claimDir, releaseDir } from "@pi-subagents/core/runs";
+import { messageOf } from "@pi-subagents/core/internal/base";
+import { signalChild } from "@pi-subagents/core/internal/signals";
+import { commandText } from "@pi-subagents/core/shell";
+import { claimDir, releaseDir } from "@pi-subagents/runs";
 import { installation } from "../nats/load.ts";
 import { type EngineProcess, findNatsServer, HOW_TO_INSTALL, startEngine } from "./engine-process.ts";
 

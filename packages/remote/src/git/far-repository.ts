@@ -7,9 +7,9 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunIdentity, RunSpec } from "@pi-subagents/core";
-import { replaceWhole } from "@pi-subagents/core/files";
-import { type Git, gitWith, openWorktree, tryGit, type WorktreeRecord } from "@pi-subagents/core/worktree";
+import { replaceWhole } from "@pi-subagents/core/internal/files";
 import type { WorktreeReport } from "@pi-subagents/progress";
+import { type Git, gitWith, openWorktree, tryGit, type WorktreeRecord } from "@pi-subagents/worktree";
 import { Refused, type Work } from "../link/link.ts";
 import type { SentRepository } from "../link/order.ts";
 

@@ -6,9 +6,12 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path, { join, type PlatformPath } from "node:path";
-import { AgentError, isObject, messageOf, type RunIdentity, type RunSpec, runIdOf } from "@pi-subagents/core";
-import { editSmallFile, isWithin, readPlain } from "@pi-subagents/core/files";
-import { identityOf, parseJson } from "@pi-subagents/core/runs";
+import { AgentError, type RunIdentity, type RunSpec, runIdOf } from "@pi-subagents/core";
+import { isObject, messageOf, parseJson } from "@pi-subagents/core/internal/base";
+import { editSmallFile, isWithin, readPlain } from "@pi-subagents/core/internal/files";
+import { identityOf } from "@pi-subagents/core/internal/signals";
+import { mergeCommand } from "@pi-subagents/core/outcome-text";
+import type { WorktreeReport } from "@pi-subagents/progress";
 import {
 	type Allows,
 	allowedAt,
@@ -18,14 +21,12 @@ import {
 	findRepository,
 	type Git,
 	gitWith,
-	mergeCommand,
 	readWorktreeRecords,
 	statOf,
 	tryGit,
 	type WorktreeRecord,
 	worktreesDir,
-} from "@pi-subagents/core/worktree";
-import type { WorktreeReport } from "@pi-subagents/progress";
+} from "@pi-subagents/worktree";
 import { type Blobs, Disconnected, type Work } from "../link/link.ts";
 import type { SentRepository } from "../link/order.ts";
 import { quotable } from "../link/words.ts";

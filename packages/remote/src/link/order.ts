@@ -1,8 +1,9 @@
 /** What travels to a machine that is to run an agent: no path of this machine, no key, no variable. */
-import { AgentError, defined, isObject, type RunIdentity, type RunSpec } from "@pi-subagents/core";
-import { isRunSpec } from "@pi-subagents/core/runs";
+import { AgentError, type RunIdentity, type RunSpec } from "@pi-subagents/core";
+import { defined, isObject } from "@pi-subagents/core/internal/base";
 import { specSchema, travelOf } from "@pi-subagents/core/schema";
-import { pathsMoved } from "@pi-subagents/core/worktree";
+import { isRunSpec } from "@pi-subagents/runs";
+import { pathsMoved } from "@pi-subagents/worktree";
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
 

@@ -2,7 +2,8 @@
  * When a link connects and when it rests. All runs of a process on one machine share a connection: it is made when it
  * is needed, tried again as long as runs are followed, and closed when it is no longer needed.
  */
-import { type Clock, messageOf, type Report } from "@pi-subagents/core";
+import type { Clock, Report } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 
 /** Between two attempts to connect: the first at once, then later and later. */
 export const RETRY_MS: readonly number[] = [250, 1_000, 2_000, 5_000, 10_000];

@@ -2,7 +2,7 @@
  * What another machine says, in a sentence of ours: people and models read it as the words of that machine, and it can
  * neither end its quotation nor be longer than a sentence needs. Pure.
  */
-import { clip } from "@pi-subagents/core";
+import { clip } from "@pi-subagents/core/internal/base";
 import { sanitize } from "@pi-subagents/progress";
 import { Refused } from "./link.ts";
 

@@ -1,5 +1,5 @@
 /** Writes at a known place of a file, never through a link, so that bytes that come twice change nothing. */
-import { openPlain } from "@pi-subagents/core/files";
+import { openPlain } from "@pi-subagents/core/internal/files";
 
 /** `isEnd`: what lies behind goes. */
 export async function writeAt(path: string, at: number, bytes: Buffer, { isEnd }: { isEnd: boolean }): Promise<void> {

@@ -4,7 +4,8 @@ import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { checkServerIdentity } from "node:tls";
-import { codeOf, isMissing, openPlain } from "@pi-subagents/core/files";
+import { codeOf, isMissing } from "@pi-subagents/core/internal/base";
+import { openPlain } from "@pi-subagents/core/internal/files";
 import { Refused } from "../link/link.ts";
 
 /** As a user writes it in the settings, and as the worker gets it in its arguments. */

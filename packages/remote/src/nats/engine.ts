@@ -5,8 +5,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
-import { type Clock, isObject, messageOf } from "@pi-subagents/core";
-import { parseJson } from "@pi-subagents/core/runs";
+import type { Clock } from "@pi-subagents/core";
+import { isObject, messageOf, parseJson } from "@pi-subagents/core/internal/base";
 import { Refused } from "../link/link.ts";
 import { toldError } from "../link/words.ts";
 import { type FleetAccess, type OpenedAccess, openAccess } from "./access.ts";

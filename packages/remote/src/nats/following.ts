@@ -3,7 +3,8 @@
  * tells the worker how much of each file it has, and the worker sends the rest. So nothing that the engine loses matters.
  */
 import { randomBytes } from "node:crypto";
-import { type Clock, isObject } from "@pi-subagents/core";
+import type { Clock } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import { Check } from "typebox/value";
 import { type Hear, type Marks, type Piece, Refused } from "../link/link.ts";
 import { checked, type PieceBody, pieceSchema } from "../stdio/protocol.ts";

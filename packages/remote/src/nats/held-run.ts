@@ -1,5 +1,6 @@
 /** A run that this worker claimed: it alone writes to the run's log, until the near side has everything or gave it up. */
-import { type Clock, messageOf, type Report } from "@pi-subagents/core";
+import type { Clock, Report } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { Worker } from "../far/worker.ts";
 import { type Piece, Refused } from "../link/link.ts";
 import { type ControlBody, checked, controlSchema, type FollowBody, followSchema } from "../stdio/protocol.ts";

@@ -1,7 +1,7 @@
 /** Loads the NATS packages when a fleet is first used: users without a fleet neither load nor install them. */
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { commandText } from "@pi-subagents/core/commands";
-import { requireOwnBuild } from "@pi-subagents/core/files";
+import { requireOwnBuild } from "@pi-subagents/core/internal/files";
+import { commandText } from "@pi-subagents/core/shell";
 import { Refused } from "../link/link.ts";
 
 export type NatsPackages = typeof import("./packages.ts");

@@ -7,8 +7,9 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { bestEffort, type Clock, messageOf, type Report, steadyClock } from "@pi-subagents/core";
-import { createFile } from "@pi-subagents/core/files";
+import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
+import { bestEffort, messageOf } from "@pi-subagents/core/internal/base";
+import { createFile } from "@pi-subagents/core/internal/files";
 import { unlessAborted } from "../link/limits.ts";
 import {
 	type Blobs,

@@ -3,7 +3,7 @@
  * first queue has no room and another one has, the order goes there too: only one worker can claim it.
  */
 import { randomBytes } from "node:crypto";
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { Check } from "typebox/value";
 import { Refused } from "../link/link.ts";
 import type { Order } from "../link/order.ts";

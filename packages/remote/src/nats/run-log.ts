@@ -4,8 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { ConsumerMessages, MsgRequest, StoredMsg } from "@nats-io/jetstream";
-import { isObject } from "@pi-subagents/core";
-import { parseJson } from "@pi-subagents/core/runs";
+import { isObject, parseJson } from "@pi-subagents/core/internal/base";
 import { Refused } from "../link/link.ts";
 import { type Engine, isStreamMissing, SEAL } from "./engine.ts";
 

@@ -2,9 +2,10 @@
  * Sends what is written to a run's `control.jsonl` to its machine, in order, beginning where the machine says that its
  * copy ends. However often a machine says that, and whether it answers or not, one message is on its way at a time.
  */
-import { type Clock, messageOf, type Report } from "@pi-subagents/core";
-import { BytesFollower } from "@pi-subagents/core/files";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import type { Clock, Report } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
+import { BytesFollower } from "@pi-subagents/core/internal/files";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { Disconnected, type Link } from "../link/link.ts";
 
 export interface ControlFeedOptions {

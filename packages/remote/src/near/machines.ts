@@ -2,7 +2,8 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { AgentError, type Clock, quoted, type Report, systemClock } from "@pi-subagents/core";
+import { AgentError, type Clock, type Report, systemClock } from "@pi-subagents/core";
+import { quoted } from "@pi-subagents/core/internal/base";
 import type { Link } from "../link/link.ts";
 import { NatsLink } from "../nats/near-link.ts";
 import { StdioLink } from "../stdio/near.ts";

@@ -5,10 +5,11 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { bestEffort, type Clock, type Report } from "@pi-subagents/core";
-import type { StartedWrapper, WrapperEnd } from "@pi-subagents/core/detached";
-import { createWhole, makeRoom, readPlain } from "@pi-subagents/core/files";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import type { Clock, Report } from "@pi-subagents/core";
+import { bestEffort } from "@pi-subagents/core/internal/base";
+import { createWhole, makeRoom, readPlain } from "@pi-subagents/core/internal/files";
+import type { StartedWrapper, WrapperEnd } from "@pi-subagents/runners/detached";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { Disconnected, GROWING, type GrowingName, type Link, type Marks, type Piece } from "../link/link.ts";
 import { saidBy } from "../link/words.ts";
 import { writeAt } from "../link/write-at.ts";

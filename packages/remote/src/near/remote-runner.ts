@@ -6,10 +6,7 @@ import { join } from "node:path";
 import {
 	AgentError,
 	type Clock,
-	defined,
-	isObject,
 	type Outcome,
-	quoted,
 	type Report,
 	type RunIdentity,
 	type Runner,
@@ -17,6 +14,9 @@ import {
 	runIdOf,
 	systemClock,
 } from "@pi-subagents/core";
+import { defined, isObject, parseJson, quoted } from "@pi-subagents/core/internal/base";
+import { createFile, createWhole, jsonText, readPlain } from "@pi-subagents/core/internal/files";
+import type { WorktreeReport } from "@pi-subagents/progress";
 import {
 	type DetachedLauncher,
 	type DetachedRunnerOptions,
@@ -24,10 +24,8 @@ import {
 	detachedRunner,
 	type LaunchLookups,
 	type StartedWrapper,
-} from "@pi-subagents/core/detached";
-import { createFile, createWhole, jsonText, readPlain } from "@pi-subagents/core/files";
-import { checkedResult, parseJson, parseResult, proveResult, RUN_FILES } from "@pi-subagents/core/runs";
-import type { WorktreeReport } from "@pi-subagents/progress";
+} from "@pi-subagents/runners/detached";
+import { checkedResult, parseResult, proveResult, RUN_FILES } from "@pi-subagents/runs";
 import { type NearRepositoryOptions, prepareRepository, type Sent, takeBack } from "../git/near-repository.ts";
 import type { Link, Piece } from "../link/link.ts";
 import { buildOrder, travelling } from "../link/order.ts";
@@ -84,7 +82,7 @@ export function remoteRunner(options: RemoteRunnerOptions): RemoteRunner {
 	return { ...detachedRunner(options, launcher), ...launcher };
 }
 
-/** Also a launcher for `detachedRunner` of `@pi-subagents/core/detached`, where this package is loaded on first use. */
+/** Also a launcher for `detachedRunner` of `@pi-subagents/runners/detached`, where this package is loaded on first use. */
 export type RemoteRunner = Runner & RemoteLauncher;
 
 /** Its processes are on another machine: whatever that says, none here is signalled. */

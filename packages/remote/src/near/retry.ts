@@ -2,8 +2,8 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { INHERITED, type Outcome, type RunIdentity, type RunSpec } from "@pi-subagents/core";
-import { isThere } from "@pi-subagents/core/files";
-import { betweenAttempts, LOST_DIR } from "@pi-subagents/core/runs";
+import { isThere } from "@pi-subagents/core/internal/files";
+import { betweenAttempts, LOST_DIR } from "@pi-subagents/runs";
 
 export interface LostRun {
 	spec: Pick<RunSpec, "retry" | "inheritsContext" | typeof INHERITED> & Pick<RunIdentity, "run">;

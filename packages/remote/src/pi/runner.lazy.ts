@@ -1,7 +1,9 @@
 /** The remote runner inside pi. The rest of this package is not loaded at startup: most users have only one machine. */
 import { existsSync } from "node:fs";
-import { once, type RunIdentity, type Runner, type RunSpec, systemClock } from "@pi-subagents/core";
-import { type DetachedRunnerOptions, detachedRunner } from "@pi-subagents/core/detached";
+import { type RunIdentity, type Runner, type RunSpec, systemClock } from "@pi-subagents/core";
+import { once } from "@pi-subagents/core/internal/base";
+import type { Machine } from "@pi-subagents/remote";
+import { type DetachedRunnerOptions, detachedRunner } from "@pi-subagents/runners/detached";
 import {
 	type GuardOrder,
 	guardOrderVariables,
@@ -9,10 +11,9 @@ import {
 	startingConversation,
 	withGuardEntries,
 	withoutExtensionEntries,
-} from "@pi-subagents/core/process";
-import type { Guards } from "@pi-subagents/core/session";
-import type { Allows } from "@pi-subagents/core/worktree";
-import type { Machine } from "@pi-subagents/remote";
+} from "@pi-subagents/runners/process";
+import type { Guards } from "@pi-subagents/runners/session";
+import type { Allows } from "@pi-subagents/worktree";
 
 export interface LazyRemoteOptions extends DetachedRunnerOptions {
 	/** pi's directory on this machine. */

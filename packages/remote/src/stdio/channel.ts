@@ -3,8 +3,7 @@
  * runs. What does not parse is dropped: both ends are ours, and a login shell may print something first.
  */
 import type { Readable, Writable } from "node:stream";
-import { isObject, messageOf } from "@pi-subagents/core";
-import { parseJson } from "@pi-subagents/core/runs";
+import { isObject, messageOf, parseJson } from "@pi-subagents/core/internal/base";
 import { createLineSplitter, MAX_LINE_BYTES } from "@pi-subagents/progress";
 import { Disconnected, Refused } from "../link/link.ts";
 import { toldError } from "../link/words.ts";

@@ -7,7 +7,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type Clock, type Report, steadyClock } from "@pi-subagents/core";
-import { isShortage, signalChild, untilSpawned, whyNotStarted } from "@pi-subagents/core/detached";
+import { isShortage, untilSpawned, whyNotStarted } from "@pi-subagents/core/internal/base";
+import { signalChild } from "@pi-subagents/core/internal/signals";
 import { unlessAborted } from "../link/limits.ts";
 import {
 	type Blobs,

@@ -1,6 +1,6 @@
 /** What the two ends of a pipe or an ssh connection say to each other. Both ends check what they receive. */
 import { type FileHandle, open } from "node:fs/promises";
-import { openPlain } from "@pi-subagents/core/files";
+import { openPlain } from "@pi-subagents/core/internal/files";
 import { type TProperties, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 import { tooLarge, unlessAborted } from "../link/limits.ts";

@@ -6,7 +6,7 @@ import { availablePis, createPiEnv, type PiBinary } from "@pi-subagents-dev/test
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createGuardList } from "../../src/far/guards.ts";
 
-const scoutEntry = fileURLToPath(new URL("../../../core/src/extensions/scout-entry.ts", import.meta.url));
+const scoutEntry = fileURLToPath(new URL("../../../runners/src/extensions/scout-entry.ts", import.meta.url));
 const GUARD = `export default (pi) => { pi.on("tool_call", () => undefined); };`;
 const TOOL = "export default (pi) => { pi.on('turn_end', () => undefined); };";
 

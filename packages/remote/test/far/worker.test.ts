@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { controlPath } from "@pi-subagents/core/detached";
-import { identityOf, isWatched } from "@pi-subagents/core/runs";
+import { controlPath, identityOf } from "@pi-subagents/core/internal/signals";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
+import { isWatched } from "@pi-subagents/runs";
 import { expect, onTestFinished, test } from "vitest";
 import { Worker } from "../../src/far/worker.ts";
 import { buildOrder } from "../../src/link/order.ts";

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { isAlive, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
+import { isAlive } from "@pi-subagents/core/internal/signals";
+import { RUN_FILES, readEvents, readWrapper } from "@pi-subagents/runs";
 import { createGate } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { remoteRunner } from "../../src/index.ts";

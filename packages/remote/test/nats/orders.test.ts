@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "@pi-subagents/core";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { callTool, createGate, say } from "@pi-subagents-dev/testkit";
 import { patienceMs } from "@pi-subagents-dev/testkit/wait";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RunIdentity, RunSpec } from "@pi-subagents/core";
-import { identityOf, isAlive } from "@pi-subagents/core/runs";
+import { identityOf, isAlive } from "@pi-subagents/core/internal/signals";
 import { handClock, sampleSpec } from "@pi-subagents/core/testing";
 import { createTempDir } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test } from "vitest";

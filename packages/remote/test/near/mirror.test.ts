@@ -3,8 +3,8 @@ import { appendFile, mkdtemp, readdir, readFile, readlink, rm } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { RUN_FILES } from "@pi-subagents/core/runs";
 import { handClock } from "@pi-subagents/core/testing";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ControlMessage, Disconnected, type Hear, type Link, type Piece } from "../../src/link/link.ts";
 import { INTAKE_LIMITS } from "../../src/near/intake.ts";

@@ -1,7 +1,7 @@
 import { runnerConformance } from "@pi-subagents/core/testing";
 import { isFullRun, piUnderTest } from "@pi-subagents-dev/testkit";
 import { describe, test } from "vitest";
-import { wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
+import { wrapperFixture } from "../../../runners/test/fixtures/process-world.ts";
 import { remoteRunner } from "../../src/index.ts";
 import { remoteWorld } from "../fixtures/remote-world.ts";
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Clock, systemClock } from "@pi-subagents/core";
-import { RUN_FILES } from "@pi-subagents/core/runs";
+import { RUN_FILES } from "@pi-subagents/runs";
 import { say } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";

@@ -1,8 +1,8 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Manager, systemClock } from "@pi-subagents/core";
-import { controlPath } from "@pi-subagents/core/detached";
-import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/core/runs";
+import { controlPath } from "@pi-subagents/core/internal/signals";
+import { listRuns, RUN_FILES, readEvents, readWrapper } from "@pi-subagents/runs";
 import { callTool, createGate, isFullRun, say } from "@pi-subagents-dev/testkit";
 import { expect, test, vi } from "vitest";
 import { createMachines, remoteRunner } from "../../src/index.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { listWorktrees } from "@pi-subagents/core/worktree";
+import { listWorktrees } from "@pi-subagents/worktree";
 import { callTool, createGate, isFullRun, type RequestView, say } from "@pi-subagents-dev/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { remoteRunner } from "../../src/index.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runnerConformance } from "@pi-subagents/core/testing";
 import { callTool, createGate, piUnderTest, requireTool, say } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
-import { type WorldOptions, wrapperFixture } from "../../../core/test/fixtures/process-world.ts";
+import { type WorldOptions, wrapperFixture } from "../../../runners/test/fixtures/process-world.ts";
 import { remoteRunner } from "../../src/index.ts";
 import { type RemoteWorld, remoteWorld } from "../fixtures/remote-world.ts";
 import { type Sshd, startSshd } from "../fixtures/sshd.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { builtFile } from "@pi-subagents/core/files";
+import { builtFile } from "@pi-subagents/core/internal/files";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 

@@ -2,7 +2,7 @@
 
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { replaceWhole } from "@pi-subagents/core/files";
+import { replaceWhole } from "@pi-subagents/core/internal/files";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Report } from "../model/types.ts";
 import { chromeTrace } from "../trace/chrome.ts";

@@ -1,7 +1,9 @@
 /** Runs → report: the tree, spans, transcripts, sums. Pure: reads no file and no clock. */
-import { defined, runIdOf } from "@pi-subagents/core";
-import { eventsOfRun, type KnownRun, recordOfRun } from "@pi-subagents/core/runs";
+
+import { runIdOf } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { checkArguments, claimText, type Outcome, type Verification } from "@pi-subagents/progress";
+import { eventsOfRun, type KnownRun, recordOfRun } from "@pi-subagents/runs";
 import { cleanReport, maskedRuns } from "./clean.ts";
 import { criticalPath } from "./critical-path.ts";
 import { spansOf } from "./spans.ts";

@@ -1,6 +1,7 @@
 /** The words of a report about calls: with their arguments, or without. And which calls wait for agents. Pure. */
-import type { EventLine } from "@pi-subagents/core/runs";
+
 import { beginningOf, describe, sanitize } from "@pi-subagents/progress";
+import type { EventLine } from "@pi-subagents/runs";
 
 const MAX_TASK = 200;
 

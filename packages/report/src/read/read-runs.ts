@@ -2,10 +2,11 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { defined, messageOf, runIdOf } from "@pi-subagents/core";
-import { isRunPath, knownRun, RUN_FILES, readRun, readToolOutputs } from "@pi-subagents/core/runs";
-import { diffWorktree, listWorktrees } from "@pi-subagents/core/worktree";
+import { runIdOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import { checkArguments } from "@pi-subagents/progress";
+import { isRunPath, knownRun, RUN_FILES, readRun, readToolOutputs } from "@pi-subagents/runs";
+import { diffWorktree, listWorktrees } from "@pi-subagents/worktree";
 import type { RunInput } from "../model/build.ts";
 import { runsInSession } from "./session-runs.ts";
 

@@ -1,5 +1,5 @@
 /** The secrets that this machine knows: keys in the environment, in pi's `auth.json` and in its `models.json`. */
-import { readSmallFile } from "@pi-subagents/core/files";
+import { readSmallFile } from "@pi-subagents/core/internal/files";
 
 /** Variables with such names hold secrets, whatever program they are for. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|BEARER|PRIVATE|DSN$|CONNECTION_?STRING/i;

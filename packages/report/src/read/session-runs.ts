@@ -1,6 +1,6 @@
 /** What the entries of a pi session say about runs. Entries may have been edited: everything is checked. Pure. */
-import { isObject } from "@pi-subagents/core";
-import { type LaunchEntry, launchedRun, parseAnyEntry, settledEnd } from "@pi-subagents/core/runs";
+import { isObject } from "@pi-subagents/core/internal/base";
+import { type LaunchEntry, launchedRun, parseAnyEntry, settledEnd } from "@pi-subagents/runs";
 import type { RunInput } from "../model/build.ts";
 
 /** In the order of launching, by the ids of the runs. */

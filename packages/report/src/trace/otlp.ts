@@ -3,8 +3,8 @@
  * `invoke_agent` for a run, `chat` for a model's answer, `execute_tool` for a tool. Pure; no SDK.
  */
 
-import { runSpanId, traceHash, traceOf } from "@pi-subagents/core/runs";
 import { checkArguments } from "@pi-subagents/progress";
+import { runSpanId, traceHash, traceOf } from "@pi-subagents/runs";
 import type { Report, ReportAgent, Span } from "../model/types.ts";
 
 const SCHEMA_URL = "https://opentelemetry.io/schemas/1.37.0";

@@ -1,5 +1,6 @@
 /** What a call of `Agent` can say, and the launch that it asks for. */
-import { AgentError, type AgentRecord, defined, quoted } from "@pi-subagents/core";
+import { AgentError, type AgentRecord } from "@pi-subagents/core";
+import { defined, quoted } from "@pi-subagents/core/internal/base";
 import { parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { isThinkingLevel, THINKING_LEVELS } from "@pi-subagents/progress";

@@ -3,7 +3,8 @@
  * runs in its own thread with a deadline.
  */
 import { Worker } from "node:worker_threads";
-import { AgentError, type Clock, countDown, messageOf } from "@pi-subagents/core";
+import { AgentError, type Clock } from "@pi-subagents/core";
+import { countDown, messageOf } from "@pi-subagents/core/internal/base";
 import { sanitize } from "@pi-subagents/progress";
 
 interface MatchOptions {

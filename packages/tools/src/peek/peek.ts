@@ -2,9 +2,10 @@
  * A look at what a run did, for a model: some lines of its transcript, and how to read on. Bounded however long the
  * transcript is, whatever is in it and whatever was asked for.
  */
-import { type Clock, clip, systemClock } from "@pi-subagents/core";
-import { type LineRange, readLineRange } from "@pi-subagents/core/runs";
+import { type Clock, systemClock } from "@pi-subagents/core";
+import { clip } from "@pi-subagents/core/internal/base";
 import { fence, formatCount } from "@pi-subagents/progress";
+import { type LineRange, readLineRange } from "@pi-subagents/runs";
 import { type Static, Type } from "typebox";
 import { matchLines } from "./match-lines.ts";
 

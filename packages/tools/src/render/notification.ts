@@ -4,7 +4,7 @@
  */
 import { getMarkdownTheme, keyHint, type Theme, type ThemeColor } from "@earendil-works/pi-coding-agent";
 import { type Component, Markdown, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import { factsIn, pausedText, worktreeLabel } from "@pi-subagents/core/outcome-text";
 import { runIdsIn } from "@pi-subagents/delivery";
 import {

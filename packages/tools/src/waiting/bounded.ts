@@ -3,7 +3,7 @@
  * own, smaller limit where it is made.
  */
 import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { clip, messageOf } from "@pi-subagents/core";
+import { clip, messageOf } from "@pi-subagents/core/internal/base";
 import type { TSchema } from "typebox";
 import type { KeepDetails } from "./failed-details.ts";
 

@@ -3,7 +3,7 @@
  * add the details again, so that people see the agents of such a call, like those of any other.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 
 /** Keeps the details of a call that is about to fail. */
 export type KeepDetails = (callId: string, details: object) => void;

@@ -1,5 +1,6 @@
 /** Waits inside a tool call for the agents it has launched: one, or several at once. Aborting the call stops them. */
-import { type AgentRecord, type Agents, Pacer, type Store, systemClock } from "@pi-subagents/core";
+import { type AgentRecord, type Agents, type Store, systemClock } from "@pi-subagents/core";
+import { Pacer } from "@pi-subagents/core/internal/base";
 import { type AgentDetails, detailsOf, leftForModel, type SettledRun } from "@pi-subagents/core/outcome-text";
 import { sanitize } from "@pi-subagents/progress";
 import { beginCall } from "./batch-row-updates.ts";

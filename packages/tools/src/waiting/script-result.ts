@@ -4,7 +4,8 @@
  * of this, and a failure is thrown there: it must never pass for an answer.
  */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { type AgentRecord, addUsage, defined, NO_USAGE, type Outcome } from "@pi-subagents/core";
+import { type AgentRecord, addUsage, NO_USAGE, type Outcome } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { outcomeText, verificationText } from "@pi-subagents/progress";
 import { type Static, Type } from "typebox";
 import { RunFailure } from "./bounded.ts";

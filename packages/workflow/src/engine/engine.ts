@@ -4,7 +4,8 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { type Clock, defined, systemClock } from "@pi-subagents/core";
+import { type Clock, systemClock } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { checkArguments } from "@pi-subagents/progress";
 import type { Answer, JournalEvent } from "../journal/events.ts";
 import { advance, agentCalled, agentOf, type CallState, type WorkflowState, workflowState } from "../journal/state.ts";

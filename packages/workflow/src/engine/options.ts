@@ -1,5 +1,5 @@
 /** What a script may ask for in a call, checked before anything starts. Errors say what is allowed. Pure. */
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import type { OnError } from "../script/meta.ts";
 
 /** One `agent()` of a script. */

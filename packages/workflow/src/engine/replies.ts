@@ -1,5 +1,5 @@
 /** The calls that the script waits for, and what goes back for each: its answer, null, or an error. */
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { Answer } from "../journal/events.ts";
 import type { OnError } from "../script/meta.ts";
 import type { CheckedScript } from "../script/script.ts";

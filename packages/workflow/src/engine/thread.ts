@@ -3,8 +3,9 @@
  * ends with an error that names the bound.
  */
 import { Worker } from "node:worker_threads";
-import { type Clock, countDown, messageOf } from "@pi-subagents/core";
-import { builtFile } from "@pi-subagents/core/files";
+import type { Clock } from "@pi-subagents/core";
+import { countDown, messageOf } from "@pi-subagents/core/internal/base";
+import { builtFile } from "@pi-subagents/core/internal/files";
 import { type FromThread, MAX_TOGETHER, type ThreadData, type ToThread } from "../thread/messages.ts";
 
 export interface ThreadLimits {

@@ -2,7 +2,9 @@
  * What a workflow's journal says, one JSON object per line. The file only grows. A partial last line was being written
  * when the process died, and a line of an unknown type comes from a newer version; both are skipped.
  */
-import { isObject, type LaunchedBy } from "@pi-subagents/core";
+
+import type { LaunchedBy } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import type { CallKind } from "../thread/messages.ts";
 
 export type JournalEvent = { at: number } & (

@@ -1,7 +1,7 @@
 /** The journal as a file beside the runs: read whole when a workflow is resumed, then only appended to. */
 import { join } from "node:path";
-import { messageOf } from "@pi-subagents/core";
-import { isMissing, LineFile, readPlainSync } from "@pi-subagents/core/files";
+import { isMissing, messageOf } from "@pi-subagents/core/internal/base";
+import { LineFile, readPlainSync } from "@pi-subagents/core/internal/files";
 import { type JournalEvent, parseJournal } from "./events.ts";
 
 /** Where the engine records what happened. */

@@ -1,5 +1,7 @@
 /** What the events of a journal add up to. Pure: the same events give the same state. */
-import { defined, type LaunchedBy } from "@pi-subagents/core";
+
+import type { LaunchedBy } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { LAUNCHERS, type PhaseProgress } from "@pi-subagents/progress";
 import type { CallKind } from "../thread/messages.ts";
 import type { Answer, Diverged, JournalEvent, Started } from "./events.ts";

@@ -1,5 +1,5 @@
 /** What a workflow says about itself, checked field by field. Pure. */
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import { ScriptError } from "./literal.ts";
 
 /** What happens when an agent fails: its call gives `null`, or throws. */

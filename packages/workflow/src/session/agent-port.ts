@@ -1,15 +1,6 @@
 /** Runs the agents of a workflow through the session's manager: launched, rejoined or resumed, and waited for. */
-import {
-	AgentError,
-	type AgentRecord,
-	defined,
-	isObject,
-	type Manager,
-	type Outcome,
-	quoted,
-	type RunSpec,
-	workTokens,
-} from "@pi-subagents/core";
+import { AgentError, type AgentRecord, type Manager, type Outcome, type RunSpec, workTokens } from "@pi-subagents/core";
+import { defined, isObject, quoted } from "@pi-subagents/core/internal/base";
 import { isWrapped, parseOutputSchema } from "@pi-subagents/core/output";
 import { DEFAULT_PRESET, type LaunchParams, resumedParams } from "@pi-subagents/launch";
 import { isThinkingLevel, outcomeText, THINKING_LEVELS } from "@pi-subagents/progress";

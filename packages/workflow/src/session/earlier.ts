@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Manager, type Outcome, runIdOf } from "@pi-subagents/core";
-import { namesIn } from "@pi-subagents/core/files";
+import { namesIn } from "@pi-subagents/core/internal/files";
 import {
 	claimRun,
 	eventsOfRun,
@@ -16,7 +16,7 @@ import {
 	readInterrupted,
 	readRun,
 	releaseRun,
-} from "@pi-subagents/core/runs";
+} from "@pi-subagents/runs";
 import type { LaunchedAgent } from "../engine/ports.ts";
 
 export type Fate =

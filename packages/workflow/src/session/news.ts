@@ -1,5 +1,5 @@
 /** The events about a workflow for other extensions. Pure. */
-import { defined } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import type { JournalEvent } from "../journal/events.ts";
 import { progressOf, type WorkflowState } from "../journal/state.ts";
 

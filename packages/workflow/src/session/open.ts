@@ -1,7 +1,8 @@
 /** When a session is opened: paused workflows continue or are reported, and the file given with a flag is run. */
 import { resolve } from "node:path";
-import { type AgentRecord, bestEffort, type Manager, messageOf, type Outcome } from "@pi-subagents/core";
-import { readSmallFile } from "@pi-subagents/core/files";
+import type { AgentRecord, Manager, Outcome } from "@pi-subagents/core";
+import { bestEffort, messageOf } from "@pi-subagents/core/internal/base";
+import { readSmallFile } from "@pi-subagents/core/internal/files";
 import type { SessionContext } from "@pi-subagents/launch";
 import { outcomeText } from "@pi-subagents/progress";
 import type { Workflows } from "./workflows.ts";

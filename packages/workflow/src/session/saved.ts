@@ -3,8 +3,9 @@
  * user's trust in it is stored: a script decides what agents are asked to do.
  */
 import { dirname, join, resolve } from "node:path";
-import { AgentError, isObject, messageOf, nameKey, nearest, quoted } from "@pi-subagents/core";
-import { isWithin, leadsInto, namesIn, readSmallFile } from "@pi-subagents/core/files";
+import { AgentError, nearest } from "@pi-subagents/core";
+import { isObject, messageOf, nameKey, quoted } from "@pi-subagents/core/internal/base";
+import { isWithin, leadsInto, namesIn, readSmallFile } from "@pi-subagents/core/internal/files";
 import type { StoredTrust } from "@pi-subagents/launch";
 import type { Meta } from "../script/meta.ts";
 import { checkScript } from "../script/script.ts";

@@ -3,19 +3,17 @@ import { dirname } from "node:path";
 import {
 	AgentError,
 	type AgentRecord,
-	defined,
 	findCandidate,
 	type LaunchedBy,
 	type Manager,
 	modelName,
-	nameKey,
-	quoted,
 	type Runner,
 	type RunSpec,
 } from "@pi-subagents/core";
-import { prepareRunsDir } from "@pi-subagents/core/runs";
+import { defined, nameKey, quoted } from "@pi-subagents/core/internal/base";
 import type { LaunchEnvironment, Launcher, LaunchParams, LaunchSession, SessionContext } from "@pi-subagents/launch";
 import { lookOf } from "@pi-subagents/progress";
+import { prepareRunsDir } from "@pi-subagents/runs";
 import type { WorkflowRun } from "../engine/ports.ts";
 import type { JournalEvent } from "../journal/events.ts";
 import { fileJournal, journalPath } from "../journal/file.ts";

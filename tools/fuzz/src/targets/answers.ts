@@ -4,9 +4,9 @@ import { AgentError } from "@pi-subagents/core";
 import { extractJson, judgeAnswer, parseOutputSchema } from "@pi-subagents/core/output";
 import { createLineSplitter, fence, normalize, sanitize, sanitizeBlock } from "@pi-subagents/progress";
 import fc from "fast-check";
-import { mcpToolName, parseMcpEntry } from "../../../../packages/core/src/mcp/names.ts";
 import { judgeJson } from "../../../../packages/core/src/output/check-answer.ts";
 import { pauseAfter, rateLimitOf, retryAfterOf } from "../../../../packages/core/src/queue/retry-hint.ts";
+import { mcpToolName, parseMcpEntry } from "../../../../packages/core/src/resolve/mcp-names.ts";
 import { changedFile, changedJson, changedText, hostileText } from "../mutate.ts";
 import { parsed, presentable, type Target, target, unpolluted } from "../target.ts";
 

@@ -3,9 +3,9 @@ import { strict as assert } from "node:assert";
 import { parseSessionLines } from "@pi-subagents/delivery";
 import { type Method, readRequest, requestChannels } from "@pi-subagents/rpc";
 import fc from "fast-check";
-import { parseEntry } from "../../../../packages/core/src/runs/format/entries.ts";
 import { readRuns } from "../../../../packages/delivery/src/journal/journal.ts";
 import { verdictOn } from "../../../../packages/report/src/dashboard/guard.ts";
+import { parseEntry } from "../../../../packages/runs/src/format/entries.ts";
 import { changedJson, changedText, hostileText } from "../mutate.ts";
 import { parsed, type Target, target, unpolluted } from "../target.ts";
 

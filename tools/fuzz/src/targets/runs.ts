@@ -3,6 +3,8 @@ import { strict as assert } from "node:assert";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
+import { sampleSpec } from "@pi-subagents/core/testing";
+import { buildReport, chromeTrace, htmlWith, readRunDirs } from "@pi-subagents/report";
 import {
 	findRunsDirs,
 	listRuns,
@@ -14,11 +16,9 @@ import {
 	readToolOutputs,
 	readWrapper,
 	runTextOf,
-} from "@pi-subagents/core/runs";
-import { sampleSpec } from "@pi-subagents/core/testing";
-import { buildReport, chromeTrace, htmlWith, readRunDirs } from "@pi-subagents/report";
+} from "@pi-subagents/runs";
 import fc from "fast-check";
-import { readWorktreeRecords } from "../../../../packages/core/src/worktree/worktree-record.ts";
+import { readWorktreeRecords } from "../../../../packages/worktree/src/worktree-record.ts";
 import { changedFile } from "../mutate.ts";
 import { presentable, type Target, target, unpolluted } from "../target.ts";
 

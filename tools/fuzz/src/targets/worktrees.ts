@@ -4,12 +4,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AgentError, once, systemClock } from "@pi-subagents/core";
-import { gitWith } from "@pi-subagents/core/worktree";
+import { AgentError, systemClock } from "@pi-subagents/core";
+import { once } from "@pi-subagents/core/internal/base";
+import { gitWith } from "@pi-subagents/worktree";
 import fc from "fast-check";
-import { configuredServers } from "../../../../packages/core/src/mcp/configured.ts";
-import { mcpOf } from "../../../../packages/core/src/mcp/pi-mcp.ts";
-import { prepareCheckout } from "../../../../packages/core/src/worktree/prepare.ts";
+import { configuredServers } from "../../../../packages/runners/src/mcp/configured.ts";
+import { mcpOf } from "../../../../packages/runners/src/mcp/pi-mcp.ts";
+import { prepareCheckout } from "../../../../packages/worktree/src/prepare.ts";
 import { secondPi } from "../../../testkit/src/pi/second-pi.ts";
 import { changedFile } from "../mutate.ts";
 import { presentable, resolved, type Target, target, unpolluted } from "../target.ts";

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentEvent, type AgentRecord, type Manager, type Outcome, type RunSpec, Store } from "@pi-subagents/core";
+import { buildReport, readRunDirs } from "@pi-subagents/report";
 import {
 	entryTypeFor,
 	type JournalEntry,
@@ -13,8 +14,7 @@ import {
 	recordOfRun,
 	recordRuns,
 	settledEnd,
-} from "@pi-subagents/core/runs";
-import { buildReport, readRunDirs } from "@pi-subagents/report";
+} from "@pi-subagents/runs";
 import { playbackOf } from "../../../../packages/cli/src/replay/playback.ts";
 import { agentIdentity, type LaunchInfo } from "../../../../packages/core/src/model/schema/launch.ts";
 import { launchEntry, settledEntry } from "../../../../packages/delivery/src/journal/entry-content.ts";

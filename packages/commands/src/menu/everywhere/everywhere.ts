@@ -1,4 +1,6 @@
 /** The "Everywhere" level of the menu: the agents of all projects and sessions, as `pi-subagents list` shows them. */
+
+import { sanitizeBlock } from "@pi-subagents/progress";
 import {
 	answerRun,
 	findRunsDirs,
@@ -7,8 +9,7 @@ import {
 	readResult,
 	runTextOf,
 	stopRun,
-} from "@pi-subagents/core/runs";
-import { sanitizeBlock } from "@pi-subagents/progress";
+} from "@pi-subagents/runs";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import { breadcrumb, type Menu, runMenu } from "../../screen/navigation.ts";
 

@@ -1,6 +1,6 @@
 /** Edits a preset's file in pi's editor. A mistake never loses the typed text. */
 import { basename, dirname } from "node:path";
-import { readSmallFile } from "@pi-subagents/core/files";
+import { readSmallFile } from "@pi-subagents/core/internal/files";
 import type { PresetSource } from "@pi-subagents/presets";
 import { sanitizeBlock } from "@pi-subagents/progress";
 import type { Screen } from "@pi-subagents/widget/dialogs";

@@ -1,7 +1,7 @@
 /** The user's preset files: where they go, how a text is checked, and how it is written. */
 import { join } from "node:path";
-import { nameKey } from "@pi-subagents/core";
-import { editSmallFile } from "@pi-subagents/core/files";
+import { nameKey } from "@pi-subagents/core/internal/base";
+import { editSmallFile } from "@pi-subagents/core/internal/files";
 import { loadPresets } from "@pi-subagents/launch";
 import type { Preset, PresetSource, Problem } from "@pi-subagents/presets";
 import { sanitize } from "@pi-subagents/progress";

@@ -1,6 +1,6 @@
 /** The presets level of the menu: run, view, eject, copy, edit, switch on or off, delete, create. */
 
-import { nameKey } from "@pi-subagents/core";
+import { nameKey } from "@pi-subagents/core/internal/base";
 import type { PresetReport } from "@pi-subagents/launch";
 import { createConfigReader, loadPresets, saveSettings, settingsPath } from "@pi-subagents/launch";
 import type { Preset } from "@pi-subagents/presets";

@@ -1,7 +1,7 @@
 /** Jobs as menu items, the actions of each, and their upcoming and past runs. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import type { ScheduledJob } from "@pi-subagents/launch";
 import { isQuiet, momentText, parseCall, runText, scopeText, type Timetable, timetableOf } from "@pi-subagents/launch";
 import { formatDuration, sanitize } from "@pi-subagents/progress";

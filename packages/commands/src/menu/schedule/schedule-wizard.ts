@@ -1,5 +1,5 @@
 /** A new job step by step. Escape goes one step back and keeps earlier answers. */
-import { defined, messageOf } from "@pi-subagents/core";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
 import { DEFAULT_PRESET, loadSchedule, momentText, parseRequest, type Scope, timetableOf } from "@pi-subagents/launch";
 import type { Menu } from "../../screen/navigation.ts";
 import { askText, breadcrumb, runWizard, type Step as WizardStep } from "../../screen/navigation.ts";

@@ -1,5 +1,5 @@
 /** The jobs level of the menu: next runs, history, pause, run, remove, create. */
-import { messageOf } from "@pi-subagents/core";
+import { messageOf } from "@pi-subagents/core/internal/base";
 import { parseCall } from "@pi-subagents/launch";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";

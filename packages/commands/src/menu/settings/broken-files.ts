@@ -1,7 +1,7 @@
 /** Settings files that are not understood, so that no agent is launched: shown first, and fixed in the editor. */
 import { basename } from "node:path";
-import { messageOf } from "@pi-subagents/core";
-import { editSmallFile, readSmallFile } from "@pi-subagents/core/files";
+import { messageOf } from "@pi-subagents/core/internal/base";
+import { editSmallFile, readSmallFile } from "@pi-subagents/core/internal/files";
 import { parseObject } from "@pi-subagents/launch";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";

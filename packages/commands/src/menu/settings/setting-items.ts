@@ -1,6 +1,6 @@
 /** The settings as menu items, each with its value and origin. Pure. */
 
-import { isObject } from "@pi-subagents/core";
+import { isObject } from "@pi-subagents/core/internal/base";
 import type { Settings } from "@pi-subagents/launch";
 import { choicesOf, expected, type Shape, settingsShape } from "@pi-subagents/launch";
 import { formatCount } from "@pi-subagents/progress";

@@ -3,8 +3,8 @@
  * others, not pi-tui's `SettingsList`: that exists on a terminal only, and has no room for what each choice means and
  * where a value comes from.
  */
-import { defined, messageOf } from "@pi-subagents/core";
-import { readSmallFile } from "@pi-subagents/core/files";
+import { defined, messageOf } from "@pi-subagents/core/internal/base";
+import { readSmallFile } from "@pi-subagents/core/internal/files";
 import { choicesOf, parseObject, type SettingsPlace, saveSettings, settingsPath } from "@pi-subagents/launch";
 import type { Item } from "@pi-subagents/widget/dialogs";
 import type { Menu } from "../../screen/navigation.ts";

@@ -1,9 +1,9 @@
 /** Agents' worktrees as menu items, and the actions of each. Pure. */
 
 import { statText } from "@pi-subagents/core/outcome-text";
-import type { ListedWorktree } from "@pi-subagents/core/worktree";
 import { formatDuration } from "@pi-subagents/progress";
 import type { Block, Item } from "@pi-subagents/widget/dialogs";
+import type { ListedWorktree } from "@pi-subagents/worktree";
 
 type WorktreeRecord = ListedWorktree["record"];
 

@@ -1,7 +1,9 @@
 /** The worktrees level of the menu: agents' branches, and worktrees left by crashes. */
 
-import { defined } from "@pi-subagents/core";
+import { defined } from "@pi-subagents/core/internal/base";
 import { worktreeLines, worktreeProblems } from "@pi-subagents/core/outcome-text";
+import { formatCount } from "@pi-subagents/progress";
+import { diffBlocks } from "@pi-subagents/widget/dialogs";
 import {
 	applyWorktree,
 	closeWorktree,
@@ -10,9 +12,7 @@ import {
 	type ListedWorktree,
 	listWorktrees,
 	type WorktreeRecord,
-} from "@pi-subagents/core/worktree";
-import { formatCount } from "@pi-subagents/progress";
-import { diffBlocks } from "@pi-subagents/widget/dialogs";
+} from "@pi-subagents/worktree";
 import type { CommandHost } from "../../host.ts";
 import type { Menu } from "../../screen/navigation.ts";
 import { breadcrumb, runMenu } from "../../screen/navigation.ts";

@@ -1,9 +1,0 @@
-/** Commands of the user, run to their end with bounded output. Needs no pi. */
-export {
-	type Command,
-	type CommandEnd,
-	type CommandOptions,
-	commandText,
-	runCommand,
-	whyNoCommands,
-} from "./run-command.ts";

@@ -1,0 +1,31 @@
+/** Internal: the parts of a run that its files and its runners need: limits, questions, the conversation, the check of its answer. Not part of the versioned interface. */
+
+export { alertVariables, settledAlert } from "../alert/alert.ts";
+export { checkAnswer } from "../conversation/answer-check.ts";
+export { ConversationLoop, type ConversationOptions, notCompacted } from "../conversation/conversation-loop.ts";
+export { Driver, failed, type Judge, type Pass } from "../conversation/driver.ts";
+export { LiveText } from "../conversation/live-text.ts";
+export { type ProviderResponse, RetryAfter } from "../conversation/retry-after.ts";
+export { memoryPrompt } from "../memory/notes.ts";
+export { nearBudget, overrun } from "../model/budget.ts";
+export { type NearLimit, nearTimeout } from "../model/deadlines.ts";
+export { answerTo, dialogIn, MAX_OPEN_DIALOGS } from "../model/dialog.ts";
+export { FinalMessage } from "../model/final-message.ts";
+export { watchWhenStarted } from "../model/live-piece.ts";
+export { mayAsk } from "../model/own-tools.ts";
+export { unanswered } from "../model/question.ts";
+export { ASK_TOOL, type AskParameters, questionOf, replyOf } from "../model/question-text.ts";
+export { newRecord } from "../model/record.ts";
+export { type Counted, count } from "../model/reduce.ts";
+export { lifeCycleSchemas, type Notice } from "../model/schema/events.ts";
+export { agentIdentity, type LaunchInfo, launchInfoSchema } from "../model/schema/launch.ts";
+export { answerSchema, questionSchema, WHY_UNANSWERED } from "../model/schema/question.ts";
+export { limitsSchema, type McpSpec, type VerifySpec, type WorktreeSetup } from "../model/schema/spec.ts";
+export { usageSince } from "../model/usage.ts";
+export { Watchdog } from "../model/watchdog.ts";
+export type { MergeBase } from "../outcome-text/merge-command.ts";
+export { judgeJson } from "../output/check-answer.ts";
+export { keepValidator } from "../output/validate.ts";
+export { LONGEST_PAUSE_MS } from "../queue/rate-gate.ts";
+export { mcpKey, parseMcpEntry } from "../resolve/mcp-names.ts";
+export { takeAlertRules } from "../shell/alert-command.ts";

@@ -1,7 +1,0 @@
-/** A parent of its own: starts the run that its argument describes in a worktree, and does not end by itself. */
-import { processRunner } from "../../src/process/index.ts";
-import { worktreeRunner } from "../../src/worktree/index.ts";
-
-const { options, spec, dir } = JSON.parse(process.argv[2] ?? "{}");
-worktreeRunner(processRunner({ ...options, isProjectTrusted: () => false }), { dir }).start(spec, () => undefined);
-setInterval(() => undefined, 1e6);
