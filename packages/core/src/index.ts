@@ -21,11 +21,11 @@ export {
 	type LiveFeed,
 	type LiveListener,
 } from "./follow/live-steps.ts";
-export { type Agents, allAgents, findAgent, findCandidate, ownAgents } from "./manager/agents.ts";
+export { type Agents, allAgents } from "./manager/agents.ts";
 export type { AskedDialog, ShowDialog } from "./manager/dialogs.ts";
+export { findAgent, findCandidate } from "./manager/find-agent.ts";
 export type { AdoptedRun, AskedQuestion, StoppedRun } from "./manager/live-agents.ts";
 export { type LaunchOptions, Manager, type ManagerOptions, type WaitOptions } from "./manager/manager.ts";
-export type { ManagerScope } from "./manager/scope.ts";
 export type { AgentUi, Dialog, DialogAnswer, ExtensionNotice } from "./model/dialog.ts";
 export type { AgentEvent, Envelope, LifeCycleEvent } from "./model/event.ts";
 export type { LivePiece, PieceListener } from "./model/live-piece.ts";

@@ -1,6 +1,6 @@
 /** The tools of an agent that may launch agents: the session's own, within what it launched itself. */
 import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
-import { type ManagerScope, ownAgents, type Store } from "@pi-subagents/core";
+import type { Agents, Store } from "@pi-subagents/core";
 import { createAgentTool } from "./agent-tool.ts";
 import { createGetResultTool } from "./get-result-tool.ts";
 import type { ResolveSpec } from "./ports.ts";
@@ -9,8 +9,8 @@ import { createSteerTool } from "./steer-tool.ts";
 import { createStopTool } from "./stop-tool.ts";
 
 interface NestedToolsDeps {
-	/** The agent's own view of the manager: what it launched itself. */
-	scope: ManagerScope;
+	/** The agent's own view, `manager.scope(id)`: what it launched itself. */
+	agents: Agents;
 	store: Store;
 	resolve: ResolveSpec;
 	/** The machines that an agent can run on besides this one. */
@@ -19,8 +19,7 @@ interface NestedToolsDeps {
 	flushLogs: () => Promise<void>;
 }
 
-export function createNestedTools({ scope, store, resolve, machines, flushLogs }: NestedToolsDeps): ToolDefinition[] {
-	const agents = ownAgents(scope);
+export function createNestedTools({ agents, store, resolve, machines, flushLogs }: NestedToolsDeps): ToolDefinition[] {
 	return [
 		createAgentTool({
 			agents,

@@ -4,16 +4,15 @@
  */
 
 import type { Outcome } from "@pi-subagents/progress";
-import { sanitize } from "@pi-subagents/progress";
 import { AgentError, quoted } from "../base/error.ts";
-import { nameKey, visibleName } from "../base/names.ts";
+import { nameKey } from "../base/names.ts";
 import type { AgentRecord } from "../model/record.ts";
 import type { RunSpec, Stop } from "../model/runner.ts";
+import type { AgentTree } from "./agent-tree.ts";
 import type { LaunchOptions, Manager, ResumeOptions } from "./manager.ts";
-import type { ManagerScope } from "./scope.ts";
 
 export interface Agents {
-	/** In launch order. */
+	/** Parents before their children; siblings in launch order. */
 	list(): readonly AgentRecord[];
 	spawn(spec: RunSpec, options?: Omit<LaunchOptions, "parentAgentId" | "launchedBy">): AgentRecord;
 	/** Runs a settled agent again. */
@@ -52,65 +51,43 @@ export function allAgents(manager: Manager, actsFor: "session" | "user"): Agents
 	};
 }
 
-/** The descendants of one agent. */
-export function ownAgents(scope: ManagerScope): Agents {
+interface OwnAgentsDeps {
+	manager: Manager;
+	tree: AgentTree;
+	parentId: string;
+	/** Which presets the parent may launch. */
+	allowed: () => RunSpec["subagents"];
+}
+
+/** The descendants of one agent, which may launch what its preset allows. It lends its slot while it waits for one. */
+export function ownAgents({ manager, tree, parentId, allowed }: OwnAgentsDeps): Agents {
+	const list = () => tree.descendantsOf(parentId);
+	const own = (id: string): string => {
+		if (list().some((record) => record.id === id)) return id;
+		throw new AgentError("unknown_agent", `There is no agent ${quoted(id)} among those this agent launched.`);
+	};
 	return {
-		list: () => scope.list(),
-		spawn: (spec, options) => scope.spawn(spec, options),
-		resume: (id, spec, options) => scope.resume(id, spec, options),
-		wait: (id, options) => scope.wait(id, options),
-		elapsedMs: (id) => scope.elapsedMs(id),
-		activityOf: (id) => scope.activityOf(id),
-		steer: (id, message) => scope.steer(id, message),
-		wrapUp: (id, reason) => scope.wrapUp(id, reason),
-		abort: (id, stop) => scope.abort(id, stop),
-		answer: (id, text) => scope.answer(id, text),
+		list,
+		spawn(spec, options) {
+			assertAllowed(spec, allowed());
+			return manager.spawn(spec, { ...options, parentAgentId: parentId });
+		},
+		resume(id, spec, options) {
+			assertAllowed(spec, allowed());
+			return manager.resume(own(id), spec, options);
+		},
+		wait: async (id, options) => manager.wait(own(id), { ...options, waiterId: parentId }),
+		elapsedMs: (id) => manager.elapsedMs(own(id)),
+		activityOf: (id) => manager.activityOf(own(id)),
+		steer: (id, message) => manager.steer(own(id), message),
+		wrapUp: (id, reason) => manager.wrapUp(own(id), reason),
+		abort: (id, stop) => manager.abort(own(id), stop),
+		answer: (id, text) => manager.answer(own(id), text, "agent"),
 	};
 }
 
-/** More in an error would bury the message. */
-const MAX_NAMED = 20;
-
-/** An agent by its id, its name, or the beginning of only one id. Throws an error that lists the known ones. */
-export function findAgent(agents: readonly AgentRecord[], wanted: string): AgentRecord {
-	const key = nameKey(wanted);
-	const exact = agents.find(({ id }) => id.toLowerCase() === key);
-	// A name may have been reused; the latest is meant.
-	const named = exact ?? agents.findLast(({ name }) => name !== undefined && nameKey(name) === key);
-	const [only, ...others] = named || key === "" ? [named] : agents.filter(({ id }) => id.toLowerCase().startsWith(key));
-	if (only && others.length === 0) return only;
-	visibleName(wanted, "agent", "unknown_agent");
-	const what = others.length > 0 ? `${quoted(wanted)} could be several agents` : `There is no agent ${quoted(wanted)}`;
-	throw new AgentError("unknown_agent", `${what}. ${listed(agents)}`);
-}
-
-interface Candidates {
-	is: (record: AgentRecord) => boolean;
-	/** The error message if there is none, as a sentence. */
-	none: string;
-}
-
-/** Without an id, the only agent that qualifies. */
-export function findCandidate(
-	agents: readonly AgentRecord[],
-	wanted: string | undefined,
-	{ is, none }: Candidates,
-): AgentRecord {
-	if (wanted !== undefined && wanted.trim() !== "") return findAgent(agents, wanted);
-	const candidates = agents.filter(is);
-	const [only, ...others] = candidates;
-	if (!only) throw new AgentError("unknown_agent", none);
-	if (others.length > 0)
-		throw new AgentError("unknown_agent", `Several agents match; say which. ${listed(candidates)}`);
-	return only;
-}
-
-function listed(agents: readonly AgentRecord[]): string {
-	if (agents.length === 0) return "None has been launched.";
-	const shown = agents.slice(-MAX_NAMED).map(({ id, name, type, status }) => {
-		const called = name === undefined ? "" : ` "${sanitize(name)}"`;
-		return `${id}${called} (${sanitize(type)}, ${status})`;
-	});
-	const older = agents.length > shown.length ? ` and ${agents.length - shown.length} older ones` : "";
-	return `Known: ${shown.join(", ")}${older}.`;
+function assertAllowed({ type }: RunSpec, allowed: RunSpec["subagents"] = []): void {
+	if (allowed === "*" || allowed.some((name) => nameKey(name) === nameKey(type))) return;
+	const known = allowed.length > 0 ? `Allowed: ${allowed.join(", ")}.` : "Its preset allows none.";
+	throw new AgentError("forbidden_preset", `This agent may not launch ${quoted(type)}. ${known}`);
 }

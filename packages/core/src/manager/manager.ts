@@ -20,12 +20,12 @@ import type { Answer, Question, WhyUnanswered } from "../model/schema/question.t
 import { Store } from "../model/store.ts";
 import type { SlotLimits } from "../queue/limits.ts";
 import type { SlotsSnapshot } from "../queue/slots.ts";
+import { type Agents, ownAgents } from "./agents.ts";
 import { ExtensionDialogs, type ShowDialog } from "./dialogs.ts";
 import { type AdoptedRun, type AskedQuestion, type LiveAgent, type StoppedRun, untilSettled } from "./live-agents.ts";
 import { LiveStatus } from "./live-status.ts";
 import { Questions } from "./questions.ts";
 import { RunLifecycle } from "./run-lifecycle.ts";
-import { ManagerScope } from "./scope.ts";
 import { questionFor, SessionBudget } from "./session-budget.ts";
 
 export interface ManagerOptions {
@@ -322,9 +322,9 @@ export class Manager {
 	}
 
 	/** An agent's view: its own descendants only. */
-	scope(parentId: string): ManagerScope {
+	scope(parentId: string): Agents {
 		const allowed = () => this.#lifecycle.live(parentId)?.spec.subagents;
-		return new ManagerScope({ manager: this, tree: this.#lifecycle.tree, parentId, allowed });
+		return ownAgents({ manager: this, tree: this.#lifecycle.tree, parentId, allowed });
 	}
 
 	/**

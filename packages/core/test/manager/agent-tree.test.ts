@@ -48,7 +48,7 @@ describe("agents that launch agents", () => {
 		expect(codeOf(() => manager.scope(spawn().id).spawn(spec))).toBe("forbidden_preset");
 	});
 
-	test("see and touch only their own descendants", () => {
+	test("see and touch only their own descendants", async () => {
 		const { manager, root, child, grandchild, spawn } = family();
 		const stranger = spawn();
 		expect(
@@ -64,8 +64,15 @@ describe("agents that launch agents", () => {
 				.map(({ id }) => id),
 		).toEqual([grandchild.id]);
 		for (const id of [stranger.id, root.id, child.id]) {
-			expect(codeOf(() => manager.scope(child.id).abort(id, { by: "parent" }))).toBe("unknown_agent");
-			expect(codeOf(() => manager.scope(child.id).steer(id, "x"))).toBe("unknown_agent");
+			const agents = manager.scope(child.id);
+			expect(codeOf(() => agents.abort(id, { by: "parent" }))).toBe("unknown_agent");
+			expect(codeOf(() => agents.steer(id, "x"))).toBe("unknown_agent");
+			expect(codeOf(() => agents.wrapUp(id))).toBe("unknown_agent");
+			expect(codeOf(() => agents.answer(id, "x"))).toBe("unknown_agent");
+			expect(codeOf(() => agents.elapsedMs(id))).toBe("unknown_agent");
+			expect(codeOf(() => agents.activityOf(id))).toBe("unknown_agent");
+			expect(codeOf(() => agents.resume(id, { ...spec, subagents: "*" }))).toBe("unknown_agent");
+			await expect(agents.wait(id)).rejects.toMatchObject({ code: "unknown_agent" });
 		}
 	});
 

@@ -24,7 +24,8 @@ export function childTools(
 		if (!session) throw new AgentError("shut_down", "The session is ending; no more agents can be launched.");
 		return (await launcher.resolve(params, session, { spec, ctx })).spec;
 	};
-	const { scope, store } = { scope: manager.scope(spec.agentId), store: manager.store };
+	const agents = manager.scope(spec.agentId);
+	const { store } = manager;
 	const machines = Object.keys(launcher.latest().machines);
-	return [ask, ...createNestedTools({ scope, store, resolve, machines, flushLogs })];
+	return [ask, ...createNestedTools({ agents, store, resolve, machines, flushLogs })];
 }

@@ -1,14 +1,6 @@
 /** What tools do that cannot be seen well from outside: claims, questions, agents that are left. */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import {
-	type AgentRecord,
-	allAgents,
-	findAgent,
-	findCandidate,
-	Manager,
-	ownAgents,
-	type RunSpec,
-} from "@pi-subagents/core";
+import { type AgentRecord, allAgents, findAgent, findCandidate, Manager, type RunSpec } from "@pi-subagents/core";
 import { fakeRunner, handClock, sampleSpec } from "@pi-subagents/core/testing";
 import type { Delivery } from "@pi-subagents/delivery";
 import { unfenced } from "@pi-subagents/progress";
@@ -90,7 +82,7 @@ test("agents that are left go on, and those that had finished are reported", asy
 test("an agent cannot get by resuming what it may not launch", async () => {
 	const { manager, launch, run } = setUp();
 	const parent = launch({ subagents: ["scout"] });
-	const own = ownAgents(manager.scope(parent.id));
+	const own = manager.scope(parent.id);
 	const child = own.spawn(spec);
 	run(child.id)?.answer("done");
 	await manager.wait(child.id);
