@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@pi-subagents/core";
 import { handClock } from "@pi-subagents/core/testing";
+import { until } from "@pi-subagents-dev/testkit/wait";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Order } from "../../src/link/order.ts";
 import { StdioLink } from "../../src/stdio/near.ts";
-import { copyBlob, PROTOCOL } from "../../src/stdio/protocol.ts";
+import { BEAT_MS, copyBlob, PROTOCOL } from "../../src/stdio/protocol.ts";
 
 /** Says hello when the file in its first argument exists, and then often that it lives, until its input ends. */
 const WORKER = `const hello = setInterval(() => {
@@ -16,6 +17,23 @@ const WORKER = `const hello = setInterval(() => {
 	console.log('{"does":"hello","body":{"protocol":${PROTOCOL},"version":"1"}}');
 }, 10);
 process.stdin.on("end", () => process.exit()).resume();`;
+
+/** A clock that lets time pass only as fast as a worker is heard, which beats by itself or answers each beat. */
+function heardClock() {
+	const clock = handClock();
+	const looks = vi.spyOn(clock, "steady"); // before a link keeps it
+	return {
+		...clock,
+		/** In steps: a worker that is not heard for long counts as gone. With each of its lines the link looks at the clock. */
+		async pass(ms: number, isOver: () => boolean): Promise<void> {
+			for (let passed = 0; passed < ms && !isOver(); passed += BEAT_MS) {
+				clock.advance(BEAT_MS);
+				const { length } = looks.mock.calls;
+				await until("the worker's next line", () => isOver() || looks.mock.calls.length > length || undefined, 1);
+			}
+		},
+	};
+}
 
 test("an order that the worker cannot take is sent a few times, later and later, and then the launch fails", async () => {
 	const dir = await mkdtemp(join(tmpdir(), "near-"));
@@ -29,7 +47,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 	require("node:fs").appendFileSync(process.argv[1], "submit\\n");
 	console.log(JSON.stringify({ id, ok: false, error: "no space left" }));
 }).on("close", () => process.exit());`;
-	const clock = handClock();
+	const clock = heardClock();
 	const args = ["-e", worker, log];
 	const link = new StdioLink({
 		name: "box",
@@ -40,12 +58,14 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 		report: () => undefined,
 	});
 	onTestFinished(() => link.close());
-	const submitted = link.submit({} as Order, new AbortController().signal).catch((error: Error) => error.message);
+	let failure: string | undefined;
+	void link.submit({} as Order, new AbortController().signal).catch((error: Error) => {
+		failure = error.message;
+	});
 	const submits = async () => (await readFile(log, "utf8")).trim().split("\n").length;
 	await expect.poll(() => submits()).toBe(1);
-	const passing = setInterval(() => clock.advance(500), 10);
-	onTestFinished(() => clearInterval(passing));
-	expect(await submitted).toBe('box says: "no space left"');
+	await clock.pass(10 * 60_000, () => failure !== undefined);
+	expect(failure).toBe('box says: "no space left"');
 	expect(await submits()).toBe(6);
 });
 
@@ -53,8 +73,7 @@ test("a connection that nobody needs any more when it is made is closed", async 
 	const dir = await mkdtemp(join(tmpdir(), "near-"));
 	onTestFinished(() => rm(dir, { recursive: true, force: true }));
 	const file = join(dir, "go");
-	const clock = handClock();
-	const looks = vi.spyOn(clock, "steady");
+	const clock = heardClock();
 	const report = () => undefined;
 	const args = ["-e", WORKER, file];
 	const link = new StdioLink({ name: "box", version: "1", command: process.execPath, args, clock, report });
@@ -74,11 +93,7 @@ test("a connection that nobody needs any more when it is made is closed", async 
 	clock.advance(31_000); // there is nothing to close yet
 	await writeFile(file, "");
 	await expect.poll(() => isUp()).toBe(true);
-	for (let passed = 0; passed < 35_000 && isUp(); passed += 5_000) {
-		clock.advance(5_000);
-		const { length } = looks.mock.calls;
-		await expect.poll(() => !isUp() || looks.mock.calls.length > length).toBe(true); // it was heard again
-	}
+	await clock.pass(35_000, () => !isUp());
 	expect(isUp()).toBe(false);
 });
 
@@ -109,7 +124,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 	if (does === "submit") read();
 }).on("close", () => process.exit());
 setInterval(() => require("node:fs").existsSync(process.argv[1] + ".again") && (require("node:fs").rmSync(process.argv[1] + ".again"), read()), 5);`;
-	const clock = handClock();
+	const clock = heardClock();
 	const args = ["-e", worker, log];
 	const link = new StdioLink({
 		...{ name: "box", version: "1", command: process.execPath, args, clock },
@@ -123,20 +138,14 @@ setInterval(() => require("node:fs").existsSync(process.argv[1] + ".again") && (
 	});
 	const lines = async () => (await readFile(log, "utf8").catch(() => "")).trim().split("\n").length;
 	await expect.poll(lines).toBe(2);
-	/** In steps: a worker that is not heard for long counts as gone. */
-	const pass = async (minutes: number) => {
-		for (let passed = 0; passed < minutes * 60_000 && failure === undefined; passed += 5_000) {
-			clock.advance(5_000);
-			await new Promise((resolve) => setTimeout(resolve, 5)); // real time: in which its beat arrives
-		}
-	};
-	await pass(8);
+	const passMinutes = (minutes: number) => clock.pass(minutes * 60_000, () => failure !== undefined);
+	await passMinutes(8);
 	expect(failure).toBeUndefined();
 	await writeFile(`${log}.again`, "");
 	await expect.poll(lines).toBe(3);
-	await pass(8);
+	await passMinutes(8);
 	expect(failure).toBeUndefined();
-	await pass(3);
+	await passMinutes(3);
 	expect(failure).toBe("box has the order, and does not start the agent.");
 });
 

@@ -8,6 +8,7 @@ import { readResult } from "../../../runs/src/index.ts";
 import { assertTmuxRuns } from "../../src/tmux/command.ts";
 import { tmuxRunner } from "../../src/tmux/index.ts";
 import { hintFor, openWindow, windowName } from "../../src/tmux/window.ts";
+import { hastyClock } from "../fixtures/hasty-clock.ts";
 import { tmuxWorld } from "../fixtures/tmux-world.ts";
 
 test("Windows has none, and the user reads what to do", () => {
@@ -87,7 +88,8 @@ describe.skipIf(!requireTool("tmux"))("with a real tmux", () => {
 		);
 		const reports: string[] = [];
 		const report = (message: string) => void reports.push(message);
-		const run = tmuxRunner({ ...world.options, wrapper, report }).start(world.spec, () => undefined);
+		const options = { ...world.options, wrapper, report, clock: hastyClock };
+		const run = tmuxRunner(options).start(world.spec, () => undefined);
 		await expect.poll(() => readdir(world.env.cwd)).toContain("tied");
 		run.abort({ by: "parent" });
 		expect(await run.settled).toEqual({ status: "aborted", by: "parent" });

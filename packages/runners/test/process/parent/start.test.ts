@@ -6,6 +6,7 @@ import { identityOf, isAlive } from "../../../../core/src/signals/identity.ts";
 import { processesDir } from "../../../../core/src/signals/run-processes.ts";
 import { type Meta, readMeta, readResult, traceOf, traceparentOf } from "../../../../runs/src/index.ts";
 import { resultOf, runDir, tempDir } from "../../../../runs/test/fixtures/run-dir.ts";
+import { hastyClock } from "../../fixtures/hasty-clock.ts";
 import { runSpec, start } from "../../fixtures/process.ts";
 
 /** Begins like every wrapper: says that it is there. `dir` is the run's directory. */
@@ -326,7 +327,7 @@ test("a wrapper that ignores everything is killed after a stop", async () => {
 		process.on("SIGTERM", () => {});
 		say("pid", process.pid);
 		setInterval(() => {}, 1e6)`;
-	const { run, reports } = await start(dir, script);
+	const { run, reports } = await start(dir, script, { clock: hastyClock });
 	await expect.poll(() => readdir(dir).catch(() => [])).toContain("pid");
 	run.abort({ by: "user" });
 	expect(await run.settled).toEqual({ status: "aborted", by: "user" });

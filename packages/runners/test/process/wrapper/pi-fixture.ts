@@ -1,6 +1,7 @@
 /** The wrapper around a real pi, whose model answers by a rule. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
 	type Bench,
 	callTool,
@@ -25,12 +26,14 @@ export interface Around {
 	bench?: Omit<Parameters<typeof createBench>[0], "rules">;
 	/** The source of an extension of the user's that it loads. */
 	extension?: string;
+	/** Loaded into the wrapper before its own code. */
+	preload?: URL;
 }
 
 export async function piWorld(
 	pi: PiBinary,
 	rule: Rule,
-	{ spec, bench: options, extension }: Around = {},
+	{ spec, bench: options, extension, preload }: Around = {},
 ): Promise<PiWorld> {
 	const { childEntry } = await buildOnce();
 	const bench = await createBench({ rules: [rule], ...options });
@@ -42,7 +45,7 @@ export async function piWorld(
 	const [command, ...leading] = pi.command;
 	const world = await wrapperWorld({
 		spec: whole,
-		env: env.variables,
+		env: preload ? { ...env.variables, NODE_OPTIONS: `--require "${fileURLToPath(preload)}"` } : env.variables,
 		launch: (runDir) => {
 			const facts = { runDir, entries: [childEntry], isProjectTrusted: false, extensions };
 			return { command, args: [...leading, ...piArguments(whole, facts)] };

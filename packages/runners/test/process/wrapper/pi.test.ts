@@ -46,7 +46,8 @@ describe.each(await gatePis())("pi $version", (pi) => {
 
 	test("has failed when another extension takes the task for itself", async () => {
 		const extension = 'export default (pi) => pi.on("input", () => ({ action: "handled" }));';
-		await using world = await piWorld(pi, worksThenSays("All done."), { extension });
+		const preload = new URL("hasty-looks.cjs", import.meta.url);
+		await using world = await piWorld(pi, worksThenSays("All done."), { extension, preload });
 		const { result } = await world.run();
 		expect(result?.outcome).toEqual({ status: "failed", error: expect.stringMatching(/^An extension took the task/) });
 		expect(world.server.requests).toEqual([]);
