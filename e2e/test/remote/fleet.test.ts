@@ -59,7 +59,7 @@ if (isFullRun && hasNats)
 			const git = await asRepository(it);
 			const options = { env: it.env, pi, args: ["-e", extension] };
 			expect((await runPrint(options, "Please delegate.")).stdout).toContain(
-				`Run: npm install --prefix ${JSON.stringify(installedIn)} @nats-io/transport-node@3`,
+				`Run: npm install --prefix ${installedIn} @nats-io/transport-node@3`,
 			);
 
 			await mkdir(join(installedIn, "node_modules/@nats-io"));

@@ -121,7 +121,7 @@ if (isFullRun)
 			await trust(it.env);
 			const { stdout } = await runPrint({ env: it.env, pi }, "Please delegate.");
 			expect(stdout).toContain('<structured-output>\n{"code":"heliotrope"}\n</structured-output>');
-			expect(stdout).toMatch(/Completed in \S+, verified: test -f fixed\.txt/);
+			expect(stdout).toMatch(/Completed in \S+, verified on local: test -f fixed\.txt/);
 			const [branch = ""] = (await git("branch", "--list", "pi/*", "--format=%(refname:short)")).split("\n");
 			expect(await git("show", `${branch}:fixed.txt`)).toBe("yes");
 			expect(await git("status", "--porcelain", "fixed.txt"), "nothing in the user's checkout").toBe("");

@@ -38,7 +38,8 @@ if (isFullRun && requireTool("ssh") && existsSync("/usr/sbin/sshd"))
 			"--no-audit",
 			"--no-fund",
 		];
-		await run("npm", [...global, tarballs.progress, tarballs.core, tarballs.remote]);
+		const needed = ["progress", "core", "runs", "worktree", "runners", "remote"] as const;
+		await run("npm", [...global, ...needed.map((name) => tarballs[name])]);
 		const pi = piUnderTest()
 			.command.map((word) => `"${word}"`)
 			.join(" ");

@@ -1,7 +1,7 @@
 /** A machine that lies about an agent, in real pi: its words stay its own, and it costs this machine nothing. */
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { availablePis, isFullRun, runPrint, startRpc, startTui, until } from "@pi-subagents-dev/testkit";
+import { availablePis, isFullRun, patienceMs, runPrint, startRpc, startTui, until } from "@pi-subagents-dev/testkit";
 import { describe, expect, test } from "vitest";
 import { type Lie, lyingMachine, outside } from "../../support/hostile/lying-machine.ts";
 import { unfenced } from "../../support/scene.ts";
@@ -46,13 +46,18 @@ describe.each(await availablePis())("pi $version", (pi) => {
 	});
 
 	if (isFullRun)
-		test("that says nothing more keeps no one waiting beyond the agent's time limit for long", async () => {
-			await using it = await lyingMachine({}, "timeout: 3s");
-			await runPrint({ env: it.env, pi }, "Please delegate.");
-			expect(unfenced(it.heard())).toMatch(
-				/Timed out after 2m.*: it ran longer than 2m 3s, and its machine did not end it/,
-			);
-		});
+		test(
+			"that says nothing more keeps no one waiting beyond the agent's time limit for long",
+			async () => {
+				await using it = await lyingMachine({}, "timeout: 3s");
+				// Two minutes are what a machine has to end an agent itself.
+				await runPrint({ env: it.env, pi, timeoutMs: patienceMs(8) }, "Please delegate.");
+				expect(unfenced(it.heard())).toMatch(
+					/Timed out after 2m.*: it ran longer than 2m 3s, and its machine did not end it/,
+				);
+			},
+			patienceMs(9),
+		);
 
 	test("that asks without end what the agent was told keeps no file open here, and is cut off", async () => {
 		const flood = { type: "control", size: 0 };
