@@ -4,6 +4,7 @@
  */
 import "./place.ts";
 import { mkdir, writeFile } from "node:fs/promises";
+import { activity } from "./entries/activity.ts";
 import { detached } from "./entries/detached.ts";
 import { guards } from "./entries/guards.ts";
 import { liveScreen } from "./entries/live-screen.ts";
@@ -27,6 +28,7 @@ import { closeWorld } from "./worlds/spawn.ts";
 
 const entries = [
 	progress,
+	activity,
 	rpc,
 	...schedule,
 	dispatching,

@@ -7,6 +7,7 @@ import {
 	gatePis,
 	hang,
 	isFullRun,
+	requireTool,
 	runJson,
 	runPrint,
 	say,
@@ -147,6 +148,39 @@ describe.each(await gatePis())("pi $version", (pi) => {
 		await it.server.nextRequest(({ aborted }) => aborted);
 	});
 });
+
+const everyRunner = ["session", "process", ...(isFullRun && requireTool("tmux") ? ["tmux"] : [])];
+const combinations = (await gatePis()).flatMap((pi) => everyRunner.map((runner) => ({ runner, pi })));
+test.each(combinations)(
+	"idle_timeout, runner: $runner, pi $pi.version: an agent that writes, or whose command prints, is active",
+	async ({ runner, pi }) => {
+		const seconds = Math.ceil(3 * slowdown());
+		const command = `for each in $(seq ${2 * seconds}); do echo $each; sleep 1; done`;
+		const written = "The launch code is very, very long.";
+		await using it = await scene(
+			[
+				parent,
+				when(
+					({ systemPrompt, lastToolResults }) =>
+						systemPrompt.includes("You are limited.") && lastToolResults.length > 0,
+					say(written, { chunkSize: 2, chunkDelayMs: (seconds * 2_000) / (written.length / 2) }),
+				),
+				when(systemPromptSays("You are limited."), callTool("bash", { command })),
+			],
+			{
+				agentFiles: {
+					"agents/limited.md": preset(`idle_timeout: ${seconds}s\nrunner: ${runner}\n`).replace(
+						"tools: read",
+						"tools: bash",
+					),
+				},
+			},
+		);
+		expect((await resultOf(it, pi)).text).toMatch(
+			/^The launch code is very, very long\.\n\n\[agent \w+ \(limited\): Completed/,
+		);
+	},
+);
 
 test("timeout: what the model had written of its answer is kept, whatever runs the agent", async () => {
 	const written = `The launch code is ${"very ".repeat(40)}`;

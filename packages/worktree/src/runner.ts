@@ -177,6 +177,9 @@ function isolatedRun(spec: RunSpec & RunIdentity, options: WorktreeRunnerOptions
 		get partial() {
 			return child?.partial;
 		},
+		get quietMs() {
+			return child?.quietMs;
+		},
 		get session() {
 			return child?.session;
 		},

@@ -5,7 +5,7 @@
  * outcome is final. A pi session of ours returns from its prompt; a pi process is judged at once, and then ended.
  */
 import { type ChildEvent, type CutBy, normalize, type Outcome } from "@pi-subagents/progress";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, steadyClock } from "../base/clock.ts";
 import { defined } from "../base/values.ts";
 import { FinalMessage } from "../model/final-message.ts";
 import { abortedOutcome, outcomeOf } from "../model/outcome.ts";
@@ -46,10 +46,14 @@ export class Driver {
 	readonly #verifier: Verifier;
 	readonly #limit: TurnLimit;
 	readonly #options: DriverOptions;
+	/** Unaffected by changes of the time of day. */
+	readonly #now: () => number;
+	#stirredAt: number | undefined;
 
 	constructor(spec: RunSpec, options: DriverOptions) {
 		const { clock, around, isOver } = options;
 		this.#options = options;
+		this.#now = steadyClock(clock).now;
 		this.#limit = new TurnLimit(spec.limits);
 		this.#verifier = new Verifier(spec, {
 			clock,
@@ -66,6 +70,16 @@ export class Driver {
 	hear(raw: unknown): void {
 		this.liveText.hear(raw);
 		for (const event of normalize(raw)) this.observe(this.retryAfter.addTo(event));
+	}
+
+	/** A sign of life that is no event: a piece of text or thinking, or of what a tool prints. Costs a timestamp. */
+	stir(): void {
+		this.#stirredAt = this.#now();
+	}
+
+	/** How long ago the last of these was. Undefined if there was none. */
+	get quietMs(): number | undefined {
+		return this.#stirredAt === undefined ? undefined : this.#now() - this.#stirredAt;
 	}
 
 	/** Part of a message that the child is writing. */

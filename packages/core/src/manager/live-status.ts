@@ -16,8 +16,8 @@ export interface LiveStatusOptions {
 	holdReason: (id: string) => HoldReason | undefined;
 	/** Its run has begun, but not its child. */
 	isStarting: (id: string) => boolean;
-	/** For how long it has given no sign of life, if it counts as stalled. It last wrote something `quietMs` ago. */
-	silentMs: (record: AgentRecord, quietMs: number) => number | undefined;
+	/** For how long it has given no sign of life, if it counts as stalled. */
+	silentMs: (record: AgentRecord) => number | undefined;
 }
 
 interface Watched {
@@ -66,10 +66,8 @@ export class LiveStatus {
 		this.#watched.clear();
 	}
 
-	/** An agent that writes a long answer is silent in its record, but not stalled. */
 	#stalled(record: AgentRecord, doing: string | undefined): string | undefined {
-		const quietMs = this.#options.clock.now() - (this.#watched.get(record.id)?.toldAt ?? 0);
-		const silent = this.#options.silentMs(record, quietMs);
+		const silent = this.#options.silentMs(record);
 		if (silent === undefined) return undefined;
 		const how = `stalled: nothing for ${formatDuration(silent)}`;
 		return doing === undefined || doing === "thinking…" ? how : `${how} · ${doing}`;

@@ -135,7 +135,7 @@ export class Manager {
 			watch: (id, tell) => this.watch(id, tell),
 			holdReason: (id) => this.#lifecycle.holdReason(id),
 			isStarting: (id) => this.#lifecycle.live(id)?.run?.isStarting ?? false,
-			silentMs: (record, quietMs) => this.#lifecycle.silentMs(record, quietMs),
+			silentMs: (record) => this.#lifecycle.silentMs(record),
 		});
 	}
 

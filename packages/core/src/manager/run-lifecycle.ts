@@ -101,9 +101,9 @@ export class RunLifecycle {
 		return this.slots.reasonFor(id) ?? (this.#cleanups.of(id) && { by: "cleanup" });
 	}
 
-	/** For how long a live agent has given no sign of life, if it counts as stalled. It last wrote `quietMs` ago. */
-	silentMs(record: AgentRecord, quietMs: number): number | undefined {
-		return this.live(record.id)?.watchdog.silentMs(record, quietMs);
+	/** For how long a live agent has given no sign of life, if it counts as stalled. */
+	silentMs(record: AgentRecord): number | undefined {
+		return this.live(record.id)?.watchdog.silentMs(record);
 	}
 
 	/** A refused launch leaves no trace. Listeners hear of any other before its runner does. */
@@ -229,6 +229,7 @@ export class RunLifecycle {
 			clock: this.#steady,
 			limits: isElsewhere ? backstopOf(limits) : limits,
 			activity: () => (this.#keepsTime(spec) === true ? undefined : this.#options.store.record(id)),
+			quietMs: () => this.live(id)?.run?.quietMs,
 			onLate: (stop) => this.stop(id, isElsewhere ? endedHere(stop) : stop),
 			...defined({ sparedMs }),
 		});

@@ -95,25 +95,13 @@ interface NearLimitInput {
 	percent: number | undefined;
 }
 
-/**
- * For how long a running agent has given no sign of life, if it counts as stalled. `quietMs` is the time since it last
- * wrote something, which is no event.
- */
+/** For how long a running agent has given no sign of life, if it counts as stalled. */
 export function silentMs(
 	{ status, isVerifying }: Activity,
 	{ stalledAfterMs }: Limits,
-	{
-		movedAt,
-		holds,
-		restedAt,
-		now,
-		quietMs,
-	}: Pick<Pace, "movedAt" | "holds" | "restedAt"> & {
-		now: number;
-		quietMs: number;
-	},
+	{ movedAt, holds, restedAt, now }: Pick<Pace, "movedAt" | "holds" | "restedAt"> & { now: number },
 ): number | undefined {
 	if (stalledAfterMs === undefined || status !== "running" || holds > 0 || isVerifying) return undefined;
-	const silent = Math.min(now - Math.max(movedAt, restedAt), quietMs);
+	const silent = now - Math.max(movedAt, restedAt);
 	return silent >= stalledAfterMs ? silent : undefined;
 }

@@ -98,6 +98,11 @@ export interface Run {
 	 * process knows; then its last complete message is kept.
 	 */
 	readonly partial?: string | undefined;
+	/**
+	 * How long ago the child last gave a sign of life that is no event: a piece of text or thinking, or of what a tool
+	 * prints. Undefined if there was none. Absent if that is not known here.
+	 */
+	readonly quietMs?: number | undefined;
 	/** The child's conversation while it is open, if the child lives in this process. */
 	readonly session?: ChildSession | undefined;
 	/** The child is being started and can do nothing yet: its machine, for one, is not reached. Absent if that is no matter. */

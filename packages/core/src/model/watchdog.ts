@@ -15,6 +15,11 @@ export interface WatchdogOptions {
 	limits: Limits;
 	/** What the run is doing; undefined while there is nothing to enforce. */
 	activity: () => Activity | undefined;
+	/**
+	 * How long ago the child last gave a sign of life that is no event. Asked only when it seems silent, so a child that
+	 * writes costs no more than a timestamp for each piece. Undefined: never, or not known here.
+	 */
+	quietMs?: () => number | undefined;
 	/** A deadline has passed. */
 	onLate: (stop: Stop) => void;
 	/** How long no deadline counts: what a rejoined run did meanwhile, perhaps its end, is still being read. */
@@ -126,16 +131,20 @@ export class Watchdog {
 		const at = Math.max(deadline.at, this.#sparedUntil);
 		this.#cancel = clock.after(Math.max(0, at - clock.now()), () => {
 			// Events only postpone deadlines, so most timers find that theirs has moved and wait again.
+			this.#lookForLife();
 			const due = this.#nextDeadline();
 			if (due && due.at <= clock.now()) onLate(due.stop);
 			else this.watch();
 		});
 	}
 
-	/** For how long the run has given no sign of life, if it counts as stalled. It last wrote something `quietMs` ago. */
-	silentMs(activity: Activity, quietMs: number): number | undefined {
+	/** For how long the run has given no sign of life, if it counts as stalled. */
+	silentMs(activity: Activity): number | undefined {
 		const { clock, limits } = this.#options;
-		return silentMs(activity, limits, { ...this.#pace, now: clock.now(), quietMs });
+		const silent = () => silentMs(activity, limits, { ...this.#pace, now: clock.now() });
+		if (silent() === undefined) return undefined;
+		this.#lookForLife();
+		return silent();
 	}
 
 	/** The run is over. */
@@ -148,6 +157,11 @@ export class Watchdog {
 		const { activity, limits } = this.#options;
 		const now = this.#hiddenAt === undefined ? activity() : undefined;
 		return now && nextDeadline(now, limits, this.#pace);
+	}
+
+	#lookForLife(): void {
+		const quietMs = this.#options.quietMs?.();
+		if (quietMs !== undefined) this.#movedAt = Math.max(this.#movedAt, this.#options.clock.now() - quietMs);
 	}
 
 	get #pace() {

@@ -13,10 +13,14 @@ export interface FakeRunner extends Required<Omit<Runner, "keepsTime" | "takesNo
 
 /** A run controlled by a test. */
 export interface FakeRun
-	extends Required<Omit<Run, "granted" | "worktree" | "partial" | "durationMs" | "session" | "isStarting" | "onReach">>,
+	extends Required<
+			Omit<Run, "granted" | "worktree" | "partial" | "durationMs" | "session" | "quietMs" | "isStarting" | "onReach">
+		>,
 		Pick<Run, "granted"> {
 	/** The part of the message it is writing, if the test sets it. */
 	partial?: string | undefined;
+	/** How long ago it last wrote something, if the test sets it. */
+	quietMs?: number | undefined;
 	/** Its conversation, if the test gives it one. */
 	session?: ChildSession | undefined;
 	readonly spec: RunSpec & RunIdentity;

@@ -51,6 +51,20 @@ describe("time", () => {
 		expect(agent.record()?.outcome).toMatchObject({ by: "idle", reason: "nothing happened for 10s" });
 	});
 
+	test("one that writes, thinks or whose tool prints is active, though that is no event", () => {
+		const { clock, spawn } = setUp();
+		const agent = spawn({ limits: { idleTimeoutMs: 10_000 } });
+		agent.run.emit(reading("a.ts"));
+		for (let step = 0; step < 50; step++) {
+			agent.run.quietMs = 500;
+			clock.advance(1_000);
+		}
+		expect(agent.status()).toBe("running");
+		delete agent.run.quietMs;
+		clock.advance(10_000);
+		expect(agent.record()?.outcome).toMatchObject({ by: "idle" });
+	});
+
 	test("one that waits for an answer is spared, and its time begins anew with the answer", async () => {
 		const { manager, clock, spawn } = setUp({ audience: { sessionCanAnswer: () => true, userCanAnswer: () => false } });
 		const agent = spawn({ limits: { idleTimeoutMs: 10_000, toolTimeoutMs: 20_000 } });

@@ -139,10 +139,11 @@ describe("a silent agent", () => {
 		void manager.ask(asking.id, { question: "Which?" });
 		for (let second = 0; second < 200; second++) {
 			clock.advance(1_000);
+			writing.run.quietMs = 0;
 			manager.activityOf(writing.id);
-			writing.run.write({ block: 0, kind: "text", offset: 5 * second, text: "more " });
 		}
 		for (const { id } of [writing, asking, other]) expect(manager.activityOf(id) ?? "").not.toMatch(/stalled/);
+		writing.run.quietMs = 121_000;
 		clock.advance(121_000);
 		expect(manager.activityOf(writing.id)).toMatch(/^stalled/);
 	});

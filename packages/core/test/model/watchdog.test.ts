@@ -12,11 +12,12 @@ function watched(limits: Limits, { sparedMs }: { sparedMs?: number } = {}) {
 	const clock = handClock(1_000);
 	const steady = steadyClock(clock);
 	const stops: Stop[] = [];
-	const state: { activity: Activity | undefined } = { activity: { status: "running" } };
+	const state: { activity: Activity | undefined; quietMs?: () => number } = { activity: { status: "running" } };
 	const watchdog = new Watchdog({
 		clock: steady,
 		limits,
 		activity: () => state.activity,
+		quietMs: () => state.quietMs?.(),
 		onLate: (stop) => stops.push(stop),
 		...(sparedMs === undefined ? {} : { sparedMs }),
 	});
@@ -143,14 +144,36 @@ test("a run that is over, or whose runner enforces the limits, is left alone", (
 });
 
 test("reports for how long an agent has been silent once that counts as stalled", () => {
-	const { clock, watchdog } = watched({ stalledAfterMs: 1_000 });
+	const { clock, watchdog, state } = watched({ stalledAfterMs: 1_000 });
 	clock.advance(999);
-	expect(watchdog.silentMs({ status: "running" }, 10_000)).toBeUndefined();
+	expect(watchdog.silentMs({ status: "running" })).toBeUndefined();
 	clock.advance(1);
-	expect(watchdog.silentMs({ status: "running" }, 10_000)).toBe(1_000);
-	expect(watchdog.silentMs({ status: "running" }, 5)).toBeUndefined(); // it is writing
+	expect(watchdog.silentMs({ status: "running" })).toBe(1_000);
+	state.quietMs = () => 5; // it is writing
+	expect(watchdog.silentMs({ status: "running" })).toBeUndefined();
+	delete state.quietMs;
+	clock.advance(995);
+	expect(watchdog.silentMs({ status: "running" })).toBe(1_000);
 	watchdog.hold();
-	expect(watchdog.silentMs({ status: "running" }, 10_000)).toBeUndefined();
+	expect(watchdog.silentMs({ status: "running" })).toBeUndefined();
+});
+
+test("a child that writes is not stopped for silence, and is asked about that only when its time is up", () => {
+	const { clock, steady, stops, state } = watched({ idleTimeoutMs: 1_000 });
+	let wroteAt = 0;
+	let looks = 0;
+	state.quietMs = () => {
+		looks++;
+		return steady.now() - wroteAt;
+	};
+	for (let piece = 0; piece < 1_000; piece++) {
+		clock.advance(10);
+		wroteAt = steady.now();
+	}
+	expect(stops).toEqual([]);
+	expect(looks).toBeLessThanOrEqual(11);
+	clock.advance(1_000);
+	expect(stops).toEqual([{ by: "idle", reason: "nothing happened for 1s" }]);
 });
 
 test("no clock runs while the run cannot be seen, and its time starts again when it is started over", () => {

@@ -106,6 +106,10 @@ class SessionRun implements Run {
 		return this.#driver.finalMessage.partial;
 	}
 
+	get quietMs(): number | undefined {
+		return this.#driver.quietMs;
+	}
+
 	get session(): ChildSession | undefined {
 		return this.#session && observable(this.#session, this.#report);
 	}
@@ -230,6 +234,7 @@ class SessionRun implements Run {
 			this.#mailbox.deliver(session);
 		}
 		if (this.#stop) return;
+		this.#driver.stir();
 		this.#driver.write(textDelta(raw));
 		this.#driver.hear(raw);
 	}

@@ -1,4 +1,5 @@
 /** A run whose child lives in another process and may outlive this one: all that is known of it is in its files. */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type {
 	Checkpoint,
@@ -168,6 +169,14 @@ export class DetachedRun implements Run {
 
 	watch(listener: PieceListener): () => void {
 		return this.#isOver ? () => undefined : this.#live.watch(listener);
+	}
+
+	/** Its wrapper adds to its output when the child gives a sign of life, also on another machine. Asked only of a silent run. */
+	get quietMs(): number | undefined {
+		if (this.#dir === undefined || this.#isOver) return undefined;
+		const printed = statSync(join(this.#dir, RUN_FILES.stdout), { throwIfNoEntry: false })?.mtimeMs;
+		const ms = printed === undefined ? -1 : this.#context.clock.now() - printed;
+		return ms < 0 ? undefined : ms; // the time of day was set back
 	}
 
 	/** One that is being started is not reached yet. */

@@ -1,6 +1,6 @@
 /** Everything a run writes while it runs: events, the transcript, and pi's output. */
 import { join } from "node:path";
-import type { Clock, ExtensionNotice } from "@pi-subagents/core";
+import { type Clock, type ExtensionNotice, steadyClock } from "@pi-subagents/core";
 import { defined } from "@pi-subagents/core/internal/base";
 import { GrowingFile } from "@pi-subagents/core/internal/files";
 import { type ChildEvent, createDescriber, sanitize, sanitizeBlock } from "@pi-subagents/progress";
@@ -10,12 +10,14 @@ import type { LifeCycleLine, WrapperEvent } from "@pi-subagents/runs/internal";
 
 /** pi's output is for debugging; it must not fill the disk. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
+/** How often an empty line in pi's output shows watchers that the child writes, although nothing is logged. */
+const PULSE_MS = 5_000;
 const MAX_NOTICE_LENGTH = 2_000;
 const MAX_EXTENSION_NOTICES = 100;
 
 export interface RunLogOptions {
 	dir: string;
-	clock: Pick<Clock, "now">;
+	clock: Clock;
 	/** Called for each transcript line. */
 	onLine: (line: string) => void;
 }
@@ -24,6 +26,8 @@ export class RunLog {
 	/** What could not be written. */
 	readonly lost: string[] = [];
 	readonly #options: RunLogOptions;
+	/** Unaffected by changes of the time of day. */
+	readonly #now: () => number;
 	readonly #events: GrowingFile;
 	readonly #transcript: GrowingFile;
 	readonly #stdout: GrowingFile;
@@ -31,9 +35,11 @@ export class RunLog {
 	readonly #describe = createDescriber();
 	#seq = 0;
 	#extensionNotices = 0;
+	#printedAt = 0;
 
 	constructor(options: RunLogOptions) {
 		this.#options = options;
+		this.#now = steadyClock(options.clock).now;
 		this.#events = this.#file(RUN_FILES.events);
 		this.#transcript = this.#file(RUN_FILES.transcript);
 		this.#stdout = this.#file(RUN_FILES.stdout, MAX_LOG_BYTES);
@@ -65,7 +71,13 @@ export class RunLog {
 	}
 
 	stdout(line: string): void {
+		this.#printedAt = this.#now();
 		this.#stdout.append(`${line}\n`);
+	}
+
+	/** The child gave a sign of life that is no event. Watchers see that the file has changed, also its copy elsewhere. */
+	pulse(): void {
+		if (this.#now() - this.#printedAt >= PULSE_MS) this.stdout("");
 	}
 
 	stderr(bytes: Uint8Array): void {

@@ -76,6 +76,7 @@ export class WrappedRun {
 			clock: this.#steady,
 			limits: meta.spec.limits,
 			activity: () => this.#record.current,
+			quietMs: () => this.#driver.quietMs,
 			onLate: (stop) => this.abort(stop),
 		});
 		this.#watchdog.begin(this.#steady.now());
@@ -245,6 +246,8 @@ export class WrappedRun {
 	}
 
 	#hearDelta(line: string): void {
+		this.#driver.stir();
+		this.#log.pulse();
 		this.#driver.write(textIn(line));
 		const { liveText } = this.#driver;
 		if (liveText.isWatched && !this.#outcome) liveText.hear(parseJson(line));

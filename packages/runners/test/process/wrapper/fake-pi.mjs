@@ -188,6 +188,22 @@ const scenarios = {
 		await ask({ ask: "question", question: { question: "Done?", timeoutMs: 60_000 } });
 		finish("Done.");
 	},
+	/** Thinks, then runs a tool that prints, then writes, each for two seconds. */
+	async keeps_on() {
+		const often = async (line) => {
+			for (let piece = 0; piece < 20; piece++) {
+				print(line);
+				await new Promise((resolve) => setTimeout(resolve, 100)); // real time: between two pieces
+			}
+		};
+		const grow = (type) => ({ type: "message_update", usage, assistantMessageEvent: { type, delta: "x" } });
+		print({ type: "agent_start" });
+		await often(grow("thinking_delta"));
+		call();
+		await often({ type: "tool_execution_update", toolCallId: "t", toolName: "bash", partialResult: {} });
+		await often(grow("text_delta"));
+		finish("Done.");
+	},
 	/** Its model is silent. */
 	hangs() {
 		print({ type: "agent_start" });

@@ -23,6 +23,12 @@ test.each<[string, string, Limits, { by: string; reason: string }]>([
 	expect(await world.survivors()).toEqual([]);
 });
 
+test("a child that thinks, writes or whose tool prints is not stopped for silence", async () => {
+	await using world = await fakeWorld("keeps_on", { spec: { limits: { idleTimeoutMs: 1_000 * slowdown() } } });
+	const { result } = await world.run();
+	expect(result?.outcome).toEqual({ status: "completed", text: "Done." });
+});
+
 test.each<[string, Limits]>([
 	["timeout", { timeoutMs: 700 * slowdown() }],
 	["idle", { idleTimeoutMs: 600 * slowdown() }],
