@@ -129,16 +129,16 @@ export function createJournal({ store, log, archive, isBusy, clock }: JournalDep
 	const settle = (runId: string, record: AgentRecord, outcome: Outcome) => {
 		const { isBackground } = record;
 		const isKnown = ended.has(runId) || closed.has(runId); // a result that was closed first needs no entry about its end
-		if (isKnown && isBackground) notify({ runId, record, isNew: false, isClosed: closed.has(runId) });
-		if (isKnown) return;
-		ended.add(runId);
 		const isFiled = filed.get(runId);
 		filed.delete(runId);
+		if (isKnown && isBackground)
+			notify({ runId, record, isNew: false, isClosed: closed.has(runId), ...defined({ isFiled }) });
+		if (isKnown) return;
+		ended.add(runId);
 		const write = (isInFiles: boolean | undefined) => {
 			append(settledEntry(record, outcome, { carriesAnswer: isInFiles !== true }), record);
 			if (!isBackground) return; // its caller has the result
-			const checked = isInFiles === undefined ? {} : { isFiled: isInFiles };
-			notify({ runId, record, isNew: true, isClosed: closed.has(runId), ...checked });
+			notify({ runId, record, isNew: true, isClosed: closed.has(runId), ...defined({ isFiled: isInFiles }) });
 		};
 		if (isFiled !== undefined || !unwritten.mustWait(record, outcome)) return write(isFiled);
 		unwritten.wait(runId, record, outcome, write);
@@ -202,7 +202,7 @@ export function createJournal({ store, log, archive, isBusy, clock }: JournalDep
 			return noting(readRuns(entries, callsWithoutResult(entries)));
 		},
 		setEnds(ends) {
-			for (const [runId, { isFiled }] of ends) if (!ended.has(runId) && !closed.has(runId)) filed.set(runId, isFiled);
+			for (const [runId, { isFiled }] of ends) if (!closed.has(runId)) filed.set(runId, isFiled);
 		},
 		async end() {
 			await unwritten.end();

@@ -6,26 +6,21 @@ import type { LoggedRuns } from "../journal/journal.ts";
 import type { Delivery, Launch } from "../outbox/types.ts";
 import { shownBytes } from "./notification-text.ts";
 
-/** How a run of an earlier process ended. */
-export interface RestoredEnd {
-	outcome: Outcome;
-	/** The run's `result.json` holds the whole answer. */
-	isFiled: boolean;
-}
-
 export interface RestoredDeliveries {
 	/** Delivered, or never to be. */
 	held: string[];
 	running: Launch[];
 	stored: Delivery[];
-	/** How the undelivered runs ended, as far as that is known. */
-	ends: ReadonlyMap<string, RestoredEnd>;
 }
 
 /** What a message holds of a result besides its text, roughly. */
 const FRAME_BYTES = 1_000;
 
-export function restoredDeliveries(runs: LoggedRuns, ends: ReadonlyMap<string, RestoredEnd>): RestoredDeliveries {
+/** `ends`: how runs ended, as far as that is known. The log may not know it yet. */
+export function restoredDeliveries(
+	runs: LoggedRuns,
+	ends: ReadonlyMap<string, { outcome: Outcome }>,
+): RestoredDeliveries {
 	const undelivered = [...runs].filter(([, { launch, isDelivered }]) => launch.isBackground && !isDelivered);
 	const launches = undelivered.map(([id, { launch, outlives, entryId, settled }]) => ({
 		id,
@@ -33,6 +28,8 @@ export function restoredDeliveries(runs: LoggedRuns, ends: ReadonlyMap<string, R
 		run: launch.run,
 		kind: outlives ? ("background" as const) : ("agent" as const),
 		...defined({ launchEntry: entryId }),
+		...(launch.launchedBy === "user" ? { isForUser: true } : {}),
+		...(ends.has(id) ? { isQuiet: true } : {}), // opening a session starts no turn
 		settled,
 	}));
 	return {
@@ -44,7 +41,7 @@ export function restoredDeliveries(runs: LoggedRuns, ends: ReadonlyMap<string, R
 				...launch,
 				bytes: FRAME_BYTES + shownBytes(ends.get(launch.id)?.outcome),
 				isFailure: settled?.status === "failed",
+				isStopped: settled?.status === "aborted",
 			})),
-		ends: new Map(undelivered.flatMap(([id]) => (ends.has(id) ? [[id, ends.get(id) as RestoredEnd]] : []))),
 	};
 }

@@ -7,8 +7,8 @@ import type { OutboxAction, OutboxInput, SendItem } from "./types.ts";
 /** How its actions are performed. None of these may throw. */
 export interface OutboxEffects {
 	send(items: readonly SendItem[], startsTurn: boolean): void;
-	/** Keeps for a restart that it is never to be sent. */
-	close(id: string): void;
+	/** Keeps for a restart that it is never to be sent. `callId`: of the tool call whose result holds it. */
+	close(id: string, callId?: string): void;
 	/** Draining is over; these had not settled. */
 	drained(missing: readonly string[]): void;
 }
@@ -65,7 +65,7 @@ export class Outbox {
 				effects.send(action.items, action.startsTurn);
 				break;
 			case "close":
-				effects.close(action.id);
+				effects.close(action.id, action.callId);
 				break;
 			case "drained":
 				effects.drained(action.missing);

@@ -41,6 +41,7 @@ export function newOutbox(settings: Partial<OutboxSettings> = {}): OutboxState {
 		running: [],
 		waiting: [],
 		sent: [],
+		expected: [],
 		done: [],
 		pausedUntil: null,
 		drainBy: null,
@@ -80,6 +81,11 @@ function flush(state: OutboxState, at: number): OutboxStep {
 	for (const { startsTurn, batch } of batches) {
 		if (batch.length === 0) continue;
 		const deliveries = batch.map(({ delivery }) => delivery);
+		// A drain continues with a turn, which some results never start: those wait until the session is opened again.
+		if (missing && deliveries.every(neverStartsTurn)) {
+			next = { ...next, pausedUntil: at + state.settings.pauseMs };
+			continue;
+		}
 		next = markSent(next, batch, at);
 		actions.push({ type: "send", items: fit(deliveries, state.settings), startsTurn });
 	}
@@ -113,7 +119,12 @@ function fit(
 
 function notifyModeOf({ delivery }: Waiting, { settings }: OutboxState): Notify {
 	if (delivery.kind === "background") return "message";
-	return settings.notify === "turn" && delivery.isQuiet ? "message" : settings.notify;
+	const isQuiet = delivery.isQuiet || neverStartsTurn(delivery);
+	return settings.notify === "turn" && isQuiet ? "message" : settings.notify;
+}
+
+function neverStartsTurn({ kind, isForUser }: Launch): boolean {
+	return kind === "background" || isForUser === true;
 }
 
 function markSent(state: OutboxState, batch: readonly Waiting[], at: number): OutboxState {
@@ -127,7 +138,7 @@ function markSent(state: OutboxState, batch: readonly Waiting[], at: number): Ou
 		waiting: state.waiting
 			.filter(({ delivery }) => !ids.has(delivery.id))
 			.map((waiting) => leaveBehind(waiting, waiting.delivery)),
-		sent: [...state.sent, ...batch],
+		sent: [...state.sent, ...batch.map((waiting) => ({ ...waiting, wasBusy: false }))],
 		pausedUntil: at + state.settings.pauseMs,
 	};
 }

@@ -2,29 +2,22 @@
  * What each input changes in the outbox by itself, before anything is sent.
  * An input that does not fit, or comes twice, changes nothing.
  */
-import type { Launch, OutboxInput, OutboxState, OutboxStep, Waiting } from "./types.ts";
+import type { Delivery, Launch, OutboxInput, OutboxState, OutboxStep, Waiting } from "./types.ts";
 
 export function take(state: OutboxState, input: OutboxInput): OutboxStep {
 	switch (input.type) {
 		case "launched":
-			return withoutActions(launch(state, input.launch));
+			return silenceStopped(launch(state, input.launch), input.launch);
 		case "settled":
 			return settle(state, input);
+		case "expected":
+			return withoutActions({ ...state, expected: [...state.expected, input.id] });
 		case "released":
-			return withoutActions({
-				...state,
-				waiting: state.waiting.map((waiting) =>
-					waiting.delivery.id === input.id ? { ...waiting, readyAt: input.at } : waiting,
-				),
-			});
+			return withoutActions(release(state, input));
 		case "claimed":
-			return claim(state, input.id);
-		case "session": // the pause waited for a turn to begin
-			return withoutActions({
-				...state,
-				session: input.state,
-				pausedUntil: input.state === "busy" ? null : state.pausedUntil,
-			});
+			return claim(state, input);
+		case "session":
+			return withoutActions(enter(state, input));
 		case "branch":
 			return withoutActions({ ...state, branch: [...input.holds] });
 		case "tick": // even if it comes too early: the timer is used up, and the next one must be requested
@@ -32,7 +25,7 @@ export function take(state: OutboxState, input: OutboxInput): OutboxStep {
 		case "delivered":
 			return withoutActions(finish(state, input.ids));
 		case "unsent":
-			return withoutActions(takeBack(state, input));
+			return withoutActions(takeBack(state, new Set(input.ids), input.at));
 		case "restored":
 			return withoutActions(restore(state, input));
 		case "drain":
@@ -56,14 +49,30 @@ function launch(state: OutboxState, launch: Launch): OutboxState {
 	};
 }
 
+/** A run that was stopped, and whose agent is continued before that was delivered: no one has to be told any more. */
+function silenceStopped(state: OutboxState, { agentId, run }: Launch): OutboxStep {
+	const stopped = state.waiting
+		.map(({ delivery }) => delivery)
+		.filter((earlier) => earlier.agentId === agentId && earlier.run === run - 1 && earlier.isStopped)
+		.map(({ id }) => id);
+	return {
+		state: finish(state, stopped),
+		actions: stopped.map((id) => ({ type: "close", id, reason: "silenced" })),
+	};
+}
+
 function settle(state: OutboxState, input: OutboxInput & { type: "settled" }): OutboxStep {
-	const { delivery, at } = input;
-	if (hasSettled(state, delivery.id)) return withoutActions(state);
-	const known = state.running.find(({ launch }) => launch.id === delivery.id);
+	const { at, canBeClaimed } = input;
+	if (hasSettled(state, input.delivery.id)) return withoutActions(state);
+	const known = state.running.find(({ launch }) => launch.id === input.delivery.id);
+	const { bytes, isFailure, isStopped = false, isQuiet = false, ...launched } = input.delivery;
+	const launch: Launch = known?.launch ?? launched;
+	const delivery: Delivery = { ...launch, bytes, isFailure, isStopped, isQuiet: isQuiet || launch.isQuiet === true };
+	const isHeld = canBeClaimed || state.expected.includes(delivery.id);
 	const waiting: Waiting = {
 		delivery,
 		settledAt: at,
-		readyAt: input.canBeClaimed ? at + state.settings.holdMs : at,
+		readyAt: isHeld ? at + state.settings.holdMs : at,
 		isStraggler: known?.isStraggler ?? false,
 	};
 	return {
@@ -77,18 +86,40 @@ function settle(state: OutboxState, input: OutboxInput & { type: "settled" }): O
 }
 
 /** Also while the run is running: then its result is not delivered, and its siblings do not wait for it. */
-function claim(state: OutboxState, id: string): OutboxStep {
+function claim(state: OutboxState, { id, callId }: OutboxInput & { type: "claimed" }): OutboxStep {
 	if (!isRunning(state, id) && !isWaiting(state, id)) return { state, actions: [{ type: "refuse", id }] };
-	return { state: finish(state, [id]), actions: [{ type: "close", id, reason: "claimed" }] };
+	const reader = callId === undefined ? {} : { callId };
+	return { state: finish(state, [id]), actions: [{ type: "close", id, reason: "claimed", ...reader }] };
+}
+
+function release(state: OutboxState, { id, at }: OutboxInput & { type: "released" }): OutboxState {
+	const index = state.expected.indexOf(id);
+	const expected = index < 0 ? state.expected : state.expected.toSpliced(index, 1);
+	if (expected.includes(id)) return { ...state, expected };
+	const waiting = state.waiting.map((each) => (each.delivery.id === id ? { ...each, readyAt: at } : each));
+	return { ...state, expected, waiting };
+}
+
+/**
+ * Another state of the session. The pause waited for a turn to begin. When that turn is over, and a message that was
+ * sent before it is still not there, the message got lost.
+ */
+function enter(before: OutboxState, { state: session, at }: OutboxInput & { type: "session" }): OutboxState {
+	const state = { ...before, session };
+	if (session === "busy")
+		return { ...state, pausedUntil: null, sent: state.sent.map((sent) => ({ ...sent, wasBusy: true })) };
+	if (session !== "idle") return state;
+	const lost = state.sent.filter(({ wasBusy }) => wasBusy).map(({ delivery }) => delivery.id);
+	return takeBack(state, new Set(lost), at);
 }
 
 /** The pause keeps a send that always fails from looping. */
-function takeBack(state: OutboxState, { ids, at }: OutboxInput & { type: "unsent" }): OutboxState {
-	const back = state.sent.filter(({ delivery }) => ids.includes(delivery.id));
+function takeBack(state: OutboxState, ids: ReadonlySet<string>, at: number): OutboxState {
+	const back = state.sent.filter(({ delivery }) => ids.has(delivery.id));
 	if (back.length === 0) return state;
 	return {
 		...state,
-		waiting: [...back, ...state.waiting],
+		waiting: [...back.map(({ wasBusy: _, ...waiting }) => waiting), ...state.waiting],
 		sent: state.sent.filter((sent) => !back.includes(sent)),
 		pausedUntil: at + state.settings.pauseMs,
 	};
@@ -103,10 +134,13 @@ function restore(state: OutboxState, input: OutboxInput & { type: "restored" }):
 			.filter(({ id }) => !done.has(id))
 			.map((delivery) => [delivery.id, delivery]),
 	);
+	const quiet = new Set(input.running.filter(({ isQuiet }) => isQuiet).map(({ id }) => id));
 	const opened: OutboxState = {
 		...known,
 		session: "busy",
-		running: known.running.filter(({ launch }) => !lost.has(launch.id)),
+		running: known.running
+			.filter(({ launch }) => !lost.has(launch.id))
+			.map((each) => (quiet.has(each.launch.id) ? { ...each, launch: { ...each.launch, isQuiet: true } } : each)),
 		waiting: [...lost.values()].map((delivery) => ({
 			delivery: { ...delivery, isQuiet: true },
 			settledAt: input.at,

@@ -15,6 +15,13 @@ export interface Launch {
 	group?: string;
 	/** The session entry of the launch: the result is delivered only on a branch that holds it. Absent: on any branch. */
 	launchEntry?: string;
+	/** The user launched it, and decides what to do with the result: it never starts a turn. */
+	isForUser?: boolean;
+	/**
+	 * Its result is delivered, but starts no turn: it settled while no session was open, and opening one must not start
+	 * a turn unasked; or the user stopped it, and knows.
+	 */
+	isQuiet?: boolean;
 }
 
 /** The result of a settled run, as far as the policy needs to know it. */
@@ -23,11 +30,8 @@ export interface Delivery extends Launch {
 	bytes: number;
 	/** It ended in a way that may call for a decision. An abort that the user or the model asked for does not. */
 	isFailure: boolean;
-	/**
-	 * It is delivered, but starts no turn: it settled while no session was open, and opening one must not start a turn
-	 * unasked; or the user stopped it, and knows; or the user launched it, and decides what to do with it.
-	 */
-	isQuiet?: boolean;
+	/** It was stopped: whoever continues the agent before this is delivered knows that. */
+	isStopped?: boolean;
 }
 
 /**
@@ -68,12 +72,15 @@ export type OutboxInput = {
 	at: number;
 } /** A run was accepted, on the current branch. Foreground runs are not delivered, so they are not reported here. */ & (
 	| { type: "launched"; launch: Launch }
-	/** A run is over. `canBeClaimed`: a waiter or a listener may still claim it. */
+	/** A run is over. `canBeClaimed`: a listener may still claim it. What was said of its launch before holds. */
 	| { type: "settled"; delivery: Delivery; canBeClaimed: boolean }
-	/** No reader is left that could claim it, so it need not be held any longer. */
+	/** A reader waits for the run and may claim its result, so it is held briefly when it settles. */
+	| { type: "expected"; id: string }
+	/** A reader waits no longer. If none is left that could claim the result, it need not be held. */
 	| { type: "released"; id: string }
-	/** The result has been read, or is taken care of: it is not to be delivered again. */
-	| { type: "claimed"; id: string }
+	/** The result has been read, or is taken care of: it is not to be delivered again. `callId`: a tool call's result holds it. */
+	| { type: "claimed"; id: string; callId?: string }
+	/** Between `busy` and the next `idle` a message that was sent has arrived, or is lost. */
 	| { type: "session"; state: SessionState }
 	/** The current branch, by the launch entries it holds (others may be left out). */
 	| { type: "branch"; holds: readonly string[] }
@@ -99,8 +106,8 @@ export type OutboxAction =
 	| { type: "store"; delivery: Delivery }
 	/** One message, which must carry the ids. */
 	| { type: "send"; items: SendItem[]; startsTurn: boolean }
-	/** Keep for a restart that this is never to be sent. */
-	| { type: "close"; id: string; reason: "claimed" | "silenced" }
+	/** Keep for a restart that this is never to be sent. `callId`: of the tool call that claimed it. */
+	| { type: "close"; id: string; reason: "claimed" | "silenced"; callId?: string }
 	/** The claim came too late, or is for a run that the outbox does not know. */
 	| { type: "refuse"; id: string }
 	/** Draining is over. These agents had not settled at the deadline. */
@@ -125,7 +132,9 @@ export interface OutboxState {
 	/** Settled, stored, not sent. In the order of settling. */
 	waiting: readonly Waiting[];
 	/** Handed over, but the session has not shown yet that it holds them. */
-	sent: readonly Waiting[];
+	sent: readonly Sent[];
+	/** The runs that readers wait for: an id for each reader. */
+	expected: readonly string[];
 	/** Ids that are never to be sent again: held by the session, claimed or silenced. */
 	done: readonly string[];
 	pausedUntil: number | null;
@@ -147,6 +156,11 @@ export interface Waiting {
 	/** Until then it is held for those who may claim it. */
 	readyAt: number;
 	isStraggler: boolean;
+}
+
+interface Sent extends Waiting {
+	/** The session has been busy since. */
+	wasBusy: boolean;
 }
 
 export interface OutboxStep {

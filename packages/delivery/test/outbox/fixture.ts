@@ -7,6 +7,7 @@ import type {
 	OutboxInput,
 	OutboxSettings,
 	OutboxState,
+	SessionState,
 } from "../../src/outbox/types.ts";
 
 /** An input before the clock has stamped it. */
@@ -19,7 +20,7 @@ export function launchOf(id: string, fields: Partial<Launch> = {}): Launch {
 }
 
 export function deliveryOf(id: string, fields: Partial<Delivery> = {}): Delivery {
-	return { ...launchOf(id), bytes: 500, isFailure: false, ...fields };
+	return { ...launchOf(id), bytes: 500, isFailure: false, isStopped: false, isQuiet: false, ...fields };
 }
 
 interface Message {
@@ -69,7 +70,11 @@ export function openDesk(settings: Partial<OutboxSettings> = {}) {
 			return tell({ type: "settled", delivery: deliveryOf(id, { ...launches.get(id), ...rest }), canBeClaimed });
 		},
 		claim: (id: string) => tell({ type: "claimed", id }),
-		session: (to: "idle" | "busy" | "waiting_for_user") => tell({ type: "session", state: to }),
+		/** A turn that begins has the messages that were sent before it. */
+		session(to: SessionState) {
+			if (to === "busy") tell({ type: "delivered", ids: state.sent.map(({ delivery }) => delivery.id) });
+			return tell({ type: "session", state: to });
+		},
 		onBranch: (...holds: string[]) => tell({ type: "branch", holds }),
 		/** Lets time pass, ticking exactly when the outbox asked for it. */
 		pass(ms: number) {

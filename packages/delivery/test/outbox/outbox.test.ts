@@ -53,6 +53,36 @@ describe("a settled run", () => {
 		expect(desk.told()).toEqual(["a", "a-2"]);
 	});
 
+	test("that was stopped is not told any more when its agent is continued first", () => {
+		const desk = idleDesk();
+		desk.session("busy");
+		const first = { agentId: "a", run: 1 };
+		desk.launch("a-1", first);
+		desk.settle("a-1", { isStopped: true });
+		desk.launch("b-1", { agentId: "b" });
+		desk.settle("b-1", { isStopped: true });
+		desk.launch("a-2", { agentId: "a", run: 2 });
+		expect(desk.actions).toContainEqual({ type: "close", id: "a-1", reason: "silenced" });
+		desk.settle("a-2");
+		desk.session("idle");
+		expect(desk.told()).toEqual(["b-1+a-2"]);
+	});
+
+	test("belongs to the turn of its launch, and is as quiet as that", () => {
+		const desk = idleDesk();
+		desk.launch("a b", { group: "turn 1", isQuiet: true });
+		desk.tell({ type: "settled", delivery: deliveryOf("a", { group: "turn 2" }), canBeClaimed: false });
+		expect(desk.told()).toEqual([]); // it waits for its sibling
+		desk.settle("b");
+		expect(desk.messages).toEqual([{ at: 0, ids: ["a", "b"], startsTurn: false }]);
+
+		const apart = idleDesk();
+		apart.launch("a");
+		apart.launch("b", { group: "turn 1" });
+		apart.tell({ type: "settled", delivery: deliveryOf("a", { group: "turn 1" }), canBeClaimed: false });
+		expect(apart.told()).toEqual(["a"]); // it was launched on its own
+	});
+
 	test("that could not be sent is tried again after a pause, and not once it has arrived", () => {
 		const desk = idleDesk();
 		desk.settle("a");
@@ -93,6 +123,30 @@ describe("the hold", () => {
 		desk.pass(50);
 		desk.tell({ type: "released", id: "a" });
 		expect(desk.messages.map(({ at }) => at)).toEqual([50]);
+	});
+
+	test("lasts until the last of several readers waits no longer", () => {
+		const desk = idleDesk();
+		for (let reader = 0; reader < 2; reader++) desk.tell({ type: "expected", id: "a" });
+		desk.settle("a");
+		desk.pass(50);
+		desk.tell({ type: "released", id: "a" });
+		desk.pass(50);
+		expect(desk.told()).toEqual([]);
+		desk.tell({ type: "released", id: "a" });
+		expect(desk.messages.map(({ at }) => at)).toEqual([100]);
+		expect(desk.state().expected).toEqual([]);
+	});
+
+	test("a claim names the tool call that holds the result", () => {
+		const desk = idleDesk();
+		desk.launch("a");
+		expect(desk.tell({ type: "claimed", id: "a", callId: "call-1" })).toContainEqual({
+			type: "close",
+			id: "a",
+			reason: "claimed",
+			callId: "call-1",
+		});
 	});
 
 	test("a claim within it cancels the delivery, for good, and the timer", () => {

@@ -32,6 +32,7 @@ const ops: fc.Arbitrary<Op> = fc.oneof(
 			.map(([id, canBeClaimed]): Op => ({ type: "settled", delivery: deliveryOf(id, fieldsOf(id)), canBeClaimed })),
 	},
 	anId.map((id): Op => ({ type: "claimed", id })),
+	anId.map((id): Op => ({ type: "expected", id })),
 	anId.map((id): Op => ({ type: "released", id })),
 	{
 		weight: 4,
@@ -136,6 +137,10 @@ function openWorld() {
 	/** What the op means outside, and what of it a session would really say. */
 	function enact(op: Told): Told | undefined {
 		if (op.type === "session") session = op.state;
+		if (op.type === "session" && op.state === "idle") {
+			// The turn is over, and the session has not confirmed the message: it is not there.
+			for (const { delivery, wasBusy } of desk.state().sent) if (wasBusy) held.delete(delivery.id);
+		}
 		if (op.type === "branch") branch = new Set(op.holds);
 		if (op.type === "drain") isDraining = true;
 		if (op.type === "launched") {

@@ -140,11 +140,23 @@ describe("a drain", () => {
 		desk.launch("b c", { kind: "background" });
 		desk.settle("b");
 		desk.settle("a");
-		expect(desk.messages).toEqual([
-			{ at: 0, ids: ["b"], startsTurn: false },
-			{ at: 0, ids: ["a"], startsTurn: true },
-		]);
+		expect(desk.messages).toEqual([{ at: 0, ids: ["a"], startsTurn: true }]);
 		expect(desk.drained()).toEqual([{ type: "drained", missing: [] }]);
+		expect(desk.state().waiting.map(({ delivery }) => delivery.id)).toEqual(["b"]); // for when the session is opened again
+	});
+
+	test("leaves out what never starts a turn, unless it comes with what may", () => {
+		const desk = printing("a");
+		desk.launch("mine", { isForUser: true });
+		desk.settle("mine");
+		desk.settle("a");
+		expect(desk.told()).toEqual(["a"]);
+
+		const other = printing("a");
+		other.launch("mine", { isForUser: true });
+		other.settle("mine");
+		other.settle("a", { isQuiet: true }); // the user stopped it
+		expect(other.told()).toEqual(["mine+a"]);
 	});
 
 	test("sends nothing into a dialog, and still ends at the deadline", () => {

@@ -34,6 +34,22 @@ describe("the session", () => {
 		expect(desk.told()).toEqual(["a"]);
 	});
 
+	test("gets a message again that is not there after its turn", () => {
+		const desk = idleDesk();
+		desk.settle("a");
+		desk.tell({ type: "session", state: "busy" });
+		desk.tell({ type: "session", state: "waiting_for_user" });
+		desk.pass(5_000);
+		expect(desk.told()).toEqual(["a"]); // the turn may not be over
+		desk.tell({ type: "session", state: "idle" });
+		desk.pass(1_000);
+		expect(desk.messages.map(({ at }) => at)).toEqual([0, 6_000]);
+		desk.session("busy");
+		desk.session("idle");
+		desk.pass(5_000);
+		expect(desk.told()).toEqual(["a", "a"]);
+	});
+
 	test("has a second to say that a turn began, and what settles meanwhile joins the next message", () => {
 		const desk = idleDesk();
 		for (const id of ["a", "b", "c"]) {
