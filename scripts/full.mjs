@@ -8,6 +8,10 @@ import { spawnSync } from "node:child_process";
 const node = ["node", "--disable-warning=ExperimentalWarning"];
 const STEPS = [
 	["all tests, every combination", ["node", "scripts/check.mjs"]],
+	[
+		"random programs",
+		[...node, "--conditions=@pi-subagents/source", "tools/fuzz/run.ts", "--minutes", "20", "--only", "a program"],
+	],
 	["storms inside pi", [...node, "e2e/storm/run.ts", "--storms", "20"]],
 	["pi killed at random moments", [...node, "e2e/storm/run.ts", "--kills", "40"]],
 	["storms with processes and kills", [...node, "e2e/storm/run.ts", "--storms", "5", "--full"]],

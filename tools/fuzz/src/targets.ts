@@ -2,6 +2,7 @@
 import type { Target } from "./target.ts";
 import { answerTargets, judgementTargets } from "./targets/answers.ts";
 import { presetTargets } from "./targets/presets.ts";
+import { programTargets } from "./targets/programs.ts";
 import { remoteTargets } from "./targets/remote.ts";
 import { boundaryTargets } from "./targets/rpc.ts";
 import { runTargets } from "./targets/runs.ts";
@@ -19,6 +20,7 @@ export const targets: readonly Target[] = [
 	...workflowTargets,
 	...remoteTargets,
 	...answerTargets,
+	...programTargets,
 ];
 
 /** Too slow for a few seconds of all. */
